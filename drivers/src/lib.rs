@@ -1,0 +1,1 @@
+//! Duet's drivers: durable actions out to the world, inputs in.

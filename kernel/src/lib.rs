@@ -1,0 +1,1 @@
+//! Duet's Scheme: reader, expander, compiler, machine, and the images of values and continuations.

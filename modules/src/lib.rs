@@ -1,0 +1,1 @@
+//! Duet's libraries: names, import sets, resolution and load order.

@@ -1,0 +1,1 @@
+//! Duet's runtime: actors, facets, the dataspace and turns.

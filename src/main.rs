@@ -1,0 +1,3 @@
+//! The `duet` command.
+
+fn main() {}

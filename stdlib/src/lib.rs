@@ -1,0 +1,1 @@
+//! Duet's standard library: Scheme sources, embedded.
