@@ -1,1 +1,7 @@
 //! Duet's Scheme: reader, expander, compiler, machine, and the images of values and continuations.
+//!
+//! In suggested reading order; each module may use only those before it.
+
+pub mod core;
+pub mod datum;
+pub mod number;

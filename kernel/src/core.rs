@@ -1,0 +1,145 @@
+//! The core language: what the expander produces and the compiler consumes.
+//!
+//! Owns the intermediate form of a unit (one library, one program, or one interaction) as flat arenas addressed by newtype ids,
+//! so that neither walking nor dropping it recurses on the depth of a program.
+//! INVARIANT: every identifier is resolved: it names a [`Variable`], a global of a library, or a primitive.
+//! It does not know about scopes, macros, registers or instructions.
+//! Read next: `compiler.rs`.
+
+use crate::datum::{Datum, Name, Span};
+
+/// Names one node of a [`Unit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CoreId(pub u32);
+
+/// Names one local variable of a [`Unit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VariableId(pub u32);
+
+/// Names one procedure body of a [`Unit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LambdaId(pub u32);
+
+/// Names one entry of [`Unit::globals`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GlobalId(pub u32);
+
+/// One core form.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Core {
+    /// A literal; evaluates to the datum, equal (`eq?`) at every evaluation of this node.
+    Constant(Datum),
+    /// The unspecified value.
+    Unspecified,
+    /// The value of a local variable.
+    Local(VariableId),
+    /// Assignment of a local variable; its own value is unspecified.
+    SetLocal(VariableId, CoreId),
+    /// The value of a global; a condition if it is not yet defined.
+    Global(GlobalId),
+    /// Assignment of a defined global.
+    SetGlobal(GlobalId, CoreId),
+    /// Definition (or redefinition) of a global of this unit's own library.
+    DefineGlobal(GlobalId, CoreId),
+    /// A primitive procedure, by its stable name. Never assigned.
+    Primitive(Name),
+    /// Conditional; only `#f` counts as false.
+    If {
+        /// The test.
+        test: CoreId,
+        /// Evaluated when the test is not `#f`.
+        consequent: CoreId,
+        /// Evaluated when it is.
+        alternative: CoreId,
+    },
+    /// A procedure with one clause per element; `lambda` has one, `case-lambda` any number. The first clause that accepts the argument count runs.
+    Lambda(Vec<LambdaId>),
+    /// Forms in order; the value of the last. Never empty.
+    Sequence(Vec<CoreId>),
+    /// Parallel local bindings: all values are evaluated, left to right, outside the scope of the variables.
+    Let {
+        /// Variables and their initial values.
+        bindings: Vec<(VariableId, CoreId)>,
+        /// Evaluated in their scope.
+        body: CoreId,
+    },
+    /// `letrec*`: values are evaluated left to right inside the scope of all variables; reading one too early is a condition.
+    Letrec {
+        /// Variables and their initial values.
+        bindings: Vec<(VariableId, CoreId)>,
+        /// Evaluated in their scope.
+        body: CoreId,
+    },
+    /// A procedure call. Operator and arguments are evaluated left to right.
+    Call {
+        /// The operator.
+        procedure: CoreId,
+        /// The operands.
+        arguments: Vec<CoreId>,
+    },
+}
+
+/// A local variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// The identifier it was bound by, for messages and listings; not unique.
+    pub name: Name,
+    /// Whether some [`Core::SetLocal`] assigns it.
+    pub is_assigned: bool,
+}
+
+/// One clause of a procedure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lambda {
+    /// The name of the definition or binding it is the value of, for backtraces.
+    pub name: Option<Name>,
+    /// Required parameters.
+    pub parameters: Vec<VariableId>,
+    /// The variable that takes the remaining arguments as a fresh list.
+    pub rest: Option<VariableId>,
+    /// The body.
+    pub body: CoreId,
+    /// The whole lambda form in its source.
+    pub span: Span,
+}
+
+/// The identity of a global variable: stable across processes, independent of load order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GlobalName {
+    /// The library that defines it, as written: `(scheme base)`; the program's own top level is `(program)`.
+    pub library: Name,
+    /// The name inside that library, before any renaming by an import. Macro-introduced definitions get a distinct name from the expander.
+    pub name: Name,
+}
+
+/// A global as one unit sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Global {
+    /// Which one.
+    pub name: GlobalName,
+    /// Whether this unit defines it.
+    pub is_defined_here: bool,
+    /// Whether this unit assigns it with [`Core::SetGlobal`], or defines it more than once. Other libraries never can.
+    pub is_assigned: bool,
+}
+
+/// What one library, program or interaction expands to. Evaluating the unit evaluates `body`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unit {
+    /// The name of the library; `(program)` for a program; used in listings.
+    pub name: Name,
+    /// All nodes; children are reachable only through their parents, each node from one parent.
+    pub nodes: Vec<Core>,
+    /// The source of each node, parallel to `nodes`.
+    pub spans: Vec<Span>,
+    /// All local variables.
+    pub variables: Vec<Variable>,
+    /// All procedure clauses.
+    pub lambdas: Vec<Lambda>,
+    /// All globals the unit mentions.
+    pub globals: Vec<Global>,
+    /// The body.
+    pub body: CoreId,
+    /// Whether later units may redefine or assign this unit's globals (the REPL); forbids assuming that a global keeps its value.
+    pub is_interactive: bool,
+}

@@ -1,0 +1,67 @@
+//! Data as text describes it: constants of programs, before they are values of any heap.
+//!
+//! Owns the flat representation of a datum, names and source spans.
+//! INVARIANT: a datum is one arena; nothing here recurses on its depth, and a datum may be cyclic (datum labels).
+//! It does not evaluate and knows nothing of heaps.
+//! Read next: `datum/reader.rs`.
+
+use std::sync::Arc;
+
+use crate::number::Number;
+
+/// A symbol's or keyword's text. Cheap to clone; compared by content.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Name(pub Arc<str>);
+
+/// Names a source text that the session that read it keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SourceId(pub u32);
+
+/// A range of a source text, in bytes; `start..end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// The text.
+    pub source: SourceId,
+    /// The first byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+/// Names one node of a [`Datum`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// One node of a [`Datum`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// The empty list.
+    Nil,
+    /// `#t` or `#f`.
+    Boolean(bool),
+    /// A number of any kind.
+    Number(Number),
+    /// A character.
+    Character(char),
+    /// A string; literal strings are immutable.
+    String(Arc<str>),
+    /// A symbol.
+    Symbol(Name),
+    /// A keyword; the name is without its colon.
+    Keyword(Name),
+    /// A bytevector.
+    Bytevector(Arc<[u8]>),
+    /// A pair of two nodes.
+    Pair(NodeId, NodeId),
+    /// A vector.
+    Vector(Vec<NodeId>),
+}
+
+/// A datum: nodes that refer to each other by index, so that depth costs no stack and cycles are allowed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Datum {
+    /// All nodes.
+    pub nodes: Vec<Node>,
+    /// The whole.
+    pub root: NodeId,
+}
