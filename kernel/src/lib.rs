@@ -5,3 +5,4 @@
 pub mod core;
 pub mod datum;
 pub mod number;
+pub mod value;

@@ -3,10 +3,15 @@
 use num_bigint::BigInt;
 use num_rational::BigRational;
 
+/// The least fixnum.
+pub const FIXNUM_MIN: i64 = -(1 << 62);
+/// The greatest fixnum.
+pub const FIXNUM_MAX: i64 = (1 << 62) - 1;
+
 /// A real number, in its one normal form: an integer that fits a fixnum is never `Big`, a ratio never has denominator one.
 #[derive(Clone, Debug)]
 pub enum Number {
-    /// An exact integer in the fixnum range, −2⁶⁰ ≤ n < 2⁶⁰.
+    /// An exact integer in the fixnum range, −2⁶² ≤ n < 2⁶².
     Fixnum(i64),
     /// An exact integer outside it.
     Big(BigInt),
