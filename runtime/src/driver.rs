@@ -1,0 +1,128 @@
+//! The seam between the deterministic core and the world.
+//!
+//! Owns the vocabulary in which durable turns ask things of the world ([`Effect`]) and in which the world answers ([`Input`]).
+//! INVARIANT: an effect is handed out only after the turn that asked for it is durable; an input has consequences only through a turn that records it.
+//! It performs nothing itself: the `drivers` crate does.
+//! Read next: `turn.rs`.
+
+use preserves::IOValue;
+
+/// Numbers a request of one run; assigned by a counter that is part of the run's state, so the same on replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestId(pub u64);
+
+/// What a durable turn asks of the world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// The request that an answering [`Input`] names.
+    pub request: RequestId,
+    /// A key unique to this request, its run and its branch's lineage, for tools that can recognise a repeated call.
+    pub key: String,
+    /// What is to be done.
+    pub kind: EffectKind,
+}
+
+/// The kinds of effects.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EffectKind {
+    /// Call the tool `name`, answered by [`Input::ToolResult`].
+    Tool {
+        /// The tool's name, such as `workspace/read`.
+        name: String,
+        /// Its argument.
+        payload: IOValue,
+    },
+    /// Write bytes to the console; not answered.
+    Write {
+        /// Which stream.
+        stream: Stream,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// Read from standard input, answered by [`Input::Chunk`].
+    Read {
+        /// At most this many bytes are wanted.
+        length_bytes_max: usize,
+    },
+    /// Put a question to the person, answered by [`Input::Answer`].
+    Ask {
+        /// What to show.
+        prompt: IOValue,
+    },
+    /// Withdraw a question that nothing waits for any more; not answered.
+    Withdraw,
+    /// Show a line of the program's log; not answered.
+    Log {
+        /// The text.
+        text: String,
+    },
+    /// Show how far a piece of work has come; not answered.
+    Progress {
+        /// What is being done.
+        label: String,
+        /// Steps done.
+        done: u64,
+        /// Steps in all.
+        total: u64,
+    },
+}
+
+/// The console's output streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output: data.
+    Output,
+    /// Standard error: messages.
+    Error,
+}
+
+/// What the world tells a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// A tool came back.
+    ToolResult {
+        /// The request.
+        request: RequestId,
+        /// What it returned, or how it failed.
+        outcome: Result<IOValue, ToolFailure>,
+    },
+    /// Bytes from standard input; empty at its end.
+    Chunk {
+        /// The request.
+        request: RequestId,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// The person's answer.
+    Answer {
+        /// The request.
+        request: RequestId,
+        /// The answer.
+        value: IOValue,
+    },
+    /// The person asked the run to stop (Ctrl-C).
+    Interrupt,
+}
+
+/// How a tool failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolFailure {
+    /// The kind of failure, a stable symbol: `no-such-tool`, `bad-argument`, `outside-root`, `not-found`, `denied`, `timeout`, `output-limit`, `failed`.
+    pub kind: String,
+    /// What was wrong, for people.
+    pub message: String,
+    /// Facts: the path, the limit, the exit code.
+    pub details: Vec<IOValue>,
+}
+
+/// Performs effects and brings inputs; the only way the world is reached.
+pub trait Drivers {
+    /// Starts the effects, in order, and returns without waiting for answers.
+    fn perform(&mut self, effects: Vec<Effect>);
+
+    /// Waits for the next input; `None` when nothing that was started can answer any more.
+    fn next_input(&mut self) -> Option<Input>;
+
+    /// Takes an input that is already there.
+    fn poll_input(&mut self) -> Option<Input>;
+}
