@@ -4,5 +4,6 @@
 
 pub mod core;
 pub mod datum;
+pub mod instruction;
 pub mod number;
 pub mod value;
