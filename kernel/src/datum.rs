@@ -65,3 +65,18 @@ pub struct Datum {
     /// The whole.
     pub root: NodeId,
 }
+
+impl Datum {
+    /// A datum of one node.
+    pub fn of(node: Node) -> Datum {
+        Datum {
+            nodes: vec![node],
+            root: NodeId(0),
+        }
+    }
+
+    /// A symbol.
+    pub fn symbol(name: Name) -> Datum {
+        Datum::of(Node::Symbol(name))
+    }
+}

@@ -2,8 +2,10 @@
 //!
 //! In suggested reading order; each module may use only those before it.
 
+pub mod compiler;
 pub mod core;
 pub mod datum;
 pub mod instruction;
 pub mod number;
+pub mod unit;
 pub mod value;

@@ -1,0 +1,229 @@
+//! The compiler: core forms → instructions.
+//!
+//! Owns the analysis of a unit (what is captured, what loops, what needs a cell) and destination-driven code generation in one pass per procedure.
+//! Shape chosen: the core tree is compiled straight to register code after two analyses over it; a further intermediate form (CPS or SSA) was rejected, since
+//! windows give calls their registers for free and the gains left (inlining, unboxing) can be made on the core tree itself.
+//! INVARIANT: an assigned variable lives in a cell, so that re-entering a continuation never rolls an assignment back; every other variable is a register or is copied into closures.
+//! It does not know heaps or scopes. Read next: `compiler/analysis.rs`, then `compiler/expression.rs`.
+
+mod analysis;
+mod binding;
+mod call;
+mod emitter;
+mod expression;
+mod inline;
+mod test;
+
+use std::collections::BTreeMap;
+
+use crate::core::{CoreId, LambdaId, Unit};
+use crate::datum::{Datum, Name, Node};
+use crate::unit::{Block, CompiledUnit};
+
+use analysis::Analysis;
+use emitter::Emitter;
+use expression::Context;
+
+/// How deep expressions may nest; deeper programs are refused, not crashed on.
+const NESTING_MAX: usize = 20_000;
+
+/// What the compiler needs to know of a primitive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PrimitiveKind {
+    /// A function of its arguments that returns to where it was called; takes between these numbers of arguments.
+    Function {
+        /// The fewest arguments.
+        least: u8,
+        /// The most, if bounded.
+        most: Option<u8>,
+    },
+    /// Anything else (control, requests to the host): called like a procedure.
+    Procedure,
+}
+
+/// Tells the compiler about primitives.
+pub trait Primitives {
+    /// The kind of the primitive with this name.
+    fn kind(&self, name: &str) -> Option<PrimitiveKind>;
+}
+
+/// Why a unit cannot be compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CompileError {
+    /// A primitive that this system does not have.
+    UnknownPrimitive(Name),
+    /// A procedure needs more registers than a frame can have.
+    TooManyRegisters,
+    /// A procedure captures more variables than a closure can hold.
+    TooManyCaptured,
+    /// The unit has more instructions, constants or globals than 32 bits can count.
+    TooLarge,
+    /// Expressions nest deeper than the limit.
+    TooDeep,
+    /// A conditional jump spans more than 16 bits; the block is generated again with long jumps, so this never leaves the compiler.
+    JumpTooLong,
+}
+
+impl std::fmt::Display for CompileError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            CompileError::UnknownPrimitive(name) => write!(formatter, "no primitive is called {}", name.0),
+            CompileError::TooManyRegisters => write!(formatter, "a procedure needs more than 65,000 registers"),
+            CompileError::TooManyCaptured => write!(formatter, "a procedure captures more than 65,000 variables"),
+            CompileError::TooLarge => write!(formatter, "the unit is too large"),
+            CompileError::TooDeep => write!(formatter, "expressions nest deeper than {NESTING_MAX} levels"),
+            CompileError::JumpTooLong => write!(formatter, "a jump spans more than 32,000 instructions"),
+        }
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+/// Compiles a unit.
+///
+/// # Errors
+/// [`CompileError`] if the unit exceeds a limit of the instruction format or names an unknown primitive.
+pub fn compile(unit: &Unit, primitives: &dyn Primitives) -> Result<CompiledUnit, CompileError> {
+    let analysis = Analysis::of(unit)?;
+    let mut compiler = Compiler {
+        unit,
+        analysis: &analysis,
+        primitives,
+        output: CompiledUnit {
+            name: unit.name.clone(),
+            instructions: Vec::new(),
+            blocks: Vec::new(),
+            constants: Vec::new(),
+            globals: unit.globals.iter().map(|global| global.name.clone()).collect(),
+            primitives: Vec::new(),
+            spans: Vec::new(),
+        },
+        symbols: BTreeMap::new(),
+        primitive_numbers: BTreeMap::new(),
+        finished: Vec::new(),
+        depth: 0,
+    };
+    compiler.entry_block()?;
+    Ok(compiler.finish())
+}
+
+/// A generated procedure before it is given its place in the unit.
+struct FinishedBlock {
+    block: Block,
+    emitter: Emitter,
+}
+
+struct Compiler<'a> {
+    unit: &'a Unit,
+    analysis: &'a Analysis,
+    primitives: &'a dyn Primitives,
+    output: CompiledUnit,
+    symbols: BTreeMap<Name, u32>,
+    primitive_numbers: BTreeMap<Name, u32>,
+    /// Blocks by number; a number is taken before its block is generated.
+    finished: Vec<Option<FinishedBlock>>,
+    depth: usize,
+}
+
+impl Compiler<'_> {
+    fn entry_block(&mut self) -> Result<(), CompileError> {
+        let body = self.unit.body;
+        self.block(None, Some(0), 0, |compiler, emitter| {
+            compiler.expression(emitter, body, Context::Tail)
+        })?;
+        Ok(())
+    }
+
+    /// Generates a block and returns its number; generates it again with long jumps if short ones do not reach.
+    fn block(
+        &mut self,
+        name: Option<Name>,
+        arity: Option<u8>,
+        captured: usize,
+        mut generate: impl FnMut(&mut Self, &mut Emitter) -> Result<(), CompileError>,
+    ) -> Result<u32, CompileError> {
+        let number = self.finished.len();
+        let captured = u16::try_from(captured).map_err(|_| CompileError::TooManyCaptured)?;
+        for has_long_jumps in [false, true] {
+            self.finished.truncate(number);
+            self.finished.push(None);
+            let mut emitter = Emitter::new(has_long_jumps);
+            generate(self, &mut emitter)?;
+            match emitter.resolve() {
+                Err(CompileError::JumpTooLong) if !has_long_jumps => continue,
+                outcome => outcome?,
+            }
+            let frame_size = emitter.frame_size()?;
+            let block = Block {
+                name,
+                start: 0,
+                end: 0,
+                frame_size,
+                arity,
+                captured,
+            };
+            self.finished[number] = Some(FinishedBlock { block, emitter });
+            break;
+        }
+        u32::try_from(number).map_err(|_| CompileError::TooLarge)
+    }
+
+    fn finish(mut self) -> CompiledUnit {
+        for finished in self.finished.into_iter().flatten() {
+            let start = self.output.instructions.len() as u32;
+            let FinishedBlock { mut block, emitter } = finished;
+            let (instructions, spans) = emitter.into_code();
+            block.start = start;
+            block.end = start + instructions.len() as u32;
+            self.output.instructions.extend(instructions);
+            self.output
+                .spans
+                .extend(spans.into_iter().map(|(offset, span)| (start + offset, span)));
+            self.output.blocks.push(block);
+        }
+        self.output
+    }
+
+    fn constant_number(&mut self, datum: &Datum) -> u32 {
+        let next = self.output.constants.len() as u32;
+        if let Node::Symbol(name) = &datum.nodes[datum.root.0 as usize] {
+            let number = *self.symbols.entry(name.clone()).or_insert(next);
+            if number != next {
+                return number;
+            }
+        }
+        self.output.constants.push(datum.clone());
+        next
+    }
+
+    fn primitive_number(&mut self, name: &Name) -> u32 {
+        let next = self.output.primitives.len() as u32;
+        let number = *self.primitive_numbers.entry(name.clone()).or_insert(next);
+        if number == next {
+            self.output.primitives.push(name.clone());
+        }
+        number
+    }
+
+    fn node(&self, id: CoreId) -> &crate::core::Core {
+        &self.unit.nodes[id.0 as usize]
+    }
+
+    fn lambda(&self, id: LambdaId) -> &crate::core::Lambda {
+        &self.unit.lambdas[id.0 as usize]
+    }
+
+    /// Runs `step` one level deeper, on a grown stack where needed.
+    fn nested<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T, CompileError>) -> Result<T, CompileError> {
+        if self.depth >= NESTING_MAX {
+            return Err(CompileError::TooDeep);
+        }
+        self.depth += 1;
+        let outcome = stacker::maybe_grow(STACK_RED_ZONE_BYTES, STACK_GROWTH_BYTES, || step(self));
+        self.depth -= 1;
+        outcome
+    }
+}
+
+const STACK_RED_ZONE_BYTES: usize = 128 * 1024;
+const STACK_GROWTH_BYTES: usize = 4 * 1024 * 1024;

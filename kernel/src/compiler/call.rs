@@ -1,0 +1,249 @@
+//! Generates code for calls.
+//!
+//! Arguments are evaluated left to right, straight into the callee's frame.
+//! Read next: `compiler/inline.rs`.
+
+use crate::core::{Core, CoreId, GlobalId};
+use crate::datum::Name;
+use crate::instruction::{Instruction, Opcode};
+
+use super::analysis::fixed_arity_clause;
+use super::emitter::{Emitter, LoopState, OwnName, Register};
+use super::expression::Context;
+use super::{CompileError, Compiler, PrimitiveKind};
+
+/// Calls with more arguments pass them as a list.
+const ARGUMENTS_MAX: usize = 250;
+
+/// What a call's window is completed with.
+#[derive(Clone, Copy)]
+enum Callee {
+    /// The procedure is in the window.
+    Window,
+    /// The procedure is a global.
+    Global(u32),
+    /// The procedure is the running one.
+    Own,
+}
+
+impl Compiler<'_> {
+    pub(super) fn call(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        procedure: CoreId,
+        arguments: &[CoreId],
+        context: Context,
+    ) -> Result<(), CompileError> {
+        let unit = self.unit;
+        let operator = &unit.nodes[procedure.0 as usize];
+        if let Core::Local(variable) = operator
+            && self.analysis.loop_of(*variable).is_some()
+        {
+            return self.loop_call(emitter, *variable, arguments, context);
+        }
+        if self.is_own(emitter, operator, arguments.len()) {
+            return self.own_call(emitter, id, arguments, context);
+        }
+        if let Some(clause) = fixed_arity_clause(unit, procedure)
+            && self.lambda(clause).parameters.len() == arguments.len()
+        {
+            let lambda = self.lambda(clause);
+            let bindings: Vec<_> = lambda
+                .parameters
+                .iter()
+                .copied()
+                .zip(arguments.iter().copied())
+                .collect();
+            let body = lambda.body;
+            return self.local_bindings(emitter, &bindings, body, context);
+        }
+        if arguments.len() > ARGUMENTS_MAX {
+            return self.long_call(emitter, id, procedure, arguments, context);
+        }
+        if let Core::Primitive(name) = operator {
+            return self.primitive_call(emitter, id, procedure, name, arguments, context);
+        }
+        let callee = if let Core::Global(global) = operator {
+            Callee::Global(global.0)
+        } else {
+            Callee::Window
+        };
+        self.window_call(emitter, id, callee, procedure, arguments, context)
+    }
+
+    /// Whether the operator only ever holds the running procedure, and that takes this many arguments.
+    fn is_own(&self, emitter: &Emitter, operator: &Core, arguments: usize) -> bool {
+        emitter.own.is_some_and(|own| {
+            own.arity == Some(arguments)
+                && match own.name {
+                    OwnName::Variable(variable) => *operator == Core::Local(variable),
+                    OwnName::Global(global) => *operator == Core::Global(GlobalId(global)),
+                }
+        })
+    }
+
+    fn own_call(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        arguments: &[CoreId],
+        context: Context,
+    ) -> Result<(), CompileError> {
+        if context != Context::Tail {
+            return self.window_call(emitter, id, Callee::Own, id, arguments, context);
+        }
+        let mark = emitter.next();
+        let parameters = (1..=arguments.len() as Register).collect();
+        let state = LoopState {
+            parameters,
+            label: None,
+            base: 0,
+        };
+        self.loop_arguments(emitter, &state, arguments)?;
+        emitter.at(self.span(id));
+        let distance = emitter.distance_to_start();
+        emitter.aw(Opcode::Loop, 0, distance);
+        emitter.release_to(mark);
+        Ok(())
+    }
+
+    fn window_call(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        callee: Callee,
+        procedure: CoreId,
+        arguments: &[CoreId],
+        context: Context,
+    ) -> Result<(), CompileError> {
+        let mark = emitter.next();
+        let window = emitter.take_many(2)?;
+        if let Callee::Window = callee {
+            self.expression_at(emitter, procedure, window + 1)?;
+        }
+        for argument in arguments {
+            let register = emitter.take()?;
+            self.expression_at(emitter, *argument, register)?;
+        }
+        emitter.at(self.span(id));
+        self.emit_call(emitter, callee, window, arguments.len() as u8, context);
+        emitter.release_to(mark);
+        Ok(())
+    }
+
+    /// Evaluates into the register that was taken last.
+    pub(super) fn expression_at(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        register: Register,
+    ) -> Result<(), CompileError> {
+        emitter.release_to(register);
+        self.expression(emitter, id, Context::Register(register))?;
+        emitter.take()?;
+        Ok(())
+    }
+
+    fn emit_call(&mut self, emitter: &mut Emitter, callee: Callee, window: Register, count: u8, context: Context) {
+        let is_tail = context == Context::Tail;
+        let instruction = match (callee, is_tail) {
+            (Callee::Window, false) => Instruction::daw(Opcode::Call, count, window, 0),
+            (Callee::Window, true) => Instruction::daw(Opcode::TailCall, count, window, 0),
+            (Callee::Global(global), false) => Instruction::daw(Opcode::CallGlobal, count, window, global),
+            (Callee::Global(global), true) => Instruction::daw(Opcode::TailCallGlobal, count, window, global),
+            (Callee::Own, _) => Instruction::daw(Opcode::CallSelf, count, window, emitter.distance_to_start()),
+        };
+        emitter.emit(instruction);
+        if let Context::Register(target) = context {
+            emitter.move_to(target, window);
+        }
+    }
+
+    /// A call with so many arguments that they travel as a list: `(apply procedure list)`.
+    fn long_call(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        procedure: CoreId,
+        arguments: &[CoreId],
+        context: Context,
+    ) -> Result<(), CompileError> {
+        let mark = emitter.next();
+        let window = emitter.take_many(2)?;
+        let operator = emitter.take()?;
+        self.expression_at(emitter, procedure, operator)?;
+        let list = emitter.take()?;
+        for argument in arguments {
+            let register = emitter.take()?;
+            self.expression_at(emitter, *argument, register)?;
+        }
+        emitter.at(self.span(id));
+        super::expression::emit_immediate(emitter, crate::value::Value::NIL, list);
+        for index in (0..arguments.len()).rev() {
+            emitter.abc(Opcode::Cons, list, list + 1 + index as Register, list);
+        }
+        let apply = self.known_primitive(&Name("apply".into()))?;
+        let class = crate::value::Immediate::Primitive as u8;
+        emitter.emit(Instruction::daw(Opcode::Immediate, class, window + 1, apply));
+        self.emit_call(emitter, Callee::Window, window, 2, context);
+        emitter.release_to(mark);
+        Ok(())
+    }
+
+    fn primitive_call(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        procedure: CoreId,
+        name: &Name,
+        arguments: &[CoreId],
+        context: Context,
+    ) -> Result<(), CompileError> {
+        if self.inline_call(emitter, id, name, arguments, context)? {
+            return Ok(());
+        }
+        let kind = self
+            .primitives
+            .kind(&name.0)
+            .ok_or_else(|| CompileError::UnknownPrimitive(name.clone()))?;
+        let is_direct = match kind {
+            PrimitiveKind::Function { least, most } => {
+                arguments.len() >= usize::from(least) && most.is_none_or(|most| arguments.len() <= usize::from(most))
+            }
+            PrimitiveKind::Procedure => false,
+        };
+        if !is_direct {
+            return self.window_call(emitter, id, Callee::Window, procedure, arguments, context);
+        }
+        let number = self.known_primitive(name)?;
+        let span = self.span(id);
+        self.effectful(emitter, context, |compiler, emitter, target| {
+            let first = emitter.next();
+            for argument in arguments {
+                let register = emitter.take()?;
+                compiler.expression_at(emitter, *argument, register)?;
+            }
+            if arguments.is_empty() {
+                emitter.take()?;
+            }
+            emitter.at(span);
+            emitter.emit(Instruction::daw(
+                Opcode::CallPrimitive,
+                arguments.len() as u8,
+                first,
+                number,
+            ));
+            emitter.move_to(target, first);
+            Ok(())
+        })
+    }
+
+    /// The unit's number for a primitive that exists.
+    pub(super) fn known_primitive(&mut self, name: &Name) -> Result<u32, CompileError> {
+        if self.primitives.kind(&name.0).is_none() {
+            return Err(CompileError::UnknownPrimitive(name.clone()));
+        }
+        Ok(self.primitive_number(name))
+    }
+}

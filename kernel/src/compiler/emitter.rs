@@ -1,0 +1,210 @@
+//! Assembles one procedure: instructions, labels, registers and spans.
+//!
+//! INVARIANT: registers are taken and given back in stack order, so what lies at or above a call's window is dead during the call.
+//! It knows no core forms. Read next: `compiler/expression.rs`.
+
+use std::collections::BTreeMap;
+
+use crate::core::VariableId;
+use crate::datum::Span;
+use crate::instruction::{Instruction, Opcode};
+
+use super::CompileError;
+
+/// A register of the frame being compiled.
+pub(super) type Register = u16;
+
+/// A place in the code that jumps name before it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Label(usize);
+
+/// Where a variable's value (or its cell) is found while its procedure runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Location {
+    /// A register.
+    Register(Register),
+    /// A captured value of the running closure.
+    Captured(u16),
+}
+
+/// A loop of the running procedure: where its parameters are, and where its body starts once it has been generated.
+#[derive(Clone, Debug)]
+pub(super) struct LoopState {
+    pub(super) parameters: Vec<Register>,
+    pub(super) label: Option<Label>,
+    /// The first register that is free in the body.
+    pub(super) base: Register,
+}
+
+pub(super) struct Emitter {
+    instructions: Vec<Instruction>,
+    spans: Vec<(u32, Span)>,
+    labels: Vec<Option<usize>>,
+    jumps: Vec<(usize, Label)>,
+    has_long_jumps: bool,
+    next: u32,
+    most: u32,
+    pub(super) locations: BTreeMap<VariableId, Location>,
+    pub(super) loops: BTreeMap<VariableId, LoopState>,
+    /// The global or variable that holds the procedure being compiled, and its arity, when calls of it may jump straight to its start.
+    pub(super) own: Option<OwnProcedure>,
+}
+
+/// How the running procedure can name itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OwnProcedure {
+    pub(super) name: OwnName,
+    /// The number of arguments a direct call must pass; `None` if the entry has to look.
+    pub(super) arity: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OwnName {
+    Global(u32),
+    Variable(VariableId),
+}
+
+impl Emitter {
+    pub(super) fn new(has_long_jumps: bool) -> Emitter {
+        Emitter {
+            instructions: Vec::new(),
+            spans: Vec::new(),
+            labels: Vec::new(),
+            jumps: Vec::new(),
+            has_long_jumps,
+            // Register 0 holds the running procedure.
+            next: 1,
+            most: 1,
+            locations: BTreeMap::new(),
+            loops: BTreeMap::new(),
+            own: None,
+        }
+    }
+
+    /// The first free register.
+    pub(super) fn next(&self) -> Register {
+        self.next as Register
+    }
+
+    /// Takes the first free register.
+    pub(super) fn take(&mut self) -> Result<Register, CompileError> {
+        self.take_many(1)
+    }
+
+    /// Takes `count` registers in a row and returns the first.
+    pub(super) fn take_many(&mut self, count: usize) -> Result<Register, CompileError> {
+        let first = self.next;
+        self.next += u32::try_from(count).map_err(|_| CompileError::TooManyRegisters)?;
+        self.most = self.most.max(self.next);
+        if self.most > REGISTERS_MAX {
+            return Err(CompileError::TooManyRegisters);
+        }
+        Ok(first as Register)
+    }
+
+    /// Gives back every register from `register` on.
+    pub(super) fn release_to(&mut self, register: Register) {
+        self.next = register.into();
+    }
+
+    pub(super) fn frame_size(&self) -> Result<u16, CompileError> {
+        // One more word, so that a window one past the registers has its return point inside the frame.
+        u16::try_from(self.most + 1).map_err(|_| CompileError::TooManyRegisters)
+    }
+
+    /// Says where the instructions that follow come from.
+    pub(super) fn at(&mut self, span: Span) {
+        let offset = self.instructions.len() as u32;
+        match self.spans.last_mut() {
+            Some((_, last)) if *last == span => {}
+            Some((start, last)) if *start == offset => *last = span,
+            Some(_) | None => self.spans.push((offset, span)),
+        }
+    }
+
+    pub(super) fn emit(&mut self, instruction: Instruction) {
+        self.instructions.push(instruction);
+    }
+
+    pub(super) fn abc(&mut self, opcode: Opcode, a: Register, b: Register, c: Register) {
+        self.emit(Instruction::abc(opcode, a, b, c));
+    }
+
+    pub(super) fn aw(&mut self, opcode: Opcode, a: Register, w: u32) {
+        self.emit(Instruction::daw(opcode, 0, a, w));
+    }
+
+    pub(super) fn move_to(&mut self, target: Register, source: Register) {
+        if target != source {
+            self.abc(Opcode::Move, target, source, 0);
+        }
+    }
+
+    pub(super) fn new_label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() - 1)
+    }
+
+    /// Puts `label` here.
+    pub(super) fn place(&mut self, label: Label) {
+        self.labels[label.0] = Some(self.instructions.len());
+    }
+
+    /// The start of the block.
+    pub(super) fn distance_to_start(&self) -> u32 {
+        (-(self.instructions.len() as i64) - 1) as i32 as u32
+    }
+
+    /// Emits a jump with a 32-bit distance.
+    pub(super) fn jump(&mut self, opcode: Opcode, a: Register, target: Label) {
+        self.jump_clause(opcode, 0, a, target);
+    }
+
+    pub(super) fn jump_clause(&mut self, opcode: Opcode, d: u8, a: Register, target: Label) {
+        self.jumps.push((self.instructions.len(), target));
+        self.emit(Instruction::daw(opcode, d, a, 0));
+    }
+
+    /// Emits a comparing jump with a 16-bit distance, or its opposite over a long jump.
+    pub(super) fn compare_jump(&mut self, opcodes: (Opcode, Opcode), a: Register, b: Register, target: Label) {
+        let (opcode, opposite) = opcodes;
+        if self.has_long_jumps {
+            self.abc(opposite, a, b, 1);
+            self.jump(Opcode::Jump, 0, target);
+        } else {
+            self.jumps.push((self.instructions.len(), target));
+            self.abc(opcode, a, b, 0);
+        }
+    }
+
+    /// Fills in the distances of all jumps.
+    pub(super) fn resolve(&mut self) -> Result<(), CompileError> {
+        for (position, label) in std::mem::take(&mut self.jumps) {
+            let target = self.labels[label.0].unwrap_or(self.instructions.len());
+            let distance = target as i64 - position as i64 - 1;
+            let instruction = self.instructions[position];
+            self.instructions[position] = if is_short_jump(instruction) {
+                let short = i16::try_from(distance).map_err(|_| CompileError::JumpTooLong)?;
+                instruction.with_c(short as u16)
+            } else {
+                let long = i32::try_from(distance).map_err(|_| CompileError::TooLarge)?;
+                instruction.with_w(long as u32)
+            };
+        }
+        Ok(())
+    }
+
+    pub(super) fn into_code(self) -> (Vec<Instruction>, Vec<(u32, Span)>) {
+        (self.instructions, self.spans)
+    }
+}
+
+/// Leaves room for a window beyond the last register.
+const REGISTERS_MAX: u32 = 65_000;
+
+fn is_short_jump(instruction: Instruction) -> bool {
+    instruction
+        .description()
+        .and_then(|row| row.operands.last())
+        .is_some_and(|(_, role)| *role == crate::instruction::Role::Target16)
+}

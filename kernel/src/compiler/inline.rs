@@ -1,0 +1,253 @@
+//! Generates single instructions for calls of the commonest primitives.
+//!
+//! One table says which: an entry is a primitive's name and the instruction that does the same, errors included.
+//! Read next: `compiler/test.rs`.
+
+use crate::core::{Core, CoreId};
+use crate::datum::Name;
+use crate::instruction::Opcode;
+
+use super::emitter::{Emitter, Register};
+use super::expression::{Context, small_of};
+use super::{CompileError, Compiler};
+
+/// How a call maps to an instruction.
+#[derive(Clone, Copy)]
+enum Inline {
+    /// a ← op b.
+    Unary(Opcode),
+    /// a ← b op c; calls with more arguments associate to the left if `is_chained`.
+    Binary { opcode: Opcode, is_chained: bool },
+    /// Two arguments, no result.
+    Effect2(Opcode),
+    /// Three arguments, no result.
+    Effect3(Opcode),
+}
+
+const TABLE: &[(&str, Inline)] = &[
+    (
+        "+",
+        Inline::Binary {
+            opcode: Opcode::Add,
+            is_chained: true,
+        },
+    ),
+    (
+        "-",
+        Inline::Binary {
+            opcode: Opcode::Subtract,
+            is_chained: true,
+        },
+    ),
+    (
+        "*",
+        Inline::Binary {
+            opcode: Opcode::Multiply,
+            is_chained: true,
+        },
+    ),
+    (
+        "/",
+        Inline::Binary {
+            opcode: Opcode::Divide,
+            is_chained: true,
+        },
+    ),
+    (
+        "quotient",
+        Inline::Binary {
+            opcode: Opcode::Quotient,
+            is_chained: false,
+        },
+    ),
+    (
+        "truncate-quotient",
+        Inline::Binary {
+            opcode: Opcode::Quotient,
+            is_chained: false,
+        },
+    ),
+    (
+        "remainder",
+        Inline::Binary {
+            opcode: Opcode::Remainder,
+            is_chained: false,
+        },
+    ),
+    (
+        "truncate-remainder",
+        Inline::Binary {
+            opcode: Opcode::Remainder,
+            is_chained: false,
+        },
+    ),
+    (
+        "cons",
+        Inline::Binary {
+            opcode: Opcode::Cons,
+            is_chained: false,
+        },
+    ),
+    ("car", Inline::Unary(Opcode::Car)),
+    ("cdr", Inline::Unary(Opcode::Cdr)),
+    (
+        "vector-ref",
+        Inline::Binary {
+            opcode: Opcode::VectorRef,
+            is_chained: false,
+        },
+    ),
+    ("set-car!", Inline::Effect2(Opcode::SetCar)),
+    ("set-cdr!", Inline::Effect2(Opcode::SetCdr)),
+    ("vector-set!", Inline::Effect3(Opcode::VectorSet)),
+];
+
+impl Compiler<'_> {
+    /// Generates the call if the table has it for this number of arguments, or if it is a predicate that is best tested; says whether it did.
+    pub(super) fn inline_call(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        name: &Name,
+        arguments: &[CoreId],
+        context: Context,
+    ) -> Result<bool, CompileError> {
+        if self.is_test(name, arguments) {
+            self.truth(emitter, id, context)?;
+            return Ok(true);
+        }
+        let Some((_, inline)) = TABLE.iter().find(|(entry, _)| *entry == &*name.0) else {
+            return Ok(false);
+        };
+        match (*inline, arguments) {
+            (Inline::Unary(opcode), [argument]) => self.unary(emitter, id, opcode, *argument, context)?,
+            (Inline::Binary { opcode, .. }, [left, right]) => {
+                self.binary(emitter, id, opcode, (*left, *right), context)?;
+            }
+            (
+                Inline::Binary {
+                    opcode,
+                    is_chained: true,
+                },
+                [first, rest @ ..],
+            ) if !rest.is_empty() => {
+                self.chain(emitter, id, opcode, *first, rest, context)?;
+            }
+            (Inline::Effect2(opcode), [_, _]) | (Inline::Effect3(opcode), [_, _, _]) => {
+                self.mutation(emitter, id, opcode, arguments, context)?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn unary(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        opcode: Opcode,
+        argument: CoreId,
+        context: Context,
+    ) -> Result<(), CompileError> {
+        let span = self.span(id);
+        self.effectful(emitter, context, |compiler, emitter, target| {
+            let source = compiler.operand(emitter, argument)?;
+            emitter.at(span);
+            emitter.abc(opcode, target, source, 0);
+            Ok(())
+        })
+    }
+
+    fn binary(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        opcode: Opcode,
+        operands: (CoreId, CoreId),
+        context: Context,
+    ) -> Result<(), CompileError> {
+        let span = self.span(id);
+        self.effectful(emitter, context, |compiler, emitter, target| {
+            let (left, right) = operands;
+            match (opcode, compiler.small(left), compiler.small(right)) {
+                (Opcode::Add, _, Some(small)) => compiler.add_small(emitter, left, small, target, span),
+                (Opcode::Add, Some(small), None) => compiler.add_small(emitter, right, small, target, span),
+                (Opcode::Subtract, _, Some(small)) if small != i16::MIN => {
+                    compiler.add_small(emitter, left, -small, target, span)
+                }
+                _ => {
+                    let left = compiler.operand(emitter, left)?;
+                    let right = compiler.operand(emitter, right)?;
+                    emitter.at(span);
+                    emitter.abc(opcode, target, left, right);
+                    Ok(())
+                }
+            }
+        })
+    }
+
+    fn add_small(
+        &mut self,
+        emitter: &mut Emitter,
+        operand: CoreId,
+        small: i16,
+        target: Register,
+        span: crate::datum::Span,
+    ) -> Result<(), CompileError> {
+        let source = self.operand(emitter, operand)?;
+        emitter.at(span);
+        emitter.abc(Opcode::AddSmall, target, source, small as u16);
+        Ok(())
+    }
+
+    /// The argument, if it is a literal fixnum of 16 bits.
+    pub(super) fn small(&self, id: CoreId) -> Option<i16> {
+        let Core::Constant(datum) = self.node(id) else {
+            return None;
+        };
+        small_of(datum).and_then(|integer| i16::try_from(integer).ok())
+    }
+
+    fn chain(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        opcode: Opcode,
+        first: CoreId,
+        rest: &[CoreId],
+        context: Context,
+    ) -> Result<(), CompileError> {
+        let span = self.span(id);
+        self.effectful(emitter, context, |compiler, emitter, target| {
+            let sum = emitter.take()?;
+            compiler.expression_at(emitter, first, sum)?;
+            for argument in rest {
+                let source = compiler.operand(emitter, *argument)?;
+                emitter.at(span);
+                emitter.abc(opcode, sum, sum, source);
+                emitter.release_to(sum + 1);
+            }
+            emitter.move_to(target, sum);
+            Ok(())
+        })
+    }
+
+    fn mutation(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        opcode: Opcode,
+        arguments: &[CoreId],
+        context: Context,
+    ) -> Result<(), CompileError> {
+        let mark = emitter.next();
+        let mut registers = [0; 3];
+        for (register, argument) in registers.iter_mut().zip(arguments) {
+            *register = self.operand(emitter, *argument)?;
+        }
+        emitter.at(self.span(id));
+        emitter.abc(opcode, registers[0], registers[1], registers[2]);
+        emitter.release_to(mark);
+        self.unspecified(emitter, context)
+    }
+}

@@ -1,0 +1,330 @@
+//! Generates code for expressions whose value only decides a branch.
+//!
+//! Comparisons and type tests fuse with the jump; `and`, `or` and `not`, which arrive as nested conditionals, become jumps too.
+//! Read next: `instruction.rs`.
+
+use crate::core::{Core, CoreId, VariableId};
+use crate::datum::{Name, Node};
+use crate::instruction::Opcode;
+use crate::value::Value;
+
+use super::emitter::{Emitter, Label};
+use super::expression::{Context, emit_immediate};
+use super::{CompileError, Compiler};
+
+/// A jump and its opposite.
+type Jumps = (Opcode, Opcode);
+
+/// A comparison: the jump on registers (with exchanged operands if `is_swapped`) and the jumps for a small right or left operand.
+struct Comparison {
+    name: &'static str,
+    registers: Jumps,
+    is_swapped: bool,
+    small_right: Jumps,
+    small_left: Jumps,
+}
+
+const LESS: Jumps = (Opcode::JumpIfLess, Opcode::JumpUnlessLess);
+const LESS_EQUAL: Jumps = (Opcode::JumpIfLessEqual, Opcode::JumpUnlessLessEqual);
+const EQUAL: Jumps = (Opcode::JumpIfEqual, Opcode::JumpUnlessEqual);
+const LESS_SMALL: Jumps = (Opcode::JumpIfLessSmall, Opcode::JumpUnlessLessSmall);
+const GREATER_SMALL: Jumps = (Opcode::JumpIfGreaterSmall, Opcode::JumpUnlessGreaterSmall);
+const LESS_EQUAL_SMALL: Jumps = (Opcode::JumpIfLessEqualSmall, Opcode::JumpUnlessLessEqualSmall);
+const GREATER_EQUAL_SMALL: Jumps = (Opcode::JumpIfGreaterEqualSmall, Opcode::JumpUnlessGreaterEqualSmall);
+const EQUAL_SMALL: Jumps = (Opcode::JumpIfEqualSmall, Opcode::JumpUnlessEqualSmall);
+
+const COMPARISONS: &[Comparison] = &[
+    Comparison {
+        name: "<",
+        registers: LESS,
+        is_swapped: false,
+        small_right: LESS_SMALL,
+        small_left: GREATER_SMALL,
+    },
+    Comparison {
+        name: ">",
+        registers: LESS,
+        is_swapped: true,
+        small_right: GREATER_SMALL,
+        small_left: LESS_SMALL,
+    },
+    Comparison {
+        name: "<=",
+        registers: LESS_EQUAL,
+        is_swapped: false,
+        small_right: LESS_EQUAL_SMALL,
+        small_left: GREATER_EQUAL_SMALL,
+    },
+    Comparison {
+        name: ">=",
+        registers: LESS_EQUAL,
+        is_swapped: true,
+        small_right: GREATER_EQUAL_SMALL,
+        small_left: LESS_EQUAL_SMALL,
+    },
+    Comparison {
+        name: "=",
+        registers: EQUAL,
+        is_swapped: false,
+        small_right: EQUAL_SMALL,
+        small_left: EQUAL_SMALL,
+    },
+];
+
+const UNARY: &[(&str, Jumps)] = &[
+    ("null?", (Opcode::JumpIfNull, Opcode::JumpUnlessNull)),
+    ("pair?", (Opcode::JumpIfPair, Opcode::JumpUnlessPair)),
+];
+
+impl Compiler<'_> {
+    /// Whether a call of the primitive is generated here.
+    pub(super) fn is_test(&self, name: &Name, arguments: &[CoreId]) -> bool {
+        let name = &*name.0;
+        match arguments.len() {
+            1 => name == "not" || name == "zero?" || UNARY.iter().any(|(entry, _)| *entry == name),
+            2 => name == "eq?" || COMPARISONS.iter().any(|comparison| comparison.name == name),
+            _ => false,
+        }
+    }
+
+    /// Puts the truth of a tested call where `context` wants it.
+    pub(super) fn truth(&mut self, emitter: &mut Emitter, id: CoreId, context: Context) -> Result<(), CompileError> {
+        let otherwise = emitter.new_label();
+        let done = emitter.new_label();
+        self.call_test(emitter, id, otherwise, false)?;
+        self.effectful(emitter, context, |_, emitter, target| {
+            emit_immediate(emitter, Value::TRUE, target);
+            Ok(())
+        })?;
+        if context != Context::Tail {
+            emitter.jump(Opcode::Jump, 0, done);
+        }
+        emitter.place(otherwise);
+        self.effectful(emitter, context, |_, emitter, target| {
+            emit_immediate(emitter, Value::FALSE, target);
+            Ok(())
+        })?;
+        emitter.place(done);
+        Ok(())
+    }
+
+    /// Emits code that jumps to `target` if the truth of `id` is `sense`, and falls through otherwise.
+    pub(super) fn test(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        target: Label,
+        sense: bool,
+    ) -> Result<(), CompileError> {
+        self.nested(|compiler| compiler.test_here(emitter, id, target, sense))
+    }
+
+    fn test_here(&mut self, emitter: &mut Emitter, id: CoreId, target: Label, sense: bool) -> Result<(), CompileError> {
+        let unit = self.unit;
+        match &unit.nodes[id.0 as usize] {
+            Core::Constant(datum) => {
+                let truth = !matches!(datum.nodes[datum.root.0 as usize], Node::Boolean(false));
+                if truth == sense {
+                    emitter.jump(Opcode::Jump, 0, target);
+                }
+                Ok(())
+            }
+            Core::If {
+                test,
+                consequent,
+                alternative,
+            } => self.test_conditional(emitter, (*test, *consequent, *alternative), target, sense),
+            Core::Let { bindings, body } => match self.as_disjunction(bindings, *body) {
+                Some((first, second)) => self.test_disjunction(emitter, first, second, target, sense),
+                None => self.test_value(emitter, id, target, sense),
+            },
+            Core::Sequence(forms) => {
+                let Some((last, before)) = forms.split_last() else {
+                    return Ok(());
+                };
+                for form in before {
+                    self.expression(emitter, *form, Context::Effect)?;
+                }
+                self.test(emitter, *last, target, sense)
+            }
+            Core::Call { procedure, arguments } => {
+                if matches!(self.node(*procedure), Core::Primitive(name) if self.is_test(name, arguments)) {
+                    self.call_test(emitter, id, target, sense)
+                } else {
+                    self.test_value(emitter, id, target, sense)
+                }
+            }
+            Core::Unspecified
+            | Core::Local(_)
+            | Core::SetLocal(..)
+            | Core::Global(_)
+            | Core::SetGlobal(..)
+            | Core::DefineGlobal(..)
+            | Core::Primitive(_)
+            | Core::Lambda(_)
+            | Core::Letrec { .. } => self.test_value(emitter, id, target, sense),
+        }
+    }
+
+    fn test_value(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        target: Label,
+        sense: bool,
+    ) -> Result<(), CompileError> {
+        let mark = emitter.next();
+        let source = self.operand(emitter, id)?;
+        emitter.jump(
+            if sense { Opcode::JumpIfTrue } else { Opcode::JumpIfFalse },
+            source,
+            target,
+        );
+        emitter.release_to(mark);
+        Ok(())
+    }
+
+    fn test_conditional(
+        &mut self,
+        emitter: &mut Emitter,
+        parts: (CoreId, CoreId, CoreId),
+        target: Label,
+        sense: bool,
+    ) -> Result<(), CompileError> {
+        let (test, consequent, alternative) = parts;
+        let otherwise = emitter.new_label();
+        let done = emitter.new_label();
+        if self.is_false(alternative) {
+            // (and test consequent)
+            self.test(emitter, test, if sense { done } else { target }, false)?;
+            self.test(emitter, consequent, target, sense)?;
+        } else {
+            self.test(emitter, test, otherwise, false)?;
+            self.test(emitter, consequent, target, sense)?;
+            emitter.jump(Opcode::Jump, 0, done);
+            emitter.place(otherwise);
+            self.test(emitter, alternative, target, sense)?;
+        }
+        emitter.place(done);
+        Ok(())
+    }
+
+    fn is_false(&self, id: CoreId) -> bool {
+        matches!(self.node(id), Core::Constant(datum) if datum.nodes[datum.root.0 as usize] == Node::Boolean(false))
+    }
+
+    /// `(let ((v first)) (if v v second))`, which is what `(or first second)` expands to.
+    fn as_disjunction(&self, bindings: &[(VariableId, CoreId)], body: CoreId) -> Option<(CoreId, CoreId)> {
+        let [(variable, first)] = bindings else { return None };
+        let Core::If {
+            test,
+            consequent,
+            alternative,
+        } = self.node(body)
+        else {
+            return None;
+        };
+        let is_variable = |id: &CoreId| matches!(self.node(*id), Core::Local(used) if used == variable);
+        let is_used_twice = self.analysis.references(*variable) == 2 && !self.is_boxed(*variable);
+        (is_variable(test) && is_variable(consequent) && is_used_twice).then_some((*first, *alternative))
+    }
+
+    fn test_disjunction(
+        &mut self,
+        emitter: &mut Emitter,
+        first: CoreId,
+        second: CoreId,
+        target: Label,
+        sense: bool,
+    ) -> Result<(), CompileError> {
+        let done = emitter.new_label();
+        self.test(emitter, first, if sense { target } else { done }, true)?;
+        self.test(emitter, second, target, sense)?;
+        emitter.place(done);
+        Ok(())
+    }
+
+    /// Tests a call for which `is_test` holds.
+    fn call_test(&mut self, emitter: &mut Emitter, id: CoreId, target: Label, sense: bool) -> Result<(), CompileError> {
+        let unit = self.unit;
+        let Core::Call { procedure, arguments } = &unit.nodes[id.0 as usize] else {
+            unreachable!("only calls are call tests")
+        };
+        let Core::Primitive(name) = &unit.nodes[procedure.0 as usize] else {
+            unreachable!("only calls of primitives are call tests")
+        };
+        let mark = emitter.next();
+        match (&*name.0, arguments.as_slice()) {
+            ("not", [argument]) => self.test(emitter, *argument, target, !sense)?,
+            ("zero?", [argument]) => {
+                let source = self.operand(emitter, *argument)?;
+                emitter.at(self.span(id));
+                emitter.compare_jump(choose(EQUAL_SMALL, sense), source, 0, target);
+            }
+            ("eq?", [left, right]) => {
+                let left = self.operand(emitter, *left)?;
+                let right = self.operand(emitter, *right)?;
+                emitter.compare_jump(
+                    choose((Opcode::JumpIfEq, Opcode::JumpUnlessEq), sense),
+                    left,
+                    right,
+                    target,
+                );
+            }
+            (name, [argument]) => {
+                let jumps = UNARY.iter().find(|(entry, _)| *entry == name).map(|(_, jumps)| *jumps);
+                let source = self.operand(emitter, *argument)?;
+                emitter.jump(choose(jumps.unwrap_or(UNARY[0].1), sense).0, source, target);
+            }
+            (name, arguments) => {
+                let comparison = COMPARISONS.iter().find(|comparison| comparison.name == name);
+                if let (Some(comparison), [left, right]) = (comparison, arguments) {
+                    self.comparison(emitter, id, comparison, (*left, *right), target, sense)?;
+                }
+            }
+        }
+        emitter.release_to(mark);
+        Ok(())
+    }
+
+    fn comparison(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        comparison: &Comparison,
+        operands: (CoreId, CoreId),
+        target: Label,
+        sense: bool,
+    ) -> Result<(), CompileError> {
+        let (left, right) = operands;
+        match (self.small(left), self.small(right)) {
+            (_, Some(small)) => {
+                let left = self.operand(emitter, left)?;
+                emitter.at(self.span(id));
+                emitter.compare_jump(choose(comparison.small_right, sense), left, small as u16, target);
+            }
+            (Some(small), None) => {
+                let right = self.operand(emitter, right)?;
+                emitter.at(self.span(id));
+                emitter.compare_jump(choose(comparison.small_left, sense), right, small as u16, target);
+            }
+            (None, None) => {
+                let left = self.operand(emitter, left)?;
+                let right = self.operand(emitter, right)?;
+                let (first, second) = if comparison.is_swapped {
+                    (right, left)
+                } else {
+                    (left, right)
+                };
+                emitter.at(self.span(id));
+                emitter.compare_jump(choose(comparison.registers, sense), first, second, target);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The jump that is taken when the test's truth is `sense`, then its opposite.
+fn choose(jumps: Jumps, sense: bool) -> Jumps {
+    if sense { jumps } else { (jumps.1, jumps.0) }
+}
