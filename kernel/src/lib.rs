@@ -6,6 +6,7 @@ pub mod compiler;
 pub mod core;
 pub mod datum;
 pub mod instruction;
+pub mod heap;
 pub mod number;
 pub mod unit;
 pub mod value;

@@ -1,0 +1,178 @@
+//! The heap of one instance: its words, who may write them, and what the rest of the kernel may ask of it.
+//!
+//! Objects are addressed by word index. Old space is `[0, line)`, everything younger lies between `line` and `top`. Within a turn, words
+//! below `mark` (the top at its beginning) are those an abort must put back. One write barrier below `max(mark, line)` serves undo,
+//! minor collection and checkpoints alike; see `heap/pages.rs`.
+//! INVARIANT: the same operations give the same words; nothing depends on addresses, time or hash seeds.
+//! It does not run Scheme and never collects of its own accord: allocation only says that a collection is due.
+//! Read next: `heap/kind.rs`, `heap/allocate.rs`, `heap/undo.rs`, `heap/collect.rs`.
+
+mod access;
+mod allocate;
+mod collect;
+mod dictionary;
+mod equality;
+mod hash;
+pub mod kind;
+mod literal;
+mod major;
+mod numeral;
+mod pages;
+mod record;
+mod register;
+mod string;
+mod symbol;
+mod undo;
+
+pub use dictionary::TableEntry;
+pub use kind::{Flags, Header, Kind};
+pub use register::{Register, RootId};
+
+use crate::value::Value;
+use pages::Pages;
+use undo::{SavedPages, Turn};
+
+/// Bounds that an instance may not exceed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The most bytes its objects may take, garbage that is not collected yet included. While a collection runs, and while a turn
+    /// that ran a major collection is open, the process holds up to twice as much.
+    pub bytes_max: usize,
+}
+
+/// The hard limit would be crossed: collect with [`Heap::collect_major`] and try again, or fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeapFull;
+
+impl std::fmt::Display for HeapFull {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("the instance's memory limit is reached")
+    }
+}
+
+impl std::error::Error for HeapFull {}
+
+/// What a heap has done and holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// Words in use, garbage included.
+    pub words_used: usize,
+    /// Words of old space.
+    pub words_old: usize,
+    /// Words that were reachable after the last major collection.
+    pub words_live: usize,
+    /// Minor collections so far.
+    pub collections_minor: u64,
+    /// Major collections so far.
+    pub collections_major: u64,
+    /// Pages saved for undo so far.
+    pub pages_saved: u64,
+}
+
+/// The heap of one instance.
+#[derive(Clone, Debug)]
+pub struct Heap {
+    words: Vec<u64>,
+    /// The next free word; even.
+    top: usize,
+    /// Allocation below this index needs no thought: the least of the words at hand and the nursery's end.
+    limit: usize,
+    /// Allocation beyond this index makes a collection due.
+    nursery_end: usize,
+    collection_due: bool,
+    words_max: usize,
+    line: usize,
+    /// Writes below this index go through the barrier: `max(line, mark)`.
+    barrier_limit: usize,
+    /// Words below this index are restored by page when the open turn aborts.
+    undo_limit: usize,
+    /// What old space held after the last major collection.
+    words_live: usize,
+    pages: Pages,
+    saved: SavedPages,
+    registers: [Value; Register::COUNT],
+    turn: Option<Box<Turn>>,
+    statistics: Statistics,
+}
+
+const WORDS_INITIAL: usize = 512;
+/// A quarter of a megabyte: the nursery and what it survives into stay within a core's second-level cache.
+const NURSERY_WORDS_MIN: usize = 32 * 1024;
+/// The first major collection waits for this much old space.
+const MAJOR_WORDS_MIN: usize = 64 * 1024;
+/// Indices are halved into 32 bits where objects are forwarded.
+const WORDS_MAX: usize = 1 << 32;
+
+impl Heap {
+    /// An empty heap of a few KiB.
+    pub fn new(limits: Limits) -> Heap {
+        let words_max = (limits.bytes_max / 8).min(WORDS_MAX) & !1;
+        let mut heap = Heap {
+            words: vec![0; WORDS_INITIAL.min(words_max)],
+            top: 0,
+            limit: 0,
+            nursery_end: 0,
+            collection_due: false,
+            words_max,
+            line: 0,
+            barrier_limit: 0,
+            undo_limit: 0,
+            words_live: 0,
+            pages: Pages::default(),
+            saved: SavedPages::default(),
+            registers: Register::INITIAL,
+            turn: None,
+            statistics: Statistics::default(),
+        };
+        heap.start_nursery(0);
+        heap
+    }
+
+    /// What the heap holds and has done.
+    pub fn statistics(&self) -> Statistics {
+        Statistics {
+            words_used: self.top,
+            words_old: self.line,
+            words_live: self.words_live,
+            pages_saved: self.saved.pages_saved(),
+            ..self.statistics
+        }
+    }
+
+    /// Whether the machine should collect at its next safepoint.
+    #[inline(always)]
+    pub fn is_collection_due(&self) -> bool {
+        self.collection_due
+    }
+
+    /// Whether a turn is open.
+    pub fn is_in_turn(&self) -> bool {
+        self.turn.is_some()
+    }
+
+    /// The hard limit, in words.
+    pub fn words_max(&self) -> usize {
+        self.words_max
+    }
+
+    /// Changes the hard limit; what is already there stays.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.words_max = (limits.bytes_max / 8).min(WORDS_MAX) & !1;
+    }
+
+    /// How many words may be allocated beyond `start` before a collection is due.
+    fn nursery_goal(&self) -> usize {
+        NURSERY_WORDS_MIN.max(self.line / 4)
+    }
+
+    /// Lets the nursery end one goal beyond `start`.
+    fn start_nursery(&mut self, start: usize) {
+        self.nursery_end = start + self.nursery_goal();
+        self.collection_due = self.top > self.nursery_end;
+        self.limit = if self.collection_due {
+            self.words.len()
+        } else {
+            self.words.len().min(self.nursery_end)
+        };
+    }
+}

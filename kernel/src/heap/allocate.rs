@@ -1,0 +1,182 @@
+//! Allocation: bumping the top, growing the words, making objects.
+//!
+//! INVARIANT: allocation moves no object and never collects, so values held by Rust code stay valid until the caller itself collects.
+//! It does not write old objects. Read next: `heap/access.rs`.
+
+use super::kind::{Flags, Header, Kind, padded};
+use super::{Heap, HeapFull};
+use crate::value::Value;
+
+impl Heap {
+    /// Takes `words` fresh words (an even number) and gives the index of the first; the caller writes all of them.
+    #[inline(always)]
+    pub(crate) fn bump(&mut self, words: usize) -> Result<usize, HeapFull> {
+        let index = self.top;
+        if index + words <= self.limit {
+            self.top = index + words;
+            Ok(index)
+        } else {
+            self.bump_slow(words)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn bump_slow(&mut self, words: usize) -> Result<usize, HeapFull> {
+        if self.would_exceed(words) {
+            self.collection_due = true;
+            return Err(HeapFull);
+        }
+        let index = self.top;
+        let end = index + words;
+        self.collection_due |= end > self.nursery_end;
+        if end > self.words.len() {
+            let length = end.max(self.words.len() * 2).min(self.words_max.max(end));
+            self.words.reserve_exact(length - self.words.len());
+            self.words.resize(length, 0);
+        }
+        self.limit = if self.collection_due {
+            self.words.len()
+        } else {
+            self.words.len().min(self.nursery_end)
+        };
+        self.top = end;
+        Ok(index)
+    }
+
+    /// Whether `words` further words would cross the hard limit.
+    pub fn would_exceed(&self, words: usize) -> bool {
+        words > self.words_max.saturating_sub(self.top)
+    }
+
+    /// Makes a pair.
+    ///
+    /// # Errors
+    /// [`HeapFull`], as for everything that allocates; nothing is changed then.
+    #[inline(always)]
+    pub fn cons(&mut self, car: Value, cdr: Value) -> Result<Value, HeapFull> {
+        let index = self.bump(2)?;
+        self.words[index] = car.to_bits();
+        self.words[index + 1] = cdr.to_bits();
+        Ok(Value::pair_at(index))
+    }
+
+    /// Makes an object of `kind` whose fields all hold `fill`.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn allocate_filled(&mut self, kind: Kind, length: usize, fill: Value) -> Result<Value, HeapFull> {
+        let index = self.allocate_header(kind, Flags::NONE, length, length)?;
+        self.words[index + 1..=index + length].fill(fill.to_bits());
+        Ok(reference(kind, index))
+    }
+
+    /// Makes an object of `kind` with `length` fields, all unspecified.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn allocate(&mut self, kind: Kind, length: usize) -> Result<Value, HeapFull> {
+        self.allocate_filled(kind, length, Value::UNSPECIFIED)
+    }
+
+    /// Makes an object of `kind` with these fields.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    #[inline]
+    pub fn make(&mut self, kind: Kind, fields: &[Value]) -> Result<Value, HeapFull> {
+        let index = self.allocate_header(kind, Flags::NONE, fields.len(), fields.len())?;
+        for (word, field) in self.words[index + 1..].iter_mut().zip(fields) {
+            *word = field.to_bits();
+        }
+        Ok(reference(kind, index))
+    }
+
+    /// Makes an object of a raw `kind` with `length` bytes, all zero.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn allocate_raw(&mut self, kind: Kind, length: usize) -> Result<Value, HeapFull> {
+        self.allocate_raw_flagged(kind, Flags::NONE, length)
+    }
+
+    /// Makes an object of a raw `kind` with a copy of `bytes`.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn make_raw(&mut self, kind: Kind, flags: Flags, bytes: &[u8]) -> Result<Value, HeapFull> {
+        let object = self.allocate_raw_flagged(kind, flags, bytes.len())?;
+        self.fresh_bytes_mut(object).copy_from_slice(bytes);
+        Ok(object)
+    }
+
+    fn allocate_raw_flagged(&mut self, kind: Kind, flags: Flags, length: usize) -> Result<Value, HeapFull> {
+        debug_assert!(kind.is_raw());
+        let payload_words = length.div_ceil(8);
+        let index = self.allocate_header(kind, flags, length, payload_words)?;
+        self.words[index + 1..=index + payload_words].fill(0);
+        Ok(Value::object_at(index))
+    }
+
+    /// Makes a vector of `length` elements, all `fill`.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn make_vector(&mut self, length: usize, fill: Value) -> Result<Value, HeapFull> {
+        self.allocate_filled(Kind::Vector, length, fill)
+    }
+
+    /// Makes a bytevector with these bytes.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn bytevector(&mut self, bytes: &[u8]) -> Result<Value, HeapFull> {
+        self.make_raw(Kind::Bytevector, Flags::NONE, bytes)
+    }
+
+    /// Makes a list of these elements ending in `tail`; all of it or, if the limit is reached, nothing usable.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn list(&mut self, elements: &[Value], tail: Value) -> Result<Value, HeapFull> {
+        elements
+            .iter()
+            .rev()
+            .try_fold(tail, |rest, &element| self.cons(element, rest))
+    }
+
+    /// Takes the words of an object, writes header and padding, and leaves the payload to the caller.
+    #[inline(always)]
+    fn allocate_header(
+        &mut self,
+        kind: Kind,
+        flags: Flags,
+        length: usize,
+        payload_words: usize,
+    ) -> Result<usize, HeapFull> {
+        let Ok(header_length) = u32::try_from(length) else {
+            return Err(HeapFull);
+        };
+        let words = padded(1 + payload_words);
+        let index = self.bump(words)?;
+        self.words[index + words - 1] = 0;
+        self.words[index] = Header {
+            kind,
+            flags,
+            length: header_length,
+        }
+        .to_value()
+        .to_bits();
+        Ok(index)
+    }
+}
+
+/// The reference to an object of `kind` at `index`.
+#[inline(always)]
+pub(crate) const fn reference(kind: Kind, index: usize) -> Value {
+    if kind.is_procedure() {
+        Value::procedure_at(index)
+    } else {
+        Value::object_at(index)
+    }
+}

@@ -1,0 +1,147 @@
+//! Minor collection: what is young and reachable moves to the end of old space; the choice between minor and major.
+//!
+//! Between turns everything above the line is young. Within a turn, what was young when the turn began is promoted where it stands,
+//! because an abort must find it there; only what the turn allocated moves.
+//! INVARIANT: afterwards nothing is young, and no word below the line refers above it.
+//! It does not free old objects; `heap/major.rs` does. Read next: `heap/major.rs`.
+
+use super::Heap;
+use super::kind::{extent, forward, forwarded_to, is_raw_header, payload_words};
+use super::pages::PAGE_WORDS;
+use super::{MAJOR_WORDS_MIN, Register};
+use crate::value::{Immediate, Value};
+
+/// Copies objects at `from` and above out of the heap's words; their places afterwards begin at `from`.
+struct Evacuation<'a> {
+    words: &'a mut [u64],
+    from: usize,
+    survivors: Vec<u64>,
+}
+
+impl Evacuation<'_> {
+    #[inline(always)]
+    fn forward(&mut self, value: Value) -> Value {
+        if value.is_reference() && value.index() >= self.from {
+            self.evacuate(value)
+        } else {
+            value
+        }
+    }
+
+    fn evacuate(&mut self, value: Value) -> Value {
+        let index = value.index();
+        let first_word = Value::from_bits(self.words[index]);
+        if let Some(target) = forwarded_to(first_word) {
+            return value.moved_to(target);
+        }
+        let target = self.from + self.survivors.len();
+        self.survivors
+            .extend_from_slice(&self.words[index..index + extent(first_word)]);
+        self.words[index] = forward(target).to_bits();
+        value.moved_to(target)
+    }
+
+    fn forward_all(&mut self, values: &mut [Value]) {
+        for value in values {
+            *value = self.forward(*value);
+        }
+    }
+
+    /// Updates the words of `page` below `from`, where `cover` is the object its first word belongs to.
+    fn scan_page(&mut self, page: u32, cover: usize) {
+        let start = page as usize * PAGE_WORDS;
+        let end = (start + PAGE_WORDS).min(self.from);
+        let mut index = cover;
+        while index < end {
+            let first_word = Value::from_bits(self.words[index]);
+            let next = index + extent(first_word);
+            let is_raw = first_word.is_immediate(Immediate::Header) && is_raw_header(first_word);
+            if !is_raw {
+                for place in index.max(start)..next.min(end) {
+                    self.words[place] = self.forward(Value::from_bits(self.words[place])).to_bits();
+                }
+            }
+            index = next;
+        }
+    }
+
+    /// Updates the survivors, which brings along what only they refer to.
+    fn scan_survivors(&mut self) {
+        let mut index = 0;
+        while index < self.survivors.len() {
+            let first_word = Value::from_bits(self.survivors[index]);
+            let (start, next) = if !first_word.is_immediate(Immediate::Header) {
+                (index, index + 2)
+            } else if is_raw_header(first_word) {
+                index += extent(first_word);
+                continue;
+            } else {
+                (index + 1, index + 1 + payload_words(first_word))
+            };
+            for place in start..next {
+                let word = Value::from_bits(self.survivors[place]);
+                if word.is_reference() && word.index() >= self.from {
+                    self.survivors[place] = self.evacuate(word).to_bits();
+                }
+            }
+            index = (next + 1) & !1;
+        }
+    }
+}
+
+impl Heap {
+    /// Collects as much as is due: the young, or everything when old space has doubled since everything was last collected.
+    ///
+    /// `roots` are the words that Rust code holds, of whatever class; references among them are updated in place.
+    pub fn collect(&mut self, roots: &mut [&mut [Value]]) {
+        if self.is_major_due() {
+            self.collect_major(roots);
+        } else {
+            self.collect_minor(roots);
+        }
+    }
+
+    /// Whether old space has doubled since the last major collection.
+    pub fn is_major_due(&self) -> bool {
+        self.line >= MAJOR_WORDS_MIN.max(self.words_live * 2)
+    }
+
+    /// Collects the young objects; see [`Heap::collect`].
+    pub fn collect_minor(&mut self, roots: &mut [&mut [Value]]) {
+        let from = self.line.max(self.undo_limit);
+        let remembered = self.pages.take_remembered();
+        let mut evacuation = Evacuation {
+            words: &mut self.words[..self.top],
+            from,
+            survivors: Vec::with_capacity((self.top - from) / 8),
+        };
+        for values in roots.iter_mut() {
+            evacuation.forward_all(values);
+        }
+        evacuation.forward_all(&mut self.registers);
+        for &page in &remembered {
+            if (page as usize) * PAGE_WORDS < from {
+                let cover = self.pages.cover(evacuation.words, page as usize, from);
+                evacuation.scan_page(page, cover);
+            }
+        }
+        evacuation.scan_survivors();
+        let survivors = evacuation.survivors;
+        self.top = from + survivors.len();
+        self.words[from..self.top].copy_from_slice(&survivors);
+        self.line = self.top;
+        self.barrier_limit = self.line;
+        self.pages.rewrite_from(from);
+        self.pages.resize(self.line);
+        if let Some(turn) = &mut self.turn {
+            turn.remembered.extend_from_slice(&remembered);
+        }
+        self.statistics.collections_minor += 1;
+        self.start_nursery(self.line);
+    }
+
+    /// The registers that a collection treats as roots; the symbol table keeps nothing alive.
+    pub(super) fn is_strong(register: Register) -> bool {
+        register != Register::Symbols
+    }
+}

@@ -1,0 +1,282 @@
+//! Dictionaries and sets: tables in order of insertion, keyed by `equal?`.
+//!
+//! Entries stand in a vector in the order they came; an index of 32-bit slots, made once there are more than a few, finds them by hash.
+//! A deleted entry keeps its place until the table grows, so an iteration by ordinal survives deletions; insertion may renumber.
+//! INVARIANT: the index has more free slots than entries, so every probe ends; order depends on insertion alone, never on hashes.
+//! It does not copy keys: mutating one that is in a table loses it. Read next: `heap/equality.rs`.
+
+use super::kind::table;
+use super::{Heap, HeapFull, Kind};
+use crate::value::Value;
+
+/// Places of the first entries vector, and how many entries are found without an index.
+const ENTRIES_SMALL: usize = 8;
+const HASH: usize = 0;
+const KEY: usize = 1;
+const VALUE: usize = 2;
+
+/// One entry of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableEntry {
+    /// Its place in the order of insertion, counted from 0; grows along the table but need not be dense.
+    pub ordinal: usize,
+    /// The key.
+    pub key: Value,
+    /// The value; in a set, the key again.
+    pub value: Value,
+}
+
+impl Heap {
+    /// Makes an empty dictionary.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn make_dictionary(&mut self) -> Result<Value, HeapFull> {
+        self.make(
+            Kind::Dictionary,
+            &[Value::ZERO, Value::ZERO, Value::FALSE, Value::FALSE],
+        )
+    }
+
+    /// Makes an empty set.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn make_set(&mut self) -> Result<Value, HeapFull> {
+        self.make(Kind::Set, &[Value::ZERO, Value::ZERO, Value::FALSE, Value::FALSE])
+    }
+
+    /// How many entries a dictionary or set has.
+    #[inline]
+    pub fn table_count(&self, table: Value) -> usize {
+        self.table_number(table, table::COUNT)
+    }
+
+    /// The entry of `key`, if the dictionary or set has one. May give the key an identity hash, hence `mut`.
+    pub fn table_get(&mut self, table: Value, key: Value) -> Option<TableEntry> {
+        if self.table_count(table) == 0 {
+            return None;
+        }
+        let hash = self.key_hash(key);
+        self.find_entry(table, key, hash)
+            .map(|ordinal| self.table_entry(table, ordinal))
+    }
+
+    /// The first entry whose ordinal is at least `ordinal`.
+    pub fn table_next(&self, table: Value, ordinal: usize) -> Option<TableEntry> {
+        (ordinal..self.table_number(table, table::USED))
+            .map(|ordinal| self.table_entry(table, ordinal))
+            .find(|entry| entry.key != Value::ABSENT)
+    }
+
+    /// Adds an entry, or changes the value of the entry that has the key already; in a set `value` does not count.
+    ///
+    /// # Errors
+    /// [`HeapFull`]; the table is as it was then.
+    pub fn table_put(&mut self, table: Value, key: Value, value: Value) -> Result<(), HeapFull> {
+        let hash = self.key_hash(key);
+        let stride = self.table_stride(table);
+        if let Some(ordinal) = self.find_entry(table, key, hash) {
+            if stride > VALUE {
+                self.set_field(self.field(table, table::ENTRIES), ordinal * stride + VALUE, value);
+            }
+            return Ok(());
+        }
+        if self.table_number(table, table::USED) == self.table_capacity(table) {
+            self.rebuild_table(table)?;
+        }
+        self.append_entry(table, hash, key, value);
+        Ok(())
+    }
+
+    /// Removes the entry of `key` and returns it, if there is one.
+    pub fn table_delete(&mut self, table: Value, key: Value) -> Option<TableEntry> {
+        let removed = self.table_get(table, key)?;
+        let count = self.table_count(table) - 1;
+        if count == 0 {
+            self.table_clear(table);
+            return Some(removed);
+        }
+        let stride = self.table_stride(table);
+        let entries = self.field(table, table::ENTRIES);
+        self.set_field(entries, removed.ordinal * stride + KEY, Value::ABSENT);
+        if stride > VALUE {
+            self.set_field(entries, removed.ordinal * stride + VALUE, Value::ABSENT);
+        }
+        self.set_field(table, table::COUNT, Value::length(count));
+        Some(removed)
+    }
+
+    /// Removes every entry.
+    pub fn table_clear(&mut self, table: Value) {
+        self.set_field(table, table::COUNT, Value::ZERO);
+        self.set_field(table, table::USED, Value::ZERO);
+        self.set_field(table, table::ENTRIES, Value::FALSE);
+        self.set_field(table, table::INDEX, Value::FALSE);
+    }
+
+    /// Makes a table with the same entries.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn table_copy(&mut self, table: Value) -> Result<Value, HeapFull> {
+        let copy = if self.is_kind(table, Kind::Set) {
+            self.make_set()?
+        } else {
+            self.make_dictionary()?
+        };
+        if self.table_count(table) > 0 {
+            self.fill_table(table, copy, self.table_capacity(table))?;
+        }
+        Ok(copy)
+    }
+
+    /// The ordinal of the entry with this key and hash.
+    fn find_entry(&self, table: Value, key: Value, hash: Value) -> Option<usize> {
+        let stride = self.table_stride(table);
+        let entries = self.field(table, table::ENTRIES);
+        let is_match = |ordinal: usize| {
+            self.field(entries, ordinal * stride + HASH) == hash
+                && self.equal(self.field(entries, ordinal * stride + KEY), key)
+        };
+        self.entries_with_hash(table, hash).find(|&ordinal| is_match(ordinal))
+    }
+
+    /// The ordinals at which an entry with this hash may be, among others.
+    pub(super) fn entries_with_hash(&self, table: Value, hash: Value) -> impl Iterator<Item = usize> + '_ {
+        let index = self.field(table, table::INDEX);
+        let slots = if index.is_true() {
+            self.object_length(index) / 4
+        } else {
+            0
+        };
+        let used = self.table_number(table, table::USED);
+        let first = hash_bits(hash) & slots.wrapping_sub(1);
+        let mut step = 0;
+        std::iter::from_fn(move || {
+            let place = step;
+            step += 1;
+            if slots == 0 {
+                return (place < used).then_some(place);
+            }
+            (self.index_slot(index, (first + place) & (slots - 1)) as usize).checked_sub(1)
+        })
+    }
+
+    /// Replaces the table's storage by one that is free of deleted entries and has room for more.
+    fn rebuild_table(&mut self, table: Value) -> Result<(), HeapFull> {
+        let (count, capacity) = (self.table_count(table), self.table_capacity(table));
+        let capacity = if count * 4 >= capacity * 3 {
+            (capacity * 2).max(ENTRIES_SMALL)
+        } else {
+            capacity
+        };
+        self.fill_table(table, table, capacity)
+    }
+
+    /// Gives `to`, which is `from` or empty, storage of `capacity` places with the entries of `from`.
+    fn fill_table(&mut self, from: Value, to: Value, capacity: usize) -> Result<(), HeapFull> {
+        let stride = self.table_stride(from);
+        let entries = self.allocate_filled(Kind::Vector, capacity * stride, Value::ABSENT)?;
+        let index = if capacity > ENTRIES_SMALL {
+            self.allocate_raw(Kind::Bytevector, (capacity * 2).next_power_of_two() * 4)?
+        } else {
+            Value::FALSE
+        };
+        let old_entries = self.field(from, table::ENTRIES);
+        let old_used = self.table_number(from, table::USED);
+        self.set_field(to, table::ENTRIES, entries);
+        self.set_field(to, table::INDEX, index);
+        self.set_field(to, table::COUNT, Value::ZERO);
+        self.set_field(to, table::USED, Value::ZERO);
+        for ordinal in 0..old_used {
+            let place = ordinal * stride;
+            let key = self.field(old_entries, place + KEY);
+            if key != Value::ABSENT {
+                let value = self.field(old_entries, place + stride - 1);
+                self.append_entry(to, self.field(old_entries, place + HASH), key, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends an entry for which there is room and whose key is not there.
+    fn append_entry(&mut self, table: Value, hash: Value, key: Value, value: Value) {
+        let stride = self.table_stride(table);
+        let ordinal = self.table_number(table, table::USED);
+        let entries = self.field(table, table::ENTRIES);
+        self.set_field(entries, ordinal * stride + HASH, hash);
+        self.set_field(entries, ordinal * stride + KEY, key);
+        if stride > VALUE {
+            self.set_field(entries, ordinal * stride + VALUE, value);
+        }
+        let index = self.field(table, table::INDEX);
+        if index.is_true() {
+            let slots = self.object_length(index) / 4;
+            let mut slot = hash_bits(hash) & (slots - 1);
+            while self.index_slot(index, slot) != 0 {
+                slot = (slot + 1) & (slots - 1);
+            }
+            self.raw_range_mut(index, slot * 4, slot * 4 + 4)
+                .copy_from_slice(&(ordinal as u32 + 1).to_le_bytes());
+        }
+        self.set_field(table, table::USED, Value::length(ordinal + 1));
+        self.set_field(table, table::COUNT, Value::length(self.table_count(table) + 1));
+    }
+
+    pub(super) fn table_entry(&self, table: Value, ordinal: usize) -> TableEntry {
+        let stride = self.table_stride(table);
+        let entries = self.field(table, table::ENTRIES);
+        let place = ordinal * stride;
+        TableEntry {
+            ordinal,
+            key: self.field(entries, place + KEY),
+            value: self.field(entries, place + stride - 1),
+        }
+    }
+
+    /// The hash that the table keeps for the entry at `ordinal`.
+    pub(super) fn entry_hash(&self, table: Value, ordinal: usize) -> Value {
+        self.field(
+            self.field(table, table::ENTRIES),
+            ordinal * self.table_stride(table) + HASH,
+        )
+    }
+
+    /// Words per entry.
+    pub(super) fn table_stride(&self, table: Value) -> usize {
+        if self.is_kind(table, Kind::Dictionary) {
+            VALUE + 1
+        } else {
+            KEY + 1
+        }
+    }
+
+    fn table_capacity(&self, table: Value) -> usize {
+        let entries = self.field(table, table::ENTRIES);
+        if entries.is_true() {
+            self.object_length(entries) / self.table_stride(table)
+        } else {
+            0
+        }
+    }
+
+    fn table_number(&self, table: Value, field: usize) -> usize {
+        self.field(table, field).as_fixnum().unwrap_or(0) as usize
+    }
+
+    fn key_hash(&mut self, key: Value) -> Value {
+        Value::length(self.hash(key) as usize)
+    }
+
+    fn index_slot(&self, index: Value, slot: usize) -> u32 {
+        let bytes = self.raw_bytes(index);
+        bytes[slot * 4..]
+            .first_chunk()
+            .map_or(0, |place| u32::from_le_bytes(*place))
+    }
+}
+
+fn hash_bits(hash: Value) -> usize {
+    hash.as_fixnum().unwrap_or(0) as usize
+}

@@ -1,0 +1,321 @@
+//! `eqv?` and `equal?`.
+//!
+//! Comparison is a machine of its own: a stack of goals, so that neither depth nor cycles touch the Rust stack. Once a comparison has
+//! taken many steps, and always for tables, two objects under comparison are assumed equal until shown otherwise (a union-find);
+//! the search for a table's matching key may take assumptions back.
+//! INVARIANT: it ends for every pair of values, in time nearly linear in their size where no tables with colliding keys occur.
+//! It does not allocate in the heap. Read next: `heap/hash.rs`.
+//!
+//! Source: Adams and Dybvig, "Efficient nondestructive equality checking for trees and graphs", ICFP 2008; R7RS 6.1.
+
+use std::collections::BTreeMap;
+
+use super::Heap;
+use super::kind::{Flags, Sameness};
+use crate::value::Value;
+
+/// Comparisons of pairs and vectors before assumptions are recorded; acyclic data of this size costs nothing extra.
+const STEPS_UNRECORDED: usize = 1000;
+
+impl Heap {
+    /// Whether two values are the same to `eqv?`.
+    #[inline]
+    pub fn eqv(&self, a: Value, b: Value) -> bool {
+        a == b || (a.is_object() && b.is_object() && self.eqv_objects(a, b))
+    }
+
+    fn eqv_objects(&self, a: Value, b: Value) -> bool {
+        let (Some(header_a), Some(header_b)) = (self.header(a), self.header(b)) else {
+            return false;
+        };
+        if header_a.kind != header_b.kind {
+            return false;
+        }
+        match header_a.kind.sameness() {
+            Sameness::Number => {
+                header_a.flags.has(Flags::NEGATIVE) == header_b.flags.has(Flags::NEGATIVE)
+                    && self.raw_bytes(a) == self.raw_bytes(b)
+            }
+            Sameness::Ratio => {
+                self.eqv_integers(self.field(a, 0), self.field(b, 0))
+                    && self.eqv_integers(self.field(a, 1), self.field(b, 1))
+            }
+            Sameness::Identity | Sameness::Name | Sameness::Text | Sameness::Bytes => false,
+            Sameness::Parts | Sameness::Record | Sameness::Table => false,
+        }
+    }
+
+    fn eqv_integers(&self, a: Value, b: Value) -> bool {
+        a == b || self.as_big_integer(a) == self.as_big_integer(b)
+    }
+
+    /// Whether two values are `equal?`: dataspace records, dictionaries and sets by their parts like vectors, the last two in any order.
+    pub fn equal(&self, a: Value, b: Value) -> bool {
+        if self.eqv(a, b) {
+            return true;
+        }
+        if !(a.is_reference() && b.is_reference()) {
+            return false;
+        }
+        let mut comparison = Comparison {
+            heap: self,
+            steps: 0,
+            assumed: Assumptions::default(),
+        };
+        comparison.run(a, b)
+    }
+
+    fn same_text(&self, a: Value, b: Value) -> bool {
+        match (self.string_ascii(a), self.string_ascii(b)) {
+            (Some(bytes_a), Some(bytes_b)) => bytes_a == bytes_b,
+            _ => {
+                self.string_length(a) == self.string_length(b)
+                    && self.string_characters(a).eq(self.string_characters(b))
+            }
+        }
+    }
+}
+
+/// Something to be shown.
+enum Goal {
+    /// All of these are equal.
+    All(Vec<(Value, Value)>),
+    /// Every entry of one table has an equal one in the other, which has as many.
+    Match(Match),
+}
+
+/// Where the comparison of two tables stands.
+struct Match {
+    a: Value,
+    b: Value,
+    /// The first ordinal of `a` not yet compared.
+    next: usize,
+    /// The candidates in `b` for the key under comparison, last first.
+    candidates: Vec<usize>,
+    /// The entry of `a` under comparison and the candidate whose key is being compared; nothing while values are compared.
+    trying: Option<(usize, usize)>,
+    /// The assumptions to return to if the key under comparison differs.
+    checkpoint: usize,
+}
+
+/// What a look at two values shows.
+enum Verdict {
+    Equal,
+    Different,
+    Parts,
+    Tables,
+}
+
+struct Comparison<'a> {
+    heap: &'a Heap,
+    steps: usize,
+    assumed: Assumptions,
+}
+
+impl Comparison<'_> {
+    fn run(&mut self, a: Value, b: Value) -> bool {
+        let mut goals = vec![Goal::All(vec![(a, b)])];
+        let mut shown = None;
+        while let Some(mut goal) = goals.pop() {
+            let step = match &mut goal {
+                Goal::All(pairs) => self.compare_all(pairs, shown.take()),
+                Goal::Match(table) => self.compare_tables(table, shown.take()),
+            };
+            match step {
+                Step::Done(truth) => shown = Some(truth),
+                Step::First(subgoal) => goals.extend([goal, subgoal]),
+            }
+        }
+        shown == Some(true)
+    }
+
+    fn compare_all(&mut self, pairs: &mut Vec<(Value, Value)>, shown: Option<bool>) -> Step {
+        if shown == Some(false) {
+            return Step::Done(false);
+        }
+        while let Some((a, b)) = pairs.pop() {
+            match self.look(a, b) {
+                Verdict::Equal => {}
+                Verdict::Different => return Step::Done(false),
+                Verdict::Parts => self.push_parts(a, b, pairs),
+                Verdict::Tables => return Step::First(Goal::Match(Match::new(a, b, &self.assumed))),
+            }
+        }
+        Step::Done(true)
+    }
+
+    /// Takes the comparison of two tables one entry further; `shown` is what became of the last subgoal.
+    fn compare_tables(&mut self, table: &mut Match, shown: Option<bool>) -> Step {
+        let heap = self.heap;
+        match (shown, table.trying.take()) {
+            (Some(true), Some((ordinal, candidate))) => {
+                let entry_a = heap.table_entry(table.a, ordinal);
+                let entry_b = heap.table_entry(table.b, candidate);
+                return Step::First(Goal::All(vec![(entry_a.value, entry_b.value)]));
+            }
+            (Some(false), Some((ordinal, _))) => {
+                self.assumed.return_to(table.checkpoint);
+                return table.try_next(heap, ordinal);
+            }
+            (Some(false), None) => return Step::Done(false),
+            (Some(true) | None, _) => {}
+        }
+        let Some(entry) = heap.table_next(table.a, table.next) else {
+            return Step::Done(true);
+        };
+        table.next = entry.ordinal + 1;
+        table.checkpoint = self.assumed.checkpoint();
+        let hash = heap.entry_hash(table.a, entry.ordinal);
+        table.candidates = heap
+            .entries_with_hash(table.b, hash)
+            .filter(|&ordinal| {
+                heap.entry_hash(table.b, ordinal) == hash && heap.table_entry(table.b, ordinal).key != Value::ABSENT
+            })
+            .collect();
+        table.candidates.reverse();
+        table.try_next(heap, entry.ordinal)
+    }
+
+    fn look(&mut self, a: Value, b: Value) -> Verdict {
+        let heap = self.heap;
+        if heap.eqv(a, b) {
+            return Verdict::Equal;
+        }
+        if a.is_pair() && b.is_pair() {
+            return self.assume(a, b, Verdict::Parts);
+        }
+        let (Some(header_a), Some(header_b)) = (heap.header(a), heap.header(b)) else {
+            return Verdict::Different;
+        };
+        if header_a.kind != header_b.kind {
+            return Verdict::Different;
+        }
+        let same_length = header_a.length == header_b.length;
+        match header_a.kind.sameness() {
+            Sameness::Text => Verdict::from(heap.same_text(a, b)),
+            Sameness::Bytes => Verdict::from(heap.raw_bytes(a) == heap.raw_bytes(b)),
+            Sameness::Parts if same_length => self.assume(a, b, Verdict::Parts),
+            Sameness::Record if same_length && heap.is_labelled(a) && heap.is_labelled(b) => {
+                self.assume(a, b, Verdict::Parts)
+            }
+            Sameness::Table if heap.table_count(a) == heap.table_count(b) => {
+                self.steps = self.steps.max(STEPS_UNRECORDED);
+                self.assume(a, b, Verdict::Tables)
+            }
+            Sameness::Parts | Sameness::Record | Sameness::Table => Verdict::Different,
+            Sameness::Identity | Sameness::Name | Sameness::Number | Sameness::Ratio => Verdict::Different,
+        }
+    }
+
+    /// `verdict`, unless the two are assumed equal already; from now on they are.
+    fn assume(&mut self, a: Value, b: Value, verdict: Verdict) -> Verdict {
+        self.steps += 1;
+        if self.steps > STEPS_UNRECORDED && self.assumed.unite(a.to_bits(), b.to_bits()) {
+            return Verdict::Equal;
+        }
+        verdict
+    }
+
+    fn push_parts(&self, a: Value, b: Value, pairs: &mut Vec<(Value, Value)>) {
+        let heap = self.heap;
+        if a.is_pair() {
+            pairs.push((heap.cdr(a), heap.cdr(b)));
+            pairs.push((heap.car(a), heap.car(b)));
+            return;
+        }
+        let fields = heap.field_words(a).iter().zip(heap.field_words(b));
+        pairs.extend(fields.rev().map(|(&a, &b)| (Value::from_bits(a), Value::from_bits(b))));
+    }
+}
+
+/// What to do next.
+enum Step {
+    /// The goal is shown or refuted.
+    Done(bool),
+    /// This must be decided before the goal.
+    First(Goal),
+}
+
+impl From<bool> for Verdict {
+    fn from(truth: bool) -> Verdict {
+        if truth { Verdict::Equal } else { Verdict::Different }
+    }
+}
+
+impl Match {
+    fn new(a: Value, b: Value, assumed: &Assumptions) -> Match {
+        Match {
+            a,
+            b,
+            next: 0,
+            candidates: Vec::new(),
+            trying: None,
+            checkpoint: assumed.checkpoint(),
+        }
+    }
+
+    /// Compares the key at `ordinal` with the next candidate's.
+    fn try_next(&mut self, heap: &Heap, ordinal: usize) -> Step {
+        let Some(candidate) = self.candidates.pop() else {
+            return Step::Done(false);
+        };
+        self.trying = Some((ordinal, candidate));
+        let key_a = heap.table_entry(self.a, ordinal).key;
+        let key_b = heap.table_entry(self.b, candidate).key;
+        Step::First(Goal::All(vec![(key_a, key_b)]))
+    }
+}
+
+/// Classes of objects assumed equal, with a history that can be taken back.
+#[derive(Default)]
+struct Assumptions {
+    nodes: BTreeMap<u64, usize>,
+    /// Each node's parent, itself at a root.
+    parents: Vec<usize>,
+    sizes: Vec<usize>,
+    /// The roots that ceased to be roots, in order.
+    history: Vec<usize>,
+}
+
+impl Assumptions {
+    /// Assumes that two objects are equal; whether that was assumed already.
+    fn unite(&mut self, a: u64, b: u64) -> bool {
+        let (root_a, root_b) = (self.root(a), self.root(b));
+        if root_a == root_b {
+            return true;
+        }
+        let (parent, child) = if self.sizes[root_a] < self.sizes[root_b] {
+            (root_b, root_a)
+        } else {
+            (root_a, root_b)
+        };
+        self.parents[child] = parent;
+        self.sizes[parent] += self.sizes[child];
+        self.history.push(child);
+        false
+    }
+
+    fn root(&mut self, object: u64) -> usize {
+        let fresh = self.parents.len();
+        let mut node = *self.nodes.entry(object).or_insert(fresh);
+        if node == fresh {
+            self.parents.push(fresh);
+            self.sizes.push(1);
+        }
+        while self.parents[node] != node {
+            node = self.parents[node];
+        }
+        node
+    }
+
+    fn checkpoint(&self) -> usize {
+        self.history.len()
+    }
+
+    fn return_to(&mut self, checkpoint: usize) {
+        for child in self.history.drain(checkpoint..).rev() {
+            let parent = std::mem::replace(&mut self.parents[child], child);
+            self.sizes[parent] -= self.sizes[child];
+        }
+    }
+}

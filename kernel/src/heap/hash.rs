@@ -1,0 +1,139 @@
+//! Hashing by structure: values that are `equal?` hash alike, in any heap and any process.
+//!
+//! INVARIANT: no address, index or load order enters a hash. Objects that are equal only to themselves get a number from a counter
+//! of the heap, kept in their header, when they are first hashed.
+//! The work is bounded: at most [`NODES_MAX`] parts of a value count. Read next: `heap/dictionary.rs`.
+
+use super::kind::{Flags, Sameness, symbol, table};
+use super::{Heap, Register};
+use crate::value::{Immediate, Value};
+
+/// How many pairs, elements and atoms of a value contribute to its hash.
+const NODES_MAX: usize = 128;
+const IDENTITY_MAX: i64 = 4095;
+
+/// An order-dependent hash under construction.
+struct Mixer(u64);
+
+impl Mixer {
+    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    #[inline(always)]
+    fn add(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(Mixer::MULTIPLIER);
+    }
+
+    fn add_bytes(&mut self, bytes: &[u8]) {
+        self.add(bytes.len() as u64);
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.add(u64::from_le_bytes(word));
+        }
+    }
+
+    /// Spreads what was added over all bits; the low bits choose slots.
+    fn finish(self) -> u64 {
+        let folded = (self.0 ^ self.0 >> 32).wrapping_mul(Mixer::MULTIPLIER);
+        folded ^ folded >> 29
+    }
+}
+
+/// The hash of a text, the same for strings and symbols whatever their storage.
+pub(super) fn text_hash(characters: impl Iterator<Item = char>) -> u64 {
+    let mut mixer = Mixer(0);
+    characters.for_each(|character| mixer.add(u64::from(u32::from(character))));
+    mixer.finish()
+}
+
+impl Heap {
+    /// The hash of a value, 0 ≤ hash < 2⁶⁰: equal for values that are [`Heap::equal`], and not changed by anything but mutation of
+    /// the value's own structure.
+    pub fn hash(&mut self, value: Value) -> u64 {
+        let mut mixer = Mixer(0);
+        let mut pending = vec![value];
+        let mut nodes_left = NODES_MAX;
+        while let Some(value) = pending.pop() {
+            if nodes_left == 0 {
+                break;
+            }
+            nodes_left -= 1;
+            self.hash_node(value, &mut mixer, &mut pending, nodes_left);
+        }
+        mixer.finish() >> 4
+    }
+
+    fn hash_node(&mut self, value: Value, mixer: &mut Mixer, pending: &mut Vec<Value>, nodes_left: usize) {
+        if value.is_pair() {
+            mixer.add(1);
+            pending.extend([self.cdr(value), self.car(value)]);
+            return;
+        }
+        let Some(header) = self.header(value) else {
+            mixer.add(if value.is_immediate(Immediate::Primitive) {
+                2
+            } else {
+                value.to_bits()
+            });
+            return;
+        };
+        mixer.add(header.kind as u64);
+        match header.kind.sameness() {
+            Sameness::Text => mixer.add(text_hash(self.string_characters(value))),
+            Sameness::Name => {
+                let symbol = if self.is_symbol(value) {
+                    value
+                } else {
+                    self.field(value, 0)
+                };
+                mixer.add(self.field(symbol, symbol::HASH).to_bits());
+            }
+            Sameness::Bytes | Sameness::Number => {
+                mixer.add(u64::from(header.flags.has(Flags::NEGATIVE)));
+                mixer.add_bytes(self.raw_bytes(value));
+            }
+            Sameness::Parts | Sameness::Ratio => self.hash_fields(value, mixer, pending, nodes_left),
+            Sameness::Record if self.is_labelled(value) => self.hash_fields(value, mixer, pending, nodes_left),
+            Sameness::Table => self.hash_table(value, mixer),
+            Sameness::Record | Sameness::Identity => mixer.add(u64::from(self.identity_hash(value))),
+        }
+    }
+
+    fn hash_fields(&self, object: Value, mixer: &mut Mixer, pending: &mut Vec<Value>, nodes_left: usize) {
+        let fields = self.field_words(object);
+        mixer.add(fields.len() as u64);
+        pending.extend(fields.iter().take(nodes_left).rev().map(|&word| Value::from_bits(word)));
+    }
+
+    /// Adds what does not depend on the order of insertion.
+    fn hash_table(&self, object: Value, mixer: &mut Mixer) {
+        let count = self.table_count(object);
+        mixer.add(count as u64);
+        if count <= NODES_MAX {
+            mixer.add(self.table_hashes(object).fold(0, u64::wrapping_add));
+        }
+    }
+
+    /// The hash of an object that is equal only to itself, given to it now if it has none.
+    fn identity_hash(&mut self, object: Value) -> u16 {
+        let flags = self.flags(object);
+        if flags.identity() != 0 {
+            return flags.identity();
+        }
+        let last = self.register(Register::IdentityHash).as_fixnum().unwrap_or(0);
+        let identity = (last % IDENTITY_MAX + 1) as u16;
+        self.set_register(Register::IdentityHash, Value::small(i32::from(identity)));
+        self.set_flags(object, flags.with_identity(identity));
+        identity
+    }
+
+    /// The hashes that a table keeps for its keys.
+    fn table_hashes(&self, object: Value) -> impl Iterator<Item = u64> + '_ {
+        let entries = self.field(object, table::ENTRIES);
+        let stride = self.table_stride(object);
+        let used = self.field(object, table::USED).as_fixnum().unwrap_or(0) as usize;
+        (0..used)
+            .filter(move |ordinal| self.field(entries, ordinal * stride + 1) != Value::ABSENT)
+            .map(move |ordinal| self.field(entries, ordinal * stride).to_bits())
+    }
+}

@@ -1,0 +1,127 @@
+//! Major collection: everything reachable is copied to new words; the rest, unused symbols included, is gone.
+//!
+//! Forwarding places are kept beside the heap, so the old words stay as they are and an abort of the open turn can return to them.
+//! INVARIANT: afterwards all words are old and reachable.
+//! It does not choose when to run. Read next: `heap/undo.rs`.
+
+use super::kind::{extent, is_raw_header, payload_words};
+use super::register::Register;
+use super::symbol::swept_table;
+use super::undo::{Replaced, SavedPages};
+use super::{Heap, WORDS_INITIAL};
+use crate::value::{Immediate, Value};
+
+/// A copy of what is reachable in `words`, under construction.
+pub(super) struct Copying<'a> {
+    words: &'a [u64],
+    /// For every second word, one more than half the index its object was copied to; 0 if it was not.
+    forwarded: Vec<u32>,
+    copied: Vec<u64>,
+}
+
+impl Copying<'_> {
+    #[inline(always)]
+    fn forward(&mut self, value: Value) -> Value {
+        if value.is_reference() { self.copy(value) } else { value }
+    }
+
+    fn copy(&mut self, value: Value) -> Value {
+        if let Some(target) = self.copy_of(value) {
+            return target;
+        }
+        let index = value.index();
+        let target = self.copied.len();
+        let words = extent(Value::from_bits(self.words[index]));
+        self.copied.extend_from_slice(&self.words[index..index + words]);
+        self.forwarded[index / 2] = (target / 2) as u32 + 1;
+        value.moved_to(target)
+    }
+
+    /// Where the object of a reference was copied to, if it was.
+    pub(super) fn copy_of(&self, reference: Value) -> Option<Value> {
+        let place = self.forwarded[reference.index() / 2].checked_sub(1)?;
+        Some(reference.moved_to(place as usize * 2))
+    }
+
+    /// The words being copied.
+    pub(super) fn word(&self, index: usize) -> Value {
+        Value::from_bits(self.words[index])
+    }
+
+    /// The copy, to which finished objects may be appended.
+    pub(super) fn copied_mut(&mut self) -> &mut Vec<u64> {
+        &mut self.copied
+    }
+
+    fn scan(&mut self) {
+        let mut index = 0;
+        while index < self.copied.len() {
+            let first_word = Value::from_bits(self.copied[index]);
+            let (start, next) = if !first_word.is_immediate(Immediate::Header) {
+                (index, index + 2)
+            } else if is_raw_header(first_word) {
+                index += extent(first_word);
+                continue;
+            } else {
+                (index + 1, index + 1 + payload_words(first_word))
+            };
+            for place in start..next {
+                let word = Value::from_bits(self.copied[place]);
+                if word.is_reference() {
+                    self.copied[place] = self.copy(word).to_bits();
+                }
+            }
+            index = (next + 1) & !1;
+        }
+    }
+}
+
+impl Heap {
+    /// Collects everything unreachable; see [`Heap::collect`].
+    pub fn collect_major(&mut self, roots: &mut [&mut [Value]]) {
+        let mut copying = Copying {
+            words: &self.words[..self.top],
+            forwarded: vec![0; self.top / 2],
+            copied: Vec::with_capacity(self.words_live.max(WORDS_INITIAL)),
+        };
+        for value in roots.iter_mut().flat_map(|values| values.iter_mut()) {
+            *value = copying.forward(*value);
+        }
+        for &register in Register::ALL {
+            if Heap::is_strong(register) {
+                let value = &mut self.registers[register as usize];
+                *value = copying.forward(*value);
+            }
+        }
+        copying.scan();
+        let symbols = &mut self.registers[Register::Symbols as usize];
+        *symbols = swept_table(&mut copying, *symbols);
+        let copied = copying.copied;
+        self.adopt(copied);
+        self.statistics.collections_major += 1;
+    }
+
+    /// Makes `copied` the heap's words; within a turn, keeps the ones it replaces if they date from before.
+    fn adopt(&mut self, copied: Vec<u64>) {
+        let top = copied.len();
+        let mut words = std::mem::replace(&mut self.words, copied);
+        self.words
+            .resize(top + WORDS_INITIAL.min(self.words_max.saturating_sub(top)), 0);
+        let pages = std::mem::take(&mut self.pages);
+        let continuing = SavedPages::continuing(&self.saved);
+        let saved = std::mem::replace(&mut self.saved, continuing);
+        if let Some(turn) = &mut self.turn
+            && turn.replaced.is_none()
+        {
+            words.truncate(self.undo_limit);
+            turn.replaced = Some(Replaced { words, pages, saved });
+        }
+        self.top = top;
+        self.line = top;
+        self.words_live = top;
+        self.undo_limit = 0;
+        self.barrier_limit = top;
+        self.pages.resize(top);
+        self.start_nursery(top);
+    }
+}

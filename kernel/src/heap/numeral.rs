@@ -1,0 +1,137 @@
+//! Numbers as heap values, and back.
+//!
+//! INVARIANT: every number has one representation: an immediate word wherever one exists.
+//! It does no arithmetic. Read next: `heap/literal.rs`.
+
+use num_bigint::{BigInt, Sign};
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
+
+use super::kind::Flags;
+use super::{Heap, HeapFull, Kind};
+use crate::number::Number;
+use crate::value::Value;
+
+impl Heap {
+    /// The value of a number.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn number(&mut self, number: &Number) -> Result<Value, HeapFull> {
+        match number {
+            Number::Fixnum(integer) => self.integer(*integer),
+            Number::Big(integer) => self.big_integer(integer),
+            Number::Ratio(ratio) => {
+                let numerator = self.big_integer(ratio.numer())?;
+                let denominator = self.big_integer(ratio.denom())?;
+                self.make(Kind::Ratio, &[numerator, denominator])
+            }
+            Number::Flonum(number) => self.flonum(*number),
+        }
+    }
+
+    /// The value of an exact integer of 64 bits.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    #[inline]
+    pub fn integer(&mut self, integer: i64) -> Result<Value, HeapFull> {
+        match Value::fixnum(integer) {
+            Some(value) => Ok(value),
+            None => self.big_integer(&BigInt::from(integer)),
+        }
+    }
+
+    /// The value of an exact integer of any size.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn big_integer(&mut self, integer: &BigInt) -> Result<Value, HeapFull> {
+        if let Some(value) = integer.to_i64().and_then(Value::fixnum) {
+            return Ok(value);
+        }
+        let (sign, magnitude) = integer.to_bytes_le();
+        let flags = if sign == Sign::Minus {
+            Flags::NEGATIVE
+        } else {
+            Flags::NONE
+        };
+        self.make_raw(Kind::Bignum, flags, &magnitude)
+    }
+
+    /// The value of an inexact real; all NaNs become one.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    #[inline]
+    pub fn flonum(&mut self, number: f64) -> Result<Value, HeapFull> {
+        match Value::flonum(number) {
+            Some(value) => Ok(value),
+            None => self.boxed_flonum(number),
+        }
+    }
+
+    #[cold]
+    fn boxed_flonum(&mut self, number: f64) -> Result<Value, HeapFull> {
+        let canonical = if number.is_nan() { f64::NAN } else { number };
+        self.make_raw(Kind::Flonum, Flags::NONE, &canonical.to_bits().to_le_bytes())
+    }
+
+    /// The number of an inexact real, immediate or boxed.
+    #[inline]
+    pub fn as_flonum(&self, value: Value) -> Option<f64> {
+        value.as_flonum().or_else(|| self.as_boxed_flonum(value))
+    }
+
+    fn as_boxed_flonum(&self, value: Value) -> Option<f64> {
+        if !self.is_kind(value, Kind::Flonum) {
+            return None;
+        }
+        self.raw_bytes(value)
+            .first_chunk()
+            .map(|bytes| f64::from_bits(u64::from_le_bytes(*bytes)))
+    }
+
+    /// The integer, if `value` is an exact one of any size.
+    pub fn as_big_integer(&self, value: Value) -> Option<BigInt> {
+        if let Some(integer) = value.as_fixnum() {
+            return Some(BigInt::from(integer));
+        }
+        if !self.is_kind(value, Kind::Bignum) {
+            return None;
+        }
+        let sign = if self.flags(value).has(Flags::NEGATIVE) {
+            Sign::Minus
+        } else {
+            Sign::Plus
+        };
+        Some(BigInt::from_bytes_le(sign, self.raw_bytes(value)))
+    }
+
+    /// The number, if `value` is one.
+    pub fn as_number(&self, value: Value) -> Option<Number> {
+        if let Some(integer) = value.as_fixnum() {
+            return Some(Number::Fixnum(integer));
+        }
+        if let Some(number) = self.as_flonum(value) {
+            return Some(Number::Flonum(number));
+        }
+        if self.is_kind(value, Kind::Ratio) {
+            let numerator = self.as_big_integer(self.field(value, 0))?;
+            let denominator = self.as_big_integer(self.field(value, 1))?;
+            return Some(Number::Ratio(Box::new(BigRational::new_raw(numerator, denominator))));
+        }
+        self.as_big_integer(value).map(Number::Big)
+    }
+
+    /// Whether `value` is a number.
+    #[inline]
+    pub fn is_number(&self, value: Value) -> bool {
+        value.is_fixnum()
+            || value.is_flonum()
+            || (value.is_object()
+                && self
+                    .kind_of(value)
+                    .is_some_and(|kind| matches!(kind, Kind::Bignum | Kind::Ratio | Kind::Flonum)))
+    }
+}

@@ -1,0 +1,141 @@
+//! Pages of old words: the write barrier, and how to find the objects of a page.
+//!
+//! A page is 64 words. The first write to a page of `[0, barrier_limit)` takes the slow path, which saves the page for the open turn,
+//! remembers it for the next minor collection and marks it changed for the next checkpoint; until one of those three forgets it,
+//! further writes cost a compare and a byte test.
+//! INVARIANT: `cover[page]` is the object that the first word of the page belongs to, for every page that begins below `covered_to`.
+//! It does not collect or restore. Read next: `heap/undo.rs`, `heap/collect.rs`.
+
+use super::Heap;
+use super::kind::extent;
+
+/// Words of one page.
+pub(super) const PAGE_WORDS: usize = 64;
+
+/// The open turn's undo has the page, or need not have it.
+const SAVED: u8 = 1;
+/// The page was written since the last minor collection.
+const REMEMBERED: u8 = 2;
+/// The page was written, or came to be, since the last checkpoint.
+const CHANGED: u8 = 4;
+const ALL: u8 = SAVED | REMEMBERED | CHANGED;
+
+/// What is known of each page below the barrier limit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pages {
+    flags: Vec<u8>,
+    /// Half the index of the object that covers the first word of each page.
+    cover: Vec<u32>,
+    covered_to: usize,
+    /// The pages with the flag `REMEMBERED`, each once.
+    remembered: Vec<u32>,
+}
+
+impl Pages {
+    /// Makes the table describe exactly the pages that begin below `words`; pages that are new to it count as changed.
+    pub(super) fn resize(&mut self, words: usize) {
+        self.flags.resize(words.div_ceil(PAGE_WORDS), CHANGED);
+    }
+
+    /// Declares that the words from `start` on are being rewritten wholesale: their pages are changed and otherwise unknown.
+    pub(super) fn rewrite_from(&mut self, start: usize) {
+        let first = start.div_ceil(PAGE_WORDS);
+        self.flags.truncate(first);
+        if let Some(straddling) = self.flags.get_mut(start / PAGE_WORDS) {
+            *straddling |= CHANGED;
+        }
+        self.uncover(start);
+    }
+
+    /// Forgets which objects cover the pages beyond `start`.
+    pub(super) fn uncover(&mut self, start: usize) {
+        self.covered_to = self.covered_to.min(start);
+        self.cover.truncate(self.covered_to.div_ceil(PAGE_WORDS));
+    }
+
+    /// Forgets that the page is saved.
+    pub(super) fn clear_saved(&mut self, page: u32) {
+        if let Some(flags) = self.flags.get_mut(page as usize) {
+            *flags &= !SAVED;
+        }
+    }
+
+    /// The remembered pages, in ascending order; all are forgotten.
+    pub(super) fn take_remembered(&mut self) -> Vec<u32> {
+        let mut remembered = std::mem::take(&mut self.remembered);
+        remembered.sort_unstable();
+        for &page in &remembered {
+            if let Some(flags) = self.flags.get_mut(page as usize) {
+                *flags &= !REMEMBERED;
+            }
+        }
+        remembered
+    }
+
+    /// Remembers pages that an earlier minor collection had taken.
+    pub(super) fn remember(&mut self, pages: &[u32]) {
+        for &page in pages {
+            if let Some(flags) = self.flags.get_mut(page as usize)
+                && *flags & REMEMBERED == 0
+            {
+                *flags |= REMEMBERED;
+                self.remembered.push(page);
+            }
+        }
+    }
+
+    /// Sets all flags of a page and says whether the open turn's undo lacks it.
+    fn touch(&mut self, page: usize) -> bool {
+        let flags = self.flags[page];
+        self.flags[page] = ALL;
+        if flags & REMEMBERED == 0 {
+            self.remembered.push(page as u32);
+        }
+        flags & SAVED == 0
+    }
+
+    /// The object that covers the first word of `page`, which begins below `end`; walks on from what is known.
+    pub(super) fn cover(&mut self, words: &[u64], page: usize, end: usize) -> usize {
+        let mut index = self.covered_to;
+        while self.cover.len() <= page && index < end {
+            let next = index + extent(crate::value::Value::from_bits(words[index]));
+            while self.cover.len() * PAGE_WORDS < next {
+                self.cover.push((index / 2) as u32);
+            }
+            index = next;
+        }
+        self.covered_to = index;
+        self.cover[page] as usize * 2
+    }
+}
+
+impl Heap {
+    /// The write barrier: to be passed before a word at `index` of an existing object is written.
+    #[inline(always)]
+    pub(crate) fn note_write(&mut self, index: usize) {
+        if index < self.barrier_limit && self.pages.flags[index / PAGE_WORDS] != ALL {
+            self.note_page(index / PAGE_WORDS);
+        }
+    }
+
+    /// The write barrier for `count` words from `start` on.
+    pub(crate) fn note_write_range(&mut self, start: usize, count: usize) {
+        let end = (start + count).min(self.barrier_limit);
+        if start >= end {
+            return;
+        }
+        for page in start / PAGE_WORDS..=(end - 1) / PAGE_WORDS {
+            if self.pages.flags[page] != ALL {
+                self.note_page(page);
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_page(&mut self, page: usize) {
+        if self.pages.touch(page) {
+            self.saved.save(page as u32, &self.words, self.undo_limit);
+        }
+    }
+}

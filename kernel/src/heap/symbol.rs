@@ -1,0 +1,167 @@
+//! Symbols and keywords, interned: equal names are the same word.
+//!
+//! The table is a vector in the heap: the count, then open-addressed slots, a power of two in number.
+//! INVARIANT: at least half of the slots are free, so every probe ends.
+//! It keeps no symbol alive through a major collection. Read next: `heap/dictionary.rs`.
+
+use super::hash::text_hash;
+use super::kind::{Header, symbol};
+use super::major::Copying;
+use super::register::Register;
+use super::{Heap, HeapFull, Kind};
+use crate::value::Value;
+
+const SLOTS_INITIAL: usize = 16;
+/// Field of the table that counts its symbols; the slots follow.
+const COUNT: usize = 0;
+
+impl Heap {
+    /// The symbol of this name.
+    ///
+    /// # Errors
+    /// [`HeapFull`] if it is new and there is no room.
+    pub fn intern(&mut self, name: &str) -> Result<Value, HeapFull> {
+        let hash = text_hash(name.chars());
+        if let Some(found) = self.find_symbol(name, hash) {
+            return Ok(found);
+        }
+        self.reserve_symbol()?;
+        let storage = self.characters(name)?;
+        let symbol = self.make(Kind::Symbol, &[storage, hash_fixnum(hash), Value::FALSE])?;
+        let table = self.register(Register::Symbols);
+        let slots = self.object_length(table) - 1;
+        let mut slot = hash as usize & (slots - 1);
+        while self.field(table, 1 + slot) != Value::ABSENT {
+            slot = (slot + 1) & (slots - 1);
+        }
+        self.set_field(table, 1 + slot, symbol);
+        let count = self.field(table, COUNT).as_fixnum().unwrap_or(0);
+        self.set_field(table, COUNT, Value::length(count as usize + 1));
+        Ok(symbol)
+    }
+
+    /// The keyword of this name, which is given without its colon.
+    ///
+    /// # Errors
+    /// [`HeapFull`] if it is new and there is no room.
+    pub fn keyword(&mut self, name: &str) -> Result<Value, HeapFull> {
+        let name = self.intern(name)?;
+        let known = self.field(name, symbol::KEYWORD);
+        if known.is_true() {
+            return Ok(known);
+        }
+        let keyword = self.make(Kind::Keyword, &[name])?;
+        self.set_field(name, symbol::KEYWORD, keyword);
+        Ok(keyword)
+    }
+
+    /// Whether `value` is a symbol.
+    #[inline(always)]
+    pub fn is_symbol(&self, value: Value) -> bool {
+        self.is_kind(value, Kind::Symbol)
+    }
+
+    /// The name of a symbol, or of a keyword without its colon.
+    pub fn symbol_name(&self, name: Value) -> String {
+        let symbol = if self.is_kind(name, Kind::Keyword) {
+            self.field(name, 0)
+        } else {
+            name
+        };
+        self.string_text(symbol)
+    }
+
+    fn find_symbol(&self, name: &str, hash: u64) -> Option<Value> {
+        let table = self.register(Register::Symbols);
+        if !table.is_true() {
+            return None;
+        }
+        let mask = self.object_length(table) - 2;
+        let mut slot = hash as usize & mask;
+        loop {
+            let candidate = self.field(table, 1 + slot);
+            if candidate == Value::ABSENT {
+                return None;
+            }
+            if self.field(candidate, symbol::HASH) == hash_fixnum(hash) && self.has_text(candidate, name) {
+                return Some(candidate);
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    fn has_text(&self, string: Value, text: &str) -> bool {
+        match self.string_ascii(string) {
+            Some(bytes) => bytes == text.as_bytes(),
+            None => self.string_characters(string).eq(text.chars()),
+        }
+    }
+
+    /// Makes room in the table for one more symbol.
+    fn reserve_symbol(&mut self) -> Result<(), HeapFull> {
+        let old = self.register(Register::Symbols);
+        let (count, slots) = if old.is_true() {
+            (
+                self.field(old, COUNT).as_fixnum().unwrap_or(0) as usize,
+                self.object_length(old) - 1,
+            )
+        } else {
+            (0, 0)
+        };
+        if (count + 1) * 2 <= slots {
+            return Ok(());
+        }
+        let slots_grown = (slots * 2).max(SLOTS_INITIAL);
+        let table = self.allocate_filled(Kind::Vector, slots_grown + 1, Value::ABSENT)?;
+        self.set_fresh_word(table.index() + 1, Value::length(count));
+        for place in 0..slots {
+            let symbol = self.field(old, 1 + place);
+            if symbol != Value::ABSENT {
+                let mut slot = slot_of(self.field(symbol, symbol::HASH), slots_grown);
+                while self.field(table, 1 + slot) != Value::ABSENT {
+                    slot = (slot + 1) & (slots_grown - 1);
+                }
+                self.set_fresh_word(table.index() + 2 + slot, symbol);
+            }
+        }
+        self.set_register(Register::Symbols, table);
+        Ok(())
+    }
+}
+
+/// The part of a text's hash that a symbol keeps: what fits a fixnum and leaves the low bits, which choose the slot.
+fn hash_fixnum(hash: u64) -> Value {
+    Value::length((hash & (u64::MAX >> 3)) as usize)
+}
+
+fn slot_of(hash: Value, slots: usize) -> usize {
+    hash.as_fixnum().unwrap_or(0) as usize & (slots - 1)
+}
+
+/// The symbol table for a copied heap: the symbols that were copied, appended to the copy.
+pub(super) fn swept_table(copying: &mut Copying<'_>, table: Value) -> Value {
+    if !table.is_true() {
+        return table;
+    }
+    let start = table.index() + 2;
+    let slots_old = copying.word(table.index()).payload() as usize - 1;
+    let survivors: Vec<(Value, Value)> = (start..start + slots_old)
+        .map(|place| copying.word(place))
+        .filter(|&symbol| symbol != Value::ABSENT)
+        .filter_map(|old| Some((copying.copy_of(old)?, copying.word(old.index() + 1 + symbol::HASH))))
+        .collect();
+    let slots = (survivors.len() * 2).next_power_of_two().max(SLOTS_INITIAL);
+    let copied = copying.copied_mut();
+    let index = copied.len();
+    copied.push(Header::new(Kind::Vector, slots as u32 + 1).to_value().to_bits());
+    copied.push(Value::length(survivors.len()).to_bits());
+    copied.resize(index + 2 + slots, Value::ABSENT.to_bits());
+    for (symbol, hash) in survivors {
+        let mut slot = slot_of(hash, slots);
+        while copied[index + 2 + slot] != Value::ABSENT.to_bits() {
+            slot = (slot + 1) & (slots - 1);
+        }
+        copied[index + 2 + slot] = symbol.to_bits();
+    }
+    Value::object_at(index)
+}

@@ -1,0 +1,156 @@
+//! Turns: what an abort puts back, and how.
+//!
+//! INVARIANT: after [`Heap::abort_turn`] the words below the mark, the registers, the line and everything that decides when the next
+//! collection comes are what they were at [`Heap::begin_turn`]; the cost is in proportion to what the turn changed.
+//! It does not decide when a turn ends. Read next: `heap/collect.rs`.
+
+use super::Heap;
+use super::pages::{PAGE_WORDS, Pages};
+use super::register::Register;
+use crate::value::Value;
+
+/// The pages that were written since the turn began, with the words they had then.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SavedPages {
+    /// Every page with the flag `SAVED`, each once, with how many of its words are kept.
+    pages: Vec<(u32, u32)>,
+    words: Vec<u64>,
+    pages_saved: u64,
+}
+
+impl SavedPages {
+    /// Keeps the words of `page` that lie below `undo_limit`.
+    pub(super) fn save(&mut self, page: u32, words: &[u64], undo_limit: usize) {
+        let start = page as usize * PAGE_WORDS;
+        let end = (start + PAGE_WORDS).min(undo_limit).max(start);
+        self.pages.push((page, (end - start) as u32));
+        self.words.extend_from_slice(&words[start..end]);
+        self.pages_saved += u64::from(end > start);
+    }
+
+    /// Nothing saved yet, with the count of pages going on from `other`.
+    pub(super) fn continuing(other: &SavedPages) -> SavedPages {
+        SavedPages {
+            pages_saved: other.pages_saved,
+            ..SavedPages::default()
+        }
+    }
+
+    pub(super) fn pages_saved(&self) -> u64 {
+        self.pages_saved
+    }
+
+    fn restore(&self, words: &mut [u64]) {
+        let mut kept = self.words.as_slice();
+        for &(page, count) in &self.pages {
+            let (page_words, rest) = kept.split_at(count as usize);
+            let start = page as usize * PAGE_WORDS;
+            words[start..start + page_words.len()].copy_from_slice(page_words);
+            kept = rest;
+        }
+    }
+
+    fn clear(&mut self, pages: &mut Pages) {
+        for &(page, _) in &self.pages {
+            pages.clear_saved(page);
+        }
+        self.pages.clear();
+        self.words.clear();
+    }
+}
+
+/// The heap's state at the beginning of the open turn, apart from the words.
+#[derive(Clone, Debug)]
+pub(super) struct Turn {
+    mark: usize,
+    line: usize,
+    words_live: usize,
+    nursery_end: usize,
+    collection_due: bool,
+    registers: [Value; Register::COUNT],
+    /// Remembered pages that a minor collection of this turn has forgotten.
+    pub(super) remembered: Vec<u32>,
+    /// What a major collection of this turn replaced.
+    pub(super) replaced: Option<Replaced>,
+}
+
+/// The words that the first major collection of a turn replaced, with what an abort needs to make them current again.
+#[derive(Clone, Debug)]
+pub(super) struct Replaced {
+    pub(super) words: Vec<u64>,
+    pub(super) pages: Pages,
+    pub(super) saved: SavedPages,
+}
+
+impl Heap {
+    /// Opens a turn.
+    ///
+    /// # Panics
+    /// If a turn is open.
+    pub fn begin_turn(&mut self) {
+        assert!(self.turn.is_none(), "a turn is already open");
+        self.turn = Some(Box::new(Turn {
+            mark: self.top,
+            line: self.line,
+            words_live: self.words_live,
+            nursery_end: self.nursery_end,
+            collection_due: self.collection_due,
+            registers: self.registers,
+            remembered: Vec::new(),
+            replaced: None,
+        }));
+        self.saved.clear(&mut self.pages);
+        self.undo_limit = self.top;
+        self.barrier_limit = self.top;
+        self.pages.resize(self.top);
+        self.start_nursery(self.top);
+    }
+
+    /// Closes the turn and keeps what it did.
+    ///
+    /// # Panics
+    /// If no turn is open.
+    pub fn commit_turn(&mut self) {
+        assert!(self.turn.take().is_some(), "no turn is open");
+        self.close_turn();
+        self.start_nursery(self.line);
+    }
+
+    /// Closes the turn and undoes what it did to words and registers.
+    ///
+    /// # Panics
+    /// If no turn is open.
+    pub fn abort_turn(&mut self) {
+        let turn = *self.turn.take().expect("a turn is open");
+        if let Some(replaced) = turn.replaced {
+            self.words = replaced.words;
+            self.pages = replaced.pages;
+            let pages_saved = self.saved.pages_saved;
+            self.saved = replaced.saved;
+            self.saved.pages_saved = pages_saved;
+        }
+        self.saved.restore(&mut self.words);
+        self.pages.uncover(turn.line);
+        self.pages.remember(&turn.remembered);
+        self.top = turn.mark;
+        self.line = turn.line;
+        self.words_live = turn.words_live;
+        self.registers = turn.registers;
+        self.close_turn();
+        self.start_nursery(self.line);
+        self.nursery_end = turn.nursery_end;
+        self.collection_due = turn.collection_due;
+        self.limit = if self.collection_due {
+            self.words.len()
+        } else {
+            self.words.len().min(self.nursery_end)
+        };
+    }
+
+    fn close_turn(&mut self) {
+        self.saved.clear(&mut self.pages);
+        self.undo_limit = 0;
+        self.barrier_limit = self.line;
+        self.pages.resize(self.line);
+    }
+}
