@@ -2,11 +2,11 @@
 //!
 //! In suggested reading order; each module may use only those before it.
 
-pub mod compiler;
-pub mod core;
-pub mod datum;
-pub mod instruction;
-pub mod heap;
 pub mod number;
+pub mod datum;
+pub mod core;
+pub mod instruction;
 pub mod unit;
+pub mod compiler;
 pub mod value;
+pub mod heap;
