@@ -11,10 +11,18 @@
 //! here. Read `number/parse.rs` next.
 
 mod arithmetic;
+mod bits;
+mod compare;
 mod exactness;
 mod gcd;
+mod integer;
 mod parse;
+mod power;
 mod print;
+#[cfg(test)]
+mod properties;
+mod real;
+mod rounding;
 #[cfg(test)]
 mod tests;
 

@@ -91,7 +91,7 @@ fn big_to_f64(value: &BigInt) -> f64 {
 }
 
 /// Rounds a ratio to the nearest float.
-pub(super) fn ratio_to_f64(value: &BigRational) -> f64 {
+fn ratio_to_f64(value: &BigRational) -> f64 {
     let rounded = quotient_to_f64(value.numer().magnitude(), value.denom().magnitude());
     if value.numer().sign() == num_bigint::Sign::Minus {
         -rounded
@@ -126,7 +126,7 @@ pub(super) fn quotient_to_f64(numerator: &BigUint, denominator: &BigUint) -> f64
 /// Returns mantissa × 2^exponent as the nearest float, ties to even.
 ///
 /// The lowest bit of the mantissa may be sticky, if the mantissa has more than 54 bits.
-fn compose(mantissa: u64, exponent: i64) -> f64 {
+pub(super) fn compose(mantissa: u64, exponent: i64) -> f64 {
     if mantissa == 0 {
         return 0.0;
     }
