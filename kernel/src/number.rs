@@ -38,6 +38,9 @@ pub const FIXNUM_MIN: i64 = -(1 << 62);
 pub const FIXNUM_MAX: i64 = (1 << 62) - 1;
 
 /// The longest exact integer, numerator or denominator an operation may produce, in bits: half a megabyte.
+///
+/// No operation can be interrupted, and several cost the square of the length; at this limit the slowest (printing, reading,
+/// division, roots) takes about half a second.
 pub const MAX_BITS: u64 = 1 << 22;
 
 /// The longest that the shorter of two integers may be when their greatest common divisor is needed, in bits.
