@@ -10,3 +10,4 @@ pub mod unit;
 pub mod compiler;
 pub mod value;
 pub mod heap;
+pub mod primitive;

@@ -49,11 +49,6 @@ pub const MAX_BITS: u64 = 1 << 22;
 /// of its numerator and denominator has at most this many bits before reduction.
 pub const MAX_GCD_BITS: u64 = 1 << 19;
 
-/// The least fixnum.
-pub const FIXNUM_MIN: i64 = -(1 << 62);
-/// The greatest fixnum.
-pub const FIXNUM_MAX: i64 = (1 << 62) - 1;
-
 /// A real number, in its one normal form: an integer that fits a fixnum is never `Big`, a ratio never has denominator one.
 #[derive(Clone, Debug)]
 pub enum Number {

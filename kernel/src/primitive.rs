@@ -1,0 +1,158 @@
+//! Primitive procedures: their table form, what they may do, and how they fail.
+//!
+//! Each family file holds blocks of docstring, name, parameters and body; the table of a family is what [`primitives!`] makes of them, and the
+//! REPL's descriptions and the manual come from the same words.
+//! INVARIANT: a primitive has no effect but on its instance's heap; it allocates (or checks room) before it mutates, so that it can be run again after a
+//! collection when it fails with [`Failure::HeapFull`]. Whatever reaches the world is a request to the host.
+//! It never calls back into Scheme: procedures that take procedures are written in Scheme.
+//! Read next: `machine.rs`.
+
+use crate::heap::{Heap, HeapFull};
+use crate::number::NumberError;
+use crate::value::Value;
+
+/// A primitive procedure.
+#[derive(Clone, Copy)]
+pub struct Primitive {
+    /// Its stable name, which units and images use.
+    pub name: &'static str,
+    /// Its parameters as the manual shows them: `vector k`, `string [start [end]]`, `number …`.
+    pub parameters: &'static str,
+    /// The fewest arguments.
+    pub least: u8,
+    /// The most, if bounded.
+    pub most: Option<u8>,
+    /// What it does, what it needs, how it fails.
+    pub documentation: &'static str,
+    /// What it does when called.
+    pub body: Body,
+}
+
+/// What calling a primitive does.
+#[derive(Clone, Copy)]
+pub enum Body {
+    /// Computes a value from its arguments.
+    Function(Function),
+    /// Changes the course of control: a block of the machine's own unit.
+    Control(ControlBlock),
+    /// Stops the machine with a request to the host.
+    Host,
+}
+
+/// Code of a computing primitive. The number of arguments has been checked.
+pub type Function = fn(&mut Context<'_>, &[Value]) -> Result<Value, Failure>;
+
+/// The blocks of the machine's own unit that primitives name; see `machine/builtin.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControlBlock {
+    /// `apply`.
+    Apply,
+    /// `%call/cc`.
+    CallWithContinuation,
+    /// `%throw`.
+    Throw,
+    /// `%call-with-prompt`.
+    CallWithPrompt,
+    /// `%abort-to-prompt`.
+    AbortToPrompt,
+    /// `%call-with-composable`.
+    CallWithComposable,
+    /// `%resume-composable`.
+    ResumeComposable,
+    /// `call-with-values`.
+    CallWithValues,
+    /// `%uncaught`.
+    Uncaught,
+}
+
+/// What a primitive may use.
+pub struct Context<'a> {
+    /// The instance's heap.
+    pub heap: &'a mut Heap,
+    /// The name of any primitive, for printing; by table position.
+    pub names: &'a dyn Names,
+}
+
+/// Tells names that values only carry as positions.
+pub trait Names {
+    /// The name of the primitive at this table position.
+    fn primitive_name(&self, position: u32) -> &str;
+    /// The name of the procedure whose code starts at this position, if it has one.
+    fn procedure_name(&self, position: u32) -> Option<&str>;
+}
+
+/// How a primitive fails. The machine turns it into a condition that names the procedure.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    /// The memory limit is reached; the machine collects and tries again once.
+    HeapFull,
+    /// Argument `argument` (from 0) is not what is `expected`: "a pair", "an exact integer".
+    WrongType {
+        /// Its position.
+        argument: usize,
+        /// What is accepted, with its article.
+        expected: &'static str,
+    },
+    /// Argument `argument` (from 0) has the right type but lies outside the range that the others allow.
+    OutOfRange {
+        /// Its position.
+        argument: usize,
+    },
+    /// Argument `argument` (from 0) is a literal constant or otherwise immutable.
+    Immutable {
+        /// Its position.
+        argument: usize,
+    },
+    /// Arithmetic has no answer.
+    Arithmetic(NumberError),
+    /// Another condition.
+    Condition {
+        /// Its kind, a symbol.
+        kind: &'static str,
+        /// One clause for people.
+        message: String,
+        /// The values it is about.
+        irritants: Vec<Value>,
+    },
+}
+
+impl From<HeapFull> for Failure {
+    fn from(_: HeapFull) -> Failure {
+        Failure::HeapFull
+    }
+}
+
+impl From<NumberError> for Failure {
+    fn from(error: NumberError) -> Failure {
+        Failure::Arithmetic(error)
+    }
+}
+
+/// Declares a family: `/// docstring`, then `"name" "parameters" [least, most] => function;`, with `_` for no bound.
+macro_rules! primitives {
+    ($($(#[doc = $documentation:literal])+ $name:literal $parameters:literal [$least:literal, $most:tt] => $function:expr;)*) => {
+        /// The family's table.
+        pub(crate) const TABLE: &[$crate::primitive::Primitive] = &[
+            $($crate::primitive::Primitive {
+                name: $name,
+                parameters: $parameters,
+                least: $least,
+                most: primitives!(@most $most),
+                documentation: concat!($($documentation, "\n"),+),
+                body: $crate::primitive::Body::Function($function),
+            },)*
+        ];
+    };
+    (@most _) => { None };
+    (@most $most:literal) => { Some($most) };
+}
+
+mod control;
+mod pair;
+
+/// All primitives of the kernel, family after family.
+pub fn all() -> impl Iterator<Item = &'static Primitive> {
+    [control::CONTROL_TABLE, control::TABLE, pair::TABLE]
+        .into_iter()
+        .flatten()
+}

@@ -1,0 +1,167 @@
+//! Control: application, continuations, prompts, the dynamic environment and conditions.
+//!
+//! Read next: `machine/builtin.rs`.
+
+use super::{Body, ControlBlock, Failure, Primitive};
+use crate::heap::kind::condition;
+use crate::heap::{Kind, Register};
+use crate::value::Value;
+
+/// A row for a primitive that is a block of the machine's unit.
+const fn control(
+    name: &'static str,
+    parameters: &'static str,
+    arity: (u8, Option<u8>),
+    block: ControlBlock,
+    documentation: &'static str,
+) -> Primitive {
+    Primitive {
+        name,
+        parameters,
+        least: arity.0,
+        most: arity.1,
+        documentation,
+        body: Body::Control(block),
+    }
+}
+
+/// The primitives that change the course of control.
+pub(crate) const CONTROL_TABLE: &[Primitive] = &[
+    control(
+        "apply",
+        "procedure argument … list",
+        (2, None),
+        ControlBlock::Apply,
+        "Calls `procedure` with the arguments and the elements of `list`. Fails with `wrong-type` if the last argument is not a proper list.",
+    ),
+    control(
+        "%call/cc",
+        "procedure",
+        (1, Some(1)),
+        ControlBlock::CallWithContinuation,
+        "Calls `procedure` with the current continuation. Applying it returns its arguments there, after the winders between here and there have run.",
+    ),
+    control(
+        "%throw",
+        "continuation values",
+        (2, Some(2)),
+        ControlBlock::Throw,
+        "Returns the elements of the list `values` to a continuation of `%call/cc` without running winders.",
+    ),
+    control(
+        "%call-with-prompt",
+        "tag thunk handler",
+        (3, Some(3)),
+        ControlBlock::CallWithPrompt,
+        "Calls `thunk` under a prompt. If something aborts to it, `handler` is called in its place.",
+    ),
+    control(
+        "%abort-to-prompt",
+        "tag arguments",
+        (2, Some(2)),
+        ControlBlock::AbortToPrompt,
+        "Drops the computation up to and including the nearest prompt with this tag and calls its handler with the elements of the list `arguments`. Runs no winders. Fails with `no-prompt` if there is none.",
+    ),
+    control(
+        "%call-with-composable",
+        "tag procedure",
+        (2, Some(2)),
+        ControlBlock::CallWithComposable,
+        "Calls `procedure` with the continuation up to the nearest prompt with this tag, which stays in place. Fails with `no-prompt` if there is none.",
+    ),
+    control(
+        "%resume-composable",
+        "continuation values",
+        (2, Some(2)),
+        ControlBlock::ResumeComposable,
+        "Puts a continuation of `%call-with-composable` on top of the current one and returns the elements of the list `values` to it. Runs no winders.",
+    ),
+    control(
+        "call-with-values",
+        "producer consumer",
+        (2, Some(2)),
+        ControlBlock::CallWithValues,
+        "Calls `consumer` with the values that calling `producer` returns.",
+    ),
+    control(
+        "%uncaught",
+        "object",
+        (1, Some(1)),
+        ControlBlock::Uncaught,
+        "Ends the computation because nothing handles `object`.",
+    ),
+];
+
+primitives! {
+    /// Returns its arguments to the continuation: one as itself, none or several as multiple values.
+    "values" "object …" [0, _] => |context, arguments| match arguments {
+        [value] => Ok(*value),
+        _ => Ok(context.heap.make(Kind::Values, arguments)?),
+    };
+
+    /// Whether the argument can be called.
+    "procedure?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(is_procedure(arguments[0])));
+
+    /// The list of winders in force, newest first; each is a pair of thunks.
+    "%winders" "" [0, 0] => |context, _| Ok(context.heap.register(Register::Winders));
+
+    /// Replaces the list of winders.
+    "%set-winders!" "winders" [1, 1] => |context, arguments| {
+        context.heap.set_register(Register::Winders, arguments[0]);
+        Ok(Value::UNSPECIFIED)
+    };
+
+    /// The dynamic environment in force: what handlers and parameters are bound to.
+    "%dynamic" "" [0, 0] => |context, _| Ok(context.heap.register(Register::Dynamic));
+
+    /// Replaces the dynamic environment.
+    "%set-dynamic!" "environment" [1, 1] => |context, arguments| {
+        context.heap.set_register(Register::Dynamic, arguments[0]);
+        Ok(Value::UNSPECIFIED)
+    };
+
+    /// Makes a condition of a kind (a symbol), a message and a list of irritants.
+    "%make-condition" "kind message irritants" [3, 3] => |context, arguments| {
+        let fields = [arguments[0], arguments[1], arguments[2], Value::FALSE, Value::FALSE];
+        Ok(context.heap.make(Kind::Condition, &fields)?)
+    };
+
+    /// Whether the argument is a condition.
+    "condition?" "object" [1, 1] => |context, arguments| {
+        Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Condition)))
+    };
+
+    /// The kind of a condition, a symbol.
+    "condition-kind" "condition" [1, 1] => |context, arguments| condition_field(context, arguments, condition::KIND);
+
+    /// The message of a condition.
+    "condition-message" "condition" [1, 1] => |context, arguments| {
+        condition_field(context, arguments, condition::MESSAGE)
+    };
+
+    /// The irritants of a condition, a list.
+    "condition-irritants" "condition" [1, 1] => |context, arguments| {
+        condition_field(context, arguments, condition::IRRITANTS)
+    };
+
+    /// The procedure that raised a condition, a symbol, or `#f`.
+    "condition-origin" "condition" [1, 1] => |context, arguments| {
+        condition_field(context, arguments, condition::ORIGIN)
+    };
+}
+
+/// Whether `value` can be called.
+pub(crate) fn is_procedure(value: Value) -> bool {
+    value.is_procedure_object() || value.is_immediate(crate::value::Immediate::Primitive)
+}
+
+fn condition_field(context: &mut super::Context<'_>, arguments: &[Value], field: usize) -> Result<Value, Failure> {
+    if context.heap.is_kind(arguments[0], Kind::Condition) {
+        Ok(context.heap.field(arguments[0], field))
+    } else {
+        Err(Failure::WrongType {
+            argument: 0,
+            expected: "a condition",
+        })
+    }
+}
