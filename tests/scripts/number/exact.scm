@@ -1,0 +1,13 @@
+;; Exact arithmetic has no width.
+(* 99999999999 99999999999)            ; => 9999999999800000000001
+(expt 2 100)                           ; => 1267650600228229401496703205376
+(- (expt 2 62) 1)                      ; => 4611686018427387903
+
+;; Division of exact numbers is exact.
+(/ 6 4)                                ; => 3/2
+(+ 1/3 2/3)                            ; => 1
+(exact->inexact 1/4)                   ; => 0.25
+
+;; The three integer divisions differ in the sign of what is left over.
+(list (quotient -7 2) (remainder -7 2) (modulo -7 2))  ; => (-3 -1 1)
+(exact (floor 2.5))                    ; => 2
