@@ -95,6 +95,15 @@ pub struct Heap {
     statistics: Statistics,
 }
 
+/// The header of a cell.
+pub(crate) const CELL_HEADER: Value = kind::cell::HEADER;
+/// The header of a vector, apart from its length.
+pub(crate) const VECTOR_HEADER: Value = Header::new(Kind::Vector, 0).to_value();
+/// The bits of a header that say its kind.
+pub(crate) const KIND_MASK: u64 = 0xffff;
+/// The bits of a header that say its kind and whether it may change.
+pub(crate) const KIND_AND_MUTABILITY_MASK: u64 = 0x1_ffff;
+
 const WORDS_INITIAL: usize = 512;
 /// A quarter of a megabyte: the nursery and what it survives into stay within a core's second-level cache.
 const NURSERY_WORDS_MIN: usize = 32 * 1024;
@@ -158,6 +167,12 @@ impl Heap {
     /// Changes the hard limit; what is already there stays.
     pub fn set_limits(&mut self, limits: Limits) {
         self.words_max = (limits.bytes_max / 8).min(WORDS_MAX) & !1;
+    }
+
+    /// The words themselves, for the machine.
+    #[inline(always)]
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
     }
 
     /// How many words may be allocated beyond `start` before a collection is due.

@@ -10,4 +10,6 @@ pub mod unit;
 pub mod compiler;
 pub mod value;
 pub mod heap;
+pub mod machine;
 pub mod primitive;
+pub mod code;

@@ -7,6 +7,7 @@
 //! It never calls back into Scheme: procedures that take procedures are written in Scheme.
 //! Read next: `machine.rs`.
 
+use crate::compiler::PrimitiveKind;
 use crate::heap::{Heap, HeapFull};
 use crate::number::NumberError;
 use crate::value::Value;
@@ -26,6 +27,24 @@ pub struct Primitive {
     pub documentation: &'static str,
     /// What it does when called.
     pub body: Body,
+}
+
+impl Primitive {
+    /// What the compiler must know of it.
+    pub fn kind(&self) -> PrimitiveKind {
+        match self.body {
+            Body::Function(_) => PrimitiveKind::Function {
+                least: self.least,
+                most: self.most,
+            },
+            Body::Control(_) | Body::Host => PrimitiveKind::Procedure,
+        }
+    }
+
+    /// Whether it can be called with this many arguments.
+    pub fn accepts(&self, count: usize) -> bool {
+        count >= usize::from(self.least) && self.most.is_none_or(|most| count <= usize::from(most))
+    }
 }
 
 /// What calling a primitive does.
@@ -149,6 +168,9 @@ macro_rules! primitives {
 
 mod control;
 mod pair;
+
+/// The position of `values`, which stands first after the control blocks.
+pub(crate) const VALUES_POSITION: u32 = control::CONTROL_TABLE.len() as u32;
 
 /// All primitives of the kernel, family after family.
 pub fn all() -> impl Iterator<Item = &'static Primitive> {

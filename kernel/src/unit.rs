@@ -60,3 +60,41 @@ impl std::fmt::Debug for Instruction {
         }
     }
 }
+
+impl CompiledUnit {
+    /// BLAKE3 of everything that the unit means; what spans and names say to people is part of it.
+    pub fn hash(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        let mut add = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        };
+        add(self.name.0.as_bytes());
+        for instruction in &self.instructions {
+            add(&instruction.0.to_le_bytes());
+        }
+        for block in &self.blocks {
+            add(block.name.as_ref().map_or("", |name| &name.0).as_bytes());
+            add(
+                &[block.start, block.end, block.frame_size.into(), block.captured.into()]
+                    .map(u32::to_le_bytes)
+                    .concat(),
+            );
+            add(&[block.arity.is_some().into(), block.arity.unwrap_or(0)]);
+        }
+        for constant in &self.constants {
+            add(&constant.to_bytes());
+        }
+        for global in &self.globals {
+            add(global.library.0.as_bytes());
+            add(global.name.0.as_bytes());
+        }
+        for primitive in &self.primitives {
+            add(primitive.0.as_bytes());
+        }
+        for (offset, span) in &self.spans {
+            add(&[*offset, span.start, span.end].map(u32::to_le_bytes).concat());
+        }
+        *hasher.finalize().as_bytes()
+    }
+}

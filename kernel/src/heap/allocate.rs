@@ -44,6 +44,37 @@ impl Heap {
         Ok(index)
     }
 
+    /// Takes `words` fresh words if that needs no thought at all; the machine's way to allocate.
+    #[inline(always)]
+    pub(crate) fn bump_young(&mut self, words: usize) -> Option<usize> {
+        let index = self.top;
+        if index + words > self.limit {
+            return None;
+        }
+        self.top = index + words;
+        Some(index)
+    }
+
+    /// Makes sure that the next `words` words can be taken without growing anything.
+    ///
+    /// # Errors
+    /// [`HeapFull`] if they would cross the hard limit.
+    pub(crate) fn reserve(&mut self, words: usize) -> Result<(), HeapFull> {
+        let index = self.bump(words)?;
+        self.top = index;
+        Ok(())
+    }
+
+    /// Whether `words` further words lie beyond the nursery, so that a collection should come first.
+    pub(crate) fn is_nursery_full(&self, words: usize) -> bool {
+        self.collection_due || self.top + words > self.nursery_end
+    }
+
+    /// Whether so little would be left even after a collection that going on would only collect again and again.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        self.words_max - self.top.min(self.words_max) < self.words_max / 16
+    }
+
     /// Whether `words` further words would cross the hard limit.
     pub fn would_exceed(&self, words: usize) -> bool {
         words > self.words_max.saturating_sub(self.top)

@@ -2,9 +2,10 @@
 //!
 //! Read next: `machine/builtin.rs`.
 
-use super::{Body, ControlBlock, Failure, Primitive};
-use crate::heap::kind::condition;
+use super::{Body, Context, ControlBlock, Failure, Primitive};
+use crate::heap::kind::{condition, prompt_link};
 use crate::heap::{Kind, Register};
+use crate::machine::{continuation_winders, find_prompt};
 use crate::value::Value;
 
 /// A row for a primitive that is a block of the machine's unit.
@@ -120,6 +121,18 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
+    /// The winders in force at the nearest prompt with this tag, or `#f` if there is none.
+    "%find-prompt" "tag" [1, 1] => |context, arguments| {
+        let prompt = find_prompt(context.heap, arguments[0]);
+        Ok(prompt.map_or(Value::FALSE, |prompt| context.heap.field(prompt, prompt_link::WINDERS)))
+    };
+
+    /// The winders in force where a continuation of `%call/cc` was captured.
+    "%continuation-winders" "continuation" [1, 1] => winders_of;
+
+    /// The winders in force where a continuation of `%call-with-composable` was captured.
+    "%composable-winders" "continuation" [1, 1] => winders_of;
+
     /// Makes a condition of a kind (a symbol), a message and a list of irritants.
     "%make-condition" "kind message irritants" [3, 3] => |context, arguments| {
         let fields = [arguments[0], arguments[1], arguments[2], Value::FALSE, Value::FALSE];
@@ -150,12 +163,19 @@ primitives! {
     };
 }
 
+fn winders_of(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    continuation_winders(context.heap, arguments[0]).ok_or(Failure::WrongType {
+        argument: 0,
+        expected: "a continuation",
+    })
+}
+
 /// Whether `value` can be called.
 pub(crate) fn is_procedure(value: Value) -> bool {
     value.is_procedure_object() || value.is_immediate(crate::value::Immediate::Primitive)
 }
 
-fn condition_field(context: &mut super::Context<'_>, arguments: &[Value], field: usize) -> Result<Value, Failure> {
+fn condition_field(context: &mut Context<'_>, arguments: &[Value], field: usize) -> Result<Value, Failure> {
     if context.heap.is_kind(arguments[0], Kind::Condition) {
         Ok(context.heap.field(arguments[0], field))
     } else {

@@ -1,0 +1,299 @@
+//! The code space: the units of a run in one stretch of instructions, and what its positions mean.
+//!
+//! Owns loading: units are checked against the instruction table, relocated and appended; nothing is ever moved or removed, so a position names an instruction for the life of the run.
+//! INVARIANT: every loaded instruction is valid: its operands lie inside its block's frame, its unit's tables and its block's code. The machine relies on it.
+//! It holds no values: constants are kept as data, and each instance makes its own.
+//! Read next: `machine.rs`.
+
+mod verify;
+
+use std::collections::BTreeMap;
+
+use crate::compiler::{PrimitiveKind, Primitives};
+use crate::core::GlobalName;
+use crate::datum::{Datum, Name, Span};
+use crate::instruction::{Field, Instruction, Role};
+use crate::machine::builtin;
+use crate::primitive::{self, Names, Primitive};
+use crate::unit::CompiledUnit;
+use crate::value::{Immediate, Value};
+
+pub use verify::VerifyError;
+
+/// Why a unit cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    /// The unit is not well-formed.
+    Invalid(VerifyError),
+    /// The unit uses a primitive that this system does not have.
+    UnknownPrimitive(Name),
+    /// The code space is full: positions have 32 bits.
+    Full,
+}
+
+impl std::fmt::Display for LoadError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            LoadError::Invalid(error) => write!(formatter, "the unit is malformed: {error}"),
+            LoadError::UnknownPrimitive(name) => write!(formatter, "no primitive is called {}", name.0),
+            LoadError::Full => formatter.write_str("the code space is full"),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// A procedure in the code space.
+#[derive(Clone, Debug)]
+pub struct LoadedBlock {
+    /// Its name, if it has one.
+    pub name: Option<Name>,
+    /// The position of its first instruction.
+    pub start: u32,
+    /// One past its last instruction.
+    pub end: u32,
+    /// Words of a frame.
+    pub frame_size: u16,
+    /// How many values its closures capture.
+    pub captured: u16,
+    /// The word that closures over it carry.
+    pub code_word: Value,
+}
+
+/// A unit in the code space.
+#[derive(Clone, Debug)]
+pub struct LoadedUnit {
+    /// Its name.
+    pub name: Name,
+    /// BLAKE3 of its content.
+    pub hash: [u8; 32],
+    /// The position of its first instruction.
+    pub start: u32,
+    /// One past its last instruction.
+    pub end: u32,
+    /// The entry of `blocks` that evaluates the unit.
+    pub entry_block: usize,
+    spans: Vec<(u32, Span)>,
+}
+
+/// The code of a run.
+pub struct CodeSpace {
+    instructions: Vec<Instruction>,
+    blocks: Vec<LoadedBlock>,
+    units: Vec<LoadedUnit>,
+    constants: Vec<Datum>,
+    globals: Vec<GlobalName>,
+    global_numbers: BTreeMap<GlobalName, u32>,
+    primitives: Vec<Primitive>,
+    primitive_numbers: BTreeMap<&'static str, u32>,
+}
+
+impl CodeSpace {
+    /// A code space with the machine's own unit, the kernel's primitives and those of the host.
+    ///
+    /// # Panics
+    /// If two primitives share a name or the machine's own unit is malformed, which a test rules out.
+    pub fn new(host_primitives: &[Primitive]) -> CodeSpace {
+        let mut space = CodeSpace {
+            instructions: Vec::new(),
+            blocks: Vec::new(),
+            units: Vec::new(),
+            constants: Vec::new(),
+            globals: Vec::new(),
+            global_numbers: BTreeMap::new(),
+            primitives: Vec::new(),
+            primitive_numbers: BTreeMap::new(),
+        };
+        for primitive in primitive::all().copied().chain(host_primitives.iter().copied()) {
+            let number = space.primitives.len() as u32;
+            let before = space.primitive_numbers.insert(primitive.name, number);
+            assert!(before.is_none(), "two primitives are called {}", primitive.name);
+            space.primitives.push(primitive);
+        }
+        let loaded = space.load(&builtin::unit());
+        assert!(loaded.is_ok(), "the machine's own unit is well-formed");
+        space
+    }
+
+    /// Appends a unit and returns its number.
+    ///
+    /// # Errors
+    /// [`LoadError`]; the space is unchanged.
+    pub fn load(&mut self, unit: &CompiledUnit) -> Result<usize, LoadError> {
+        verify::verify(unit).map_err(LoadError::Invalid)?;
+        let start = u32::try_from(self.instructions.len()).map_err(|_| LoadError::Full)?;
+        let end = u32::try_from(self.instructions.len() + unit.instructions.len()).map_err(|_| LoadError::Full)?;
+        let primitives = unit.primitives.iter().map(|name| {
+            self.primitive_numbers
+                .get(&*name.0)
+                .copied()
+                .ok_or_else(|| LoadError::UnknownPrimitive(name.clone()))
+        });
+        let relocation = Relocation {
+            primitives: primitives.collect::<Result<_, _>>()?,
+            constants: self.constants.len() as u32,
+            blocks: self.blocks.len() as u32,
+            globals: unit.globals.iter().map(|name| self.global_number(name)).collect(),
+        };
+        self.instructions.extend(
+            unit.instructions
+                .iter()
+                .map(|instruction| relocation.apply(*instruction)),
+        );
+        let entry_block = self.blocks.len();
+        self.blocks.extend(unit.blocks.iter().map(|block| LoadedBlock {
+            name: block.name.clone(),
+            start: start + block.start,
+            end: start + block.end,
+            frame_size: block.frame_size,
+            captured: block.captured,
+            code_word: code_word(start + block.start, block.frame_size, block.arity),
+        }));
+        self.constants.extend(unit.constants.iter().cloned());
+        self.units.push(LoadedUnit {
+            name: unit.name.clone(),
+            hash: unit.hash(),
+            start,
+            end,
+            entry_block,
+            spans: unit
+                .spans
+                .iter()
+                .map(|(offset, span)| (start + offset, *span))
+                .collect(),
+        });
+        Ok(self.units.len() - 1)
+    }
+
+    fn global_number(&mut self, name: &GlobalName) -> u32 {
+        if let Some(number) = self.global_numbers.get(name) {
+            return *number;
+        }
+        let number = self.globals.len() as u32;
+        self.globals.push(name.clone());
+        self.global_numbers.insert(name.clone(), number);
+        number
+    }
+
+    /// The instructions, by position.
+    pub fn instructions(&self) -> &[Instruction] {
+        &self.instructions
+    }
+
+    /// A block by its number.
+    pub fn block(&self, number: usize) -> &LoadedBlock {
+        &self.blocks[number]
+    }
+
+    /// The block that the instruction at `position` belongs to.
+    pub fn block_at(&self, position: u32) -> Option<&LoadedBlock> {
+        let after = self.blocks.partition_point(|block| block.start <= position);
+        self.blocks[..after].last().filter(|block| position < block.end)
+    }
+
+    /// The units, in load order.
+    pub fn units(&self) -> &[LoadedUnit] {
+        &self.units
+    }
+
+    /// The unit that the instruction at `position` belongs to.
+    pub fn unit_at(&self, position: u32) -> Option<&LoadedUnit> {
+        let after = self.units.partition_point(|unit| unit.start <= position);
+        self.units[..after].last().filter(|unit| position < unit.end)
+    }
+
+    /// The source of the instruction at `position`.
+    pub fn span_at(&self, position: u32) -> Option<Span> {
+        let unit = self.unit_at(position)?;
+        let after = unit.spans.partition_point(|(start, _)| *start <= position);
+        unit.spans[..after].last().map(|(_, span)| *span)
+    }
+
+    /// All literals, by number.
+    pub fn constants(&self) -> &[Datum] {
+        &self.constants
+    }
+
+    /// All globals, by number.
+    pub fn globals(&self) -> &[GlobalName] {
+        &self.globals
+    }
+
+    /// The number of a global that some unit mentions.
+    pub fn find_global(&self, name: &GlobalName) -> Option<u32> {
+        self.global_numbers.get(name).copied()
+    }
+
+    /// All primitives, by number.
+    pub fn primitives(&self) -> &[Primitive] {
+        &self.primitives
+    }
+
+    /// The value of the primitive with this name.
+    pub fn primitive(&self, name: &str) -> Option<Value> {
+        let number = self.primitive_numbers.get(name)?;
+        Some(Value::immediate(Immediate::Primitive, *number, 0))
+    }
+}
+
+impl Primitives for CodeSpace {
+    fn kind(&self, name: &str) -> Option<PrimitiveKind> {
+        Some(self.primitives[*self.primitive_numbers.get(name)? as usize].kind())
+    }
+}
+
+impl Names for CodeSpace {
+    fn primitive_name(&self, position: u32) -> &str {
+        self.primitives
+            .get(position as usize)
+            .map_or("?", |primitive| primitive.name)
+    }
+
+    fn procedure_name(&self, position: u32) -> Option<&str> {
+        self.block_at(position)?.name.as_ref().map(|name| &*name.0)
+    }
+}
+
+/// How a unit's own numbers become the space's.
+struct Relocation {
+    primitives: Vec<u32>,
+    constants: u32,
+    blocks: u32,
+    globals: Vec<u32>,
+}
+
+impl Relocation {
+    fn apply(&self, instruction: Instruction) -> Instruction {
+        let Some(row) = instruction.description() else {
+            return instruction;
+        };
+        let is_primitive = is_primitive_immediate(instruction);
+        row.operands
+            .iter()
+            .fold(instruction, |instruction, (field, role)| match (field, role) {
+                (Field::w, Role::Constant) => instruction.with_w(instruction.w() + self.constants),
+                (Field::w, Role::Global) => instruction.with_w(self.globals[instruction.w() as usize]),
+                (Field::w, Role::Block) => instruction.with_w(instruction.w() + self.blocks),
+                (Field::w, Role::Primitive) => instruction.with_w(self.primitives[instruction.w() as usize]),
+                (Field::w, Role::Payload) if is_primitive => {
+                    instruction.with_w(self.primitives[instruction.w() as usize])
+                }
+                _ => instruction,
+            })
+    }
+}
+
+/// Whether this loads a primitive, whose payload is a number of the unit's table.
+fn is_primitive_immediate(instruction: Instruction) -> bool {
+    instruction.opcode() == Some(crate::instruction::Opcode::Immediate)
+        && instruction.d() == Immediate::Primitive as usize
+}
+
+/// The arity byte of a code word whose entry decides by itself.
+pub(crate) const ARITY_AT_ENTRY: u8 = 255;
+
+/// The word that closures over a block carry: position, frame size and exact arity.
+fn code_word(position: u32, frame_size: u16, arity: Option<u8>) -> Value {
+    let arity = arity.unwrap_or(ARITY_AT_ENTRY);
+    Value::immediate(Immediate::Code, position, u32::from(frame_size) << 8 | u32::from(arity))
+}

@@ -1,0 +1,181 @@
+//! Checks that a compiled unit is well-formed, so that the machine need not look at operands again.
+//!
+//! It judges only what memory safety and termination of the dispatch need; whether the code means anything is the compiler's business.
+
+use crate::instruction::{Description, Instruction, Opcode, Role};
+use crate::unit::{Block, CompiledUnit};
+use crate::value::Immediate;
+
+/// What is wrong with a unit, and at which instruction (counted from the unit's start).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifyError {
+    /// The blocks do not follow each other, or there are none.
+    Blocks,
+    /// The byte code is not an instruction.
+    UnknownOpcode(u32),
+    /// A register lies outside the frame.
+    Register(u32),
+    /// A number lies outside the unit's table.
+    Table(u32),
+    /// A jump leaves its block.
+    Jump(u32),
+    /// An immediate's class may not be loaded by an instruction.
+    Class(u32),
+    /// A block may run past its end.
+    FallsThrough(u32),
+    /// A block captures more than a closure made of it can hold.
+    Captures(u32),
+}
+
+impl std::fmt::Display for VerifyError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            VerifyError::Blocks => formatter.write_str("its blocks do not follow each other"),
+            VerifyError::UnknownOpcode(at) => write!(formatter, "unknown instruction at {at}"),
+            VerifyError::Register(at) => write!(formatter, "register outside the frame at {at}"),
+            VerifyError::Table(at) => write!(formatter, "number outside its table at {at}"),
+            VerifyError::Jump(at) => write!(formatter, "jump out of its block at {at}"),
+            VerifyError::Class(at) => write!(formatter, "class that cannot be loaded at {at}"),
+            VerifyError::FallsThrough(at) => write!(formatter, "block without an end at {at}"),
+            VerifyError::Captures(at) => write!(formatter, "captured value out of range at {at}"),
+        }
+    }
+}
+
+impl std::error::Error for VerifyError {}
+
+pub(super) fn verify(unit: &CompiledUnit) -> Result<(), VerifyError> {
+    let mut end = 0;
+    for block in &unit.blocks {
+        if block.start != end || block.end <= block.start || block.end as usize > unit.instructions.len() {
+            return Err(VerifyError::Blocks);
+        }
+        verify_block(unit, block)?;
+        end = block.end;
+    }
+    if unit.blocks.is_empty() || end as usize != unit.instructions.len() {
+        return Err(VerifyError::Blocks);
+    }
+    Ok(())
+}
+
+fn verify_block(unit: &CompiledUnit, block: &Block) -> Result<(), VerifyError> {
+    let first_registers = block.arity.map_or(1, |arity| 1 + u16::from(arity));
+    if block.frame_size < first_registers {
+        return Err(VerifyError::Register(block.start));
+    }
+    for at in block.start..block.end {
+        let instruction = unit.instructions[at as usize];
+        let row = instruction.description().ok_or(VerifyError::UnknownOpcode(at))?;
+        for (field, role) in row.operands {
+            verify_operand(unit, block, at, instruction, (instruction.operand(*field), *role))?;
+        }
+        verify_whole(block, at, instruction, row)?;
+    }
+    Ok(())
+}
+
+fn verify_operand(
+    unit: &CompiledUnit,
+    block: &Block,
+    at: u32,
+    instruction: Instruction,
+    operand: (u32, Role),
+) -> Result<(), VerifyError> {
+    let (number, role) = operand;
+    let frame = u32::from(block.frame_size);
+    let within = |limit: usize, error: VerifyError| if (number as usize) < limit { Ok(()) } else { Err(error) };
+    match role {
+        Role::Out | Role::In => within(frame as usize, VerifyError::Register(at)),
+        Role::Window => within(
+            (frame as usize).saturating_sub(1 + instruction.d()),
+            VerifyError::Register(at),
+        ),
+        Role::Arguments0 => within(
+            (frame as usize + 1).saturating_sub(instruction.d().max(1)),
+            VerifyError::Register(at),
+        ),
+        Role::Captures => {
+            let captured = unit
+                .blocks
+                .get(instruction.w() as usize)
+                .map_or(0, |block| block.captured);
+            within(
+                (frame as usize + 1).saturating_sub(usize::from(captured.max(1))),
+                VerifyError::Register(at),
+            )
+        }
+        Role::Constant => within(unit.constants.len(), VerifyError::Table(at)),
+        Role::Global => within(unit.globals.len(), VerifyError::Table(at)),
+        Role::Block => within(unit.blocks.len(), VerifyError::Table(at)),
+        Role::Primitive => within(unit.primitives.len(), VerifyError::Table(at)),
+        Role::Target16 | Role::Target32 | Role::Entry => {
+            let target = i64::from(at) + 1 + i64::from(instruction.jump_distance().unwrap_or(0));
+            if (i64::from(block.start)..i64::from(block.end)).contains(&target) {
+                Ok(())
+            } else {
+                Err(VerifyError::Jump(at))
+            }
+        }
+        Role::Class => {
+            let is_primitive = number == Immediate::Primitive as u32;
+            let is_plain = number == Immediate::Constant as u32 || number == Immediate::Character as u32;
+            if is_primitive && instruction.w() as usize >= unit.primitives.len() {
+                Err(VerifyError::Table(at))
+            } else if is_primitive || is_plain {
+                Ok(())
+            } else {
+                Err(VerifyError::Class(at))
+            }
+        }
+        Role::Arguments | Role::Count | Role::HasRest | Role::Small | Role::Integer | Role::Payload => Ok(()),
+    }
+}
+
+/// The rules that look at more than one operand.
+fn verify_whole(block: &Block, at: u32, instruction: Instruction, row: &Description) -> Result<(), VerifyError> {
+    let frame = usize::from(block.frame_size);
+    let looks_at_arity = [Opcode::ArityRest, Opcode::ArityExact, Opcode::ArityClause].contains(&row.opcode);
+    let rest_register = match row.opcode == Opcode::ArityClause {
+        true => instruction.d().min(1),
+        false => usize::from(row.opcode == Opcode::ArityRest),
+    };
+    let fits = if row.opcode == Opcode::Free {
+        instruction.b() < usize::from(block.captured)
+    } else if row.opcode == Opcode::CallSelf {
+        block.arity.is_some_and(|arity| usize::from(arity) == instruction.d())
+    } else {
+        !looks_at_arity || (instruction.a() + rest_register < frame && block.arity.is_none())
+    };
+    if !fits {
+        return Err(VerifyError::Captures(at));
+    }
+    if at + 1 == block.end && !ends_block(row.opcode) {
+        return Err(VerifyError::FallsThrough(at));
+    }
+    Ok(())
+}
+
+/// Whether control never goes on to the next instruction.
+fn ends_block(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::Jump
+            | Opcode::Loop
+            | Opcode::TailCall
+            | Opcode::TailCallGlobal
+            | Opcode::Return
+            | Opcode::ArityFail
+            | Opcode::Underflow
+            | Opcode::Apply
+            | Opcode::CallWithContinuation
+            | Opcode::EnterContinuation
+            | Opcode::Throw
+            | Opcode::CallWithPrompt
+            | Opcode::AbortToPrompt
+            | Opcode::CallWithComposable
+            | Opcode::ResumeComposable
+            | Opcode::CallWithResults
+            | Opcode::Uncaught
+    )
+}

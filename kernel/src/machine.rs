@@ -1,0 +1,210 @@
+//! The machine: runs compiled code on one word stack, for a budget of fuel, and always comes back.
+//!
+//! Owns the stack, the registers of the running computation and the ways in and out: start, run, answer a request, park, un-park.
+//! A frame is a window of the stack: the slot below it holds the return point, register 0 the procedure, then arguments, locals and temporaries.
+//! The stack is small and fixed. When it is full, and whenever a continuation is captured, its frames move to the heap as one immutable segment and the
+//! stack starts afresh; a return into a segment copies one frame back. So capture costs what was pushed since the last one, re-entry one frame, and depth is bounded by the heap alone.
+//! INVARIANT: between runs nothing of a computation is anywhere but in its instance's heap, on the stack below `base`, and in the few fields of [`Machine`].
+//! It never calls itself from a primitive, and knows no actors, files or clocks.
+//! Read next: `machine/execute.rs`, then `machine/control.rs`.
+
+pub mod builtin;
+mod control;
+mod execute;
+mod frame;
+mod instance;
+mod signal;
+
+use crate::code::CodeSpace;
+use crate::heap::{HeapFull, Register};
+use crate::value::{Immediate, Value};
+
+pub(crate) use control::{continuation_winders, find_prompt};
+pub use instance::Instance;
+pub use signal::{BacktraceEntry, backtrace};
+
+use frame::Hot;
+
+/// Words of the stack that frames may use.
+const STACK_WORDS: usize = 64 * 1024;
+/// Words beyond that for the pseudo frames of interrupts and conditions.
+const SLACK_WORDS: usize = 70 * 1024;
+/// By how much the part of the stack in use grows at a time, in words.
+const STACK_STEP_WORDS: usize = 1024;
+/// The most arguments a call may pass.
+pub const ARGUMENTS_MAX: usize = 32 * 1024;
+
+/// Why a run came back.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The computation returned; several values travel as one `Values` object.
+    Finished(Value),
+    /// It called a host procedure; answer with [`Machine::resume`] or [`Machine::raise`], or park it with [`Machine::capture`].
+    Request {
+        /// The primitive's number in the code space.
+        primitive: u32,
+        /// Its arguments; their number has been checked.
+        arguments: Vec<Value>,
+    },
+    /// The fuel is used up; go on with [`Machine::resume`] (the value does not matter) or park it.
+    OutOfFuel,
+    /// It raised an object that nothing handled. The computation is gone.
+    Uncaught(Value),
+}
+
+/// What the machine will do when it runs next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nothing: no computation is on the stack.
+    Idle,
+    /// Call register 0 with this many arguments.
+    Entering(usize),
+    /// Wait for the value of the call that register frame stands for.
+    Waiting,
+}
+
+/// One machine; any number of instances take turns on it.
+pub struct Machine {
+    stack: Box<[Value]>,
+    /// The index of register 0 of the running frame.
+    base: usize,
+    /// Frames must end at or below this index; grows in steps, so that what lies above was never written since it was cleared.
+    soft_limit: usize,
+    /// How many words of the newest continuation segment are still to be returned into.
+    remaining: usize,
+    /// The number of arguments of the call being entered, for entries that look.
+    argument_count: usize,
+    state: State,
+}
+
+impl Default for Machine {
+    fn default() -> Machine {
+        Machine::new()
+    }
+}
+
+impl Machine {
+    /// A machine with an empty stack.
+    pub fn new() -> Machine {
+        let mut machine = Machine {
+            stack: vec![Value::ZERO; STACK_WORDS + SLACK_WORDS].into_boxed_slice(),
+            base: 1,
+            soft_limit: STACK_STEP_WORDS,
+            remaining: 0,
+            argument_count: 0,
+            state: State::Idle,
+        };
+        machine.stack[0] = underflow_point();
+        machine
+    }
+
+    /// Begins a computation: a call of `procedure`. What was on the stack is dropped.
+    ///
+    /// # Panics
+    /// With more than [`ARGUMENTS_MAX`] arguments.
+    pub fn start(&mut self, instance: &mut Instance, procedure: Value, arguments: &[Value]) {
+        assert!(arguments.len() <= ARGUMENTS_MAX, "the caller bounds the arguments");
+        self.clear(instance);
+        self.ensure_room(1 + arguments.len());
+        self.stack[self.base] = procedure;
+        self.stack[self.base + 1..=self.base + arguments.len()].copy_from_slice(arguments);
+        self.state = State::Entering(arguments.len());
+    }
+
+    /// Drops whatever computation is on the stack.
+    pub fn clear(&mut self, instance: &mut Instance) {
+        self.empty_stack();
+        self.remaining = 0;
+        self.state = State::Idle;
+        instance.heap.set_register(Register::Continuation, Value::NIL);
+        instance.heap.set_register(Register::Winders, Value::NIL);
+        instance.heap.set_register(Register::Dynamic, Value::NIL);
+    }
+
+    fn empty_stack(&mut self) {
+        self.base = 1;
+        self.stack[0] = underflow_point();
+    }
+
+    /// Runs until something other than computing is needed. Fuel is counted at calls and back edges; what is left stays in `fuel`.
+    ///
+    /// # Errors
+    /// [`HeapFull`] if the instance has no room for the globals and literals of code that was loaded since it last ran.
+    ///
+    /// # Panics
+    /// If there is no computation to run, or a request or interrupt has not been answered.
+    pub fn run(&mut self, instance: &mut Instance, code: &CodeSpace, fuel: &mut u64) -> Result<Outcome, HeapFull> {
+        instance.link(code)?;
+        let State::Entering(count) = self.state else {
+            panic!("the machine has nothing to run")
+        };
+        Ok(execute::run(self, instance, code, count, fuel))
+    }
+
+    /// Answers a request with `value`, or lets an interrupted computation go on.
+    ///
+    /// # Panics
+    /// If the machine is not waiting.
+    pub fn resume(&mut self, value: Value) {
+        assert!(self.state == State::Waiting, "the machine waits for nothing");
+        // Register 0 of the waiting frame is free: a primitive that returns its argument is called in it.
+        self.stack[self.base] = builtin::returner();
+        self.stack[self.base + 1] = value;
+        self.state = State::Entering(1);
+    }
+
+    /// Answers a request by raising `condition` where it was made, non-continuably.
+    ///
+    /// # Panics
+    /// If the machine is not waiting.
+    pub fn raise(&mut self, instance: &Instance, code: &CodeSpace, condition: Value) {
+        assert!(self.state == State::Waiting, "the machine waits for nothing");
+        let signal = signal::signal_procedure(&instance.heap, code).or_else(|| code.primitive("%uncaught"));
+        self.stack[self.base] = signal.unwrap_or(Value::FALSE);
+        self.stack[self.base + 1] = condition;
+        self.state = State::Entering(1);
+    }
+
+    /// Parks the waiting computation: everything of it becomes a continuation in the heap, and the stack is empty.
+    ///
+    /// # Errors
+    /// [`HeapFull`]; the computation is still on the stack.
+    ///
+    /// # Panics
+    /// If the machine is not waiting.
+    pub fn capture(&mut self, instance: &mut Instance, code: &CodeSpace) -> Result<Value, HeapFull> {
+        assert!(self.state == State::Waiting, "only a waiting computation can be parked");
+        self.spill(&mut instance.heap, 0)?;
+        let continuation = control::make_continuation(&mut instance.heap, code)?;
+        self.clear(instance);
+        Ok(continuation)
+    }
+
+    /// Puts a parked computation back; answer it with [`Machine::resume`] or [`Machine::raise`].
+    ///
+    /// # Panics
+    /// If `continuation` was not made by [`Machine::capture`] or by `%call/cc`.
+    pub fn reinstate(&mut self, instance: &mut Instance, code: &CodeSpace, continuation: Value) {
+        assert!(
+            control::is_continuation(&instance.heap, code, continuation),
+            "not a continuation"
+        );
+        self.clear(instance);
+        self.restore_continuation(&mut instance.heap, continuation);
+        self.state = State::Waiting;
+    }
+
+    /// Lets the part of the stack in use grow so that a frame of `words` from `base` fits; says whether the stack is large enough.
+    fn ensure_room(&mut self, words: usize) -> bool {
+        let end = self.base + words;
+        if end > self.soft_limit && end <= STACK_WORDS {
+            self.soft_limit = end.next_multiple_of(STACK_STEP_WORDS).min(STACK_WORDS);
+        }
+        end <= self.soft_limit
+    }
+}
+
+/// The return point at the bottom of the stack.
+fn underflow_point() -> Value {
+    Value::immediate(Immediate::Return, builtin::UNDERFLOW_POSITION, 1)
+}

@@ -1,0 +1,110 @@
+//! The machine's own unit: the blocks behind control primitives and the return points they need.
+//!
+//! INVARIANT: it is loaded first, so its positions are the same in every code space; frames of suspended computations may return into it.
+
+use crate::compiler::Primitives;
+use crate::datum::Name;
+use crate::instruction::{Instruction, Opcode};
+use crate::primitive::ControlBlock;
+use crate::unit::{Block, CompiledUnit};
+use crate::value::{Immediate, Value};
+
+/// Where a return from the bottom of the stack goes.
+pub(crate) const UNDERFLOW_POSITION: u32 = 0;
+/// The number of the block that continuations are closures over.
+pub(crate) const CONTINUATION_BLOCK: usize = 1;
+/// The number of the block that composable continuations are closures over.
+pub(crate) const COMPOSABLE_BLOCK: usize = 2;
+/// The number of the first block of [`ControlBlock`]s.
+const CONTROL_BLOCKS: usize = 3;
+
+/// The number of a control primitive's block.
+pub(crate) const fn control_block(block: ControlBlock) -> usize {
+    CONTROL_BLOCKS
+        + match block {
+            ControlBlock::Apply => 0,
+            ControlBlock::CallWithContinuation => 1,
+            ControlBlock::Throw => 2,
+            ControlBlock::CallWithPrompt => 3,
+            ControlBlock::AbortToPrompt => 4,
+            ControlBlock::CallWithComposable => 5,
+            ControlBlock::ResumeComposable => 6,
+            ControlBlock::CallWithValues => 7,
+            ControlBlock::Uncaught => 8,
+        }
+}
+
+/// A primitive that returns its only argument: `values`, by its position in the kernel's table.
+pub(crate) fn returner() -> Value {
+    Value::immediate(Immediate::Primitive, crate::primitive::VALUES_POSITION, 0)
+}
+
+/// Words of a block's frame, name, captured values, arity (none: the entry looks) and code.
+type Row = (&'static str, u16, u16, Option<u8>, Vec<Instruction>);
+
+/// The unit.
+pub(crate) fn unit() -> CompiledUnit {
+    let plain = |opcode| vec![Instruction::abc(opcode, 0, 0, 0)];
+    let rows: Vec<Row> = vec![
+        ("underflow", 2, 0, Some(0), plain(Opcode::Underflow)),
+        ("continuation", 2, 3, None, plain(Opcode::EnterContinuation)),
+        ("composable-continuation", 2, 3, None, plain(Opcode::EnterContinuation)),
+        ("apply", 3, 0, None, plain(Opcode::Apply)),
+        ("%call/cc", 4, 0, Some(1), plain(Opcode::CallWithContinuation)),
+        ("%throw", 4, 0, Some(2), plain(Opcode::Throw)),
+        ("%call-with-prompt", 5, 0, Some(3), plain(Opcode::CallWithPrompt)),
+        ("%abort-to-prompt", 4, 0, Some(2), plain(Opcode::AbortToPrompt)),
+        (
+            "%call-with-composable",
+            4,
+            0,
+            Some(2),
+            plain(Opcode::CallWithComposable),
+        ),
+        ("%resume-composable", 4, 0, Some(2), plain(Opcode::ResumeComposable)),
+        ("call-with-values", 6, 0, Some(2), call_with_values()),
+        ("%uncaught", 3, 0, Some(1), plain(Opcode::Uncaught)),
+    ];
+    let mut unit = CompiledUnit {
+        name: Name("(duet machine)".into()),
+        instructions: Vec::new(),
+        blocks: Vec::new(),
+        constants: Vec::new(),
+        globals: Vec::new(),
+        primitives: Vec::new(),
+        spans: Vec::new(),
+    };
+    for (name, frame_size, captured, arity, code) in rows {
+        let start = unit.instructions.len() as u32;
+        unit.instructions.extend(code);
+        let end = unit.instructions.len() as u32;
+        unit.blocks.push(Block {
+            name: Some(Name(name.into())),
+            start,
+            end,
+            frame_size,
+            arity,
+            captured,
+        });
+    }
+    unit
+}
+
+/// Calls the producer in a window at 3, then the consumer with what it returned.
+fn call_with_values() -> Vec<Instruction> {
+    vec![
+        Instruction::abc(Opcode::Move, 4, 1, 0),
+        Instruction::daw(Opcode::Call, 0, 3, 0),
+        Instruction::abc(Opcode::CallWithResults, 2, 3, 0),
+    ]
+}
+
+/// A table of no primitives beyond the kernel's, for tools that compile without a host.
+pub struct KernelPrimitives;
+
+impl Primitives for KernelPrimitives {
+    fn kind(&self, name: &str) -> Option<crate::compiler::PrimitiveKind> {
+        let primitive = crate::primitive::all().find(|primitive| primitive.name == name)?;
+        Some(primitive.kind())
+    }
+}

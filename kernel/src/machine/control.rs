@@ -1,0 +1,553 @@
+//! Continuations and prompts: segments of stack in the heap, and how control enters and leaves them.
+//!
+//! A segment is a [`Kind::Frames`] of the words between the bottom of the stack and the return point on top. The continuation below the stack is a chain, newest first, of
+//! [`Kind::Link`]s (a segment, how many of its words count, the next link) and [`Kind::PromptLink`]s, ending in `()`; the register `Continuation` holds its head and
+//! `Machine::remaining` how much of the first segment is left. Segments are never written, so any number of continuations share them.
+//! Shape chosen over copying the whole stack at each capture (cost grows with depth) and over heap-allocated frames (every call pays).
+//! INVARIANT: the head of the chain in a stored continuation counts wholly: `Link`'s limit is what is left of it.
+//! Read next: `machine/signal.rs`.
+
+use crate::code::CodeSpace;
+use crate::heap::kind::{link, prompt_link};
+use crate::heap::{Heap, HeapFull, Kind, Register};
+use crate::instruction::Instruction;
+use crate::value::Value;
+
+use super::builtin::{COMPOSABLE_BLOCK, CONTINUATION_BLOCK};
+use super::execute::{Cold, Flow};
+use super::signal::control_global;
+use super::{Hot, Machine, Outcome};
+
+/// Captured values of a continuation: closures over the blocks that enter them, with these fields after the code word.
+mod captured {
+    pub(super) const LINK: usize = 1;
+    pub(super) const WINDERS: usize = 2;
+    pub(super) const DYNAMIC: usize = 3;
+}
+
+/// How many words of a chain's first segment count.
+fn limit_of(heap: &Heap, chain: Value) -> usize {
+    if heap.is_kind(chain, Kind::Link) {
+        heap.field(chain, link::LIMIT).as_fixnum().unwrap_or(0) as usize
+    } else {
+        0
+    }
+}
+
+/// Appends the return points of a chain of which `remaining` words of the first segment are left, until there are `most`.
+pub(super) fn chain_points(heap: &Heap, remaining: usize, most: usize, points: &mut Vec<Value>) {
+    let mut chain = heap.register(Register::Continuation);
+    let mut remaining = remaining;
+    while chain != Value::NIL && points.len() < most {
+        if heap.is_kind(chain, Kind::Link) && remaining > 0 {
+            let point = heap.field(heap.field(chain, link::FRAMES), remaining - 1);
+            points.push(point);
+            remaining -= point.detail() as usize;
+        } else {
+            chain = next_of(heap, chain);
+            remaining = limit_of(heap, chain);
+        }
+    }
+}
+
+fn next_of(heap: &Heap, chain: Value) -> Value {
+    let field = if heap.is_kind(chain, Kind::Link) {
+        link::NEXT
+    } else {
+        prompt_link::NEXT
+    };
+    heap.field(chain, field)
+}
+
+/// Whether `value` is a continuation of `%call/cc` or a parked computation.
+pub(super) fn is_continuation(heap: &Heap, code: &CodeSpace, value: Value) -> bool {
+    is_closure_over(heap, code, value, CONTINUATION_BLOCK)
+}
+
+fn is_closure_over(heap: &Heap, code: &CodeSpace, value: Value, block: usize) -> bool {
+    heap.is_kind(value, Kind::Closure) && heap.field(value, 0) == code.block(block).code_word
+}
+
+/// The continuation below the (empty) stack, as a procedure.
+pub(super) fn make_continuation(heap: &mut Heap, code: &CodeSpace) -> Result<Value, HeapFull> {
+    let fields = [
+        code.block(CONTINUATION_BLOCK).code_word,
+        heap.register(Register::Continuation),
+        heap.register(Register::Winders),
+        heap.register(Register::Dynamic),
+    ];
+    heap.make(Kind::Closure, &fields)
+}
+
+impl Machine {
+    /// Moves everything below the frame at the base to the heap, and the frame's first `words` to the bottom of the stack. Afterwards the head of the chain counts wholly.
+    pub(super) fn spill(&mut self, heap: &mut Heap, words: usize) -> Result<(), HeapFull> {
+        let top = self.base - 1;
+        let rest = self.whole_chain(heap)?;
+        let chain = if top == 0 {
+            rest
+        } else {
+            let frames = heap.make(Kind::Frames, &self.stack[1..=top])?;
+            heap.make(Kind::Link, &[frames, Value::length(top), rest])?
+        };
+        heap.set_register(Register::Continuation, chain);
+        self.remaining = limit_of(heap, chain);
+        self.stack.copy_within(self.base..self.base + words, 1);
+        self.empty_stack();
+        Ok(())
+    }
+
+    /// The chain below the stack, its head counting wholly.
+    fn whole_chain(&self, heap: &mut Heap) -> Result<Value, HeapFull> {
+        let chain = heap.register(Register::Continuation);
+        if self.remaining == limit_of(heap, chain) {
+            return Ok(chain);
+        }
+        let next = next_of(heap, chain);
+        if self.remaining == 0 {
+            return Ok(next);
+        }
+        let frames = heap.field(chain, link::FRAMES);
+        heap.make(Kind::Link, &[frames, Value::length(self.remaining), next])
+    }
+
+    /// Makes `chain` the continuation below the stack.
+    fn set_chain(&mut self, heap: &mut Heap, chain: Value) {
+        heap.set_register(Register::Continuation, chain);
+        self.remaining = limit_of(heap, chain);
+    }
+
+    /// Empties the stack and puts the continuation below it, its winders and dynamic environment in force.
+    pub(super) fn restore_continuation(&mut self, heap: &mut Heap, continuation: Value) {
+        self.empty_stack();
+        self.set_chain(heap, heap.field(continuation, captured::LINK));
+        heap.set_register(Register::Winders, heap.field(continuation, captured::WINDERS));
+        heap.set_register(Register::Dynamic, heap.field(continuation, captured::DYNAMIC));
+    }
+}
+
+impl Cold<'_> {
+    /// Returns register 0, at the bottom of the stack, into the continuation below.
+    pub(super) fn underflow(&mut self, mut hot: Hot) -> (Hot, Flow) {
+        let value = hot.get(0);
+        loop {
+            let chain = self.heap.register(Register::Continuation);
+            if chain == Value::NIL {
+                self.outcome = Some(Outcome::Finished(value));
+                return (hot, Flow::Stop);
+            }
+            if self.heap.is_kind(chain, Kind::Link) && self.machine.remaining > 0 {
+                break;
+            }
+            let next = next_of(self.heap, chain);
+            self.machine.set_chain(self.heap, next);
+        }
+        let chain = self.heap.register(Register::Continuation);
+        let frames = self.heap.field(chain, link::FRAMES);
+        let remaining = self.machine.remaining;
+        let point = self.heap.field(frames, remaining - 1);
+        let words = point.detail() as usize;
+        self.machine.empty_stack();
+        self.machine.ensure_room(words + 1);
+        for index in 0..words - 1 {
+            self.machine.stack[1 + index] = self.heap.field(frames, remaining - words + index);
+        }
+        self.machine.remaining = remaining - words;
+        hot.reload(self.machine, self.heap);
+        hot.set(words - 1, value);
+        hot.pc = point.payload() as usize;
+        (hot, Flow::Next)
+    }
+
+    /// Makes sure that `words` can be allocated without fail; `frame_words` registers of the frame are in use.
+    pub(super) fn prepare(&mut self, hot: &mut Hot, frame_words: usize, words: usize) -> Result<(), HeapFull> {
+        if self.heap.is_nursery_full(words) {
+            self.collect(hot, frame_words);
+        }
+        if self.heap.would_exceed(words) {
+            self.collect_major(hot, frame_words);
+        }
+        let outcome = self.heap.reserve(words);
+        hot.reload_heap(self.heap);
+        outcome
+    }
+
+    /// Moves all below the frame, of which `frame_words` are in use, to the heap, leaving room there for `further` words.
+    fn spill(&mut self, hot: &mut Hot, frame_words: usize, further: usize) -> Result<(), HeapFull> {
+        self.prepare(hot, frame_words, hot.base_index() + SPILL_WORDS + further)?;
+        hot.store(self.machine);
+        self.machine.spill(self.heap, frame_words)?;
+        self.machine.ensure_room(frame_words);
+        hot.reload(self.machine, self.heap);
+        Ok(())
+    }
+
+    /// `(apply procedure argument … list)`
+    pub(super) fn apply(&mut self, mut hot: Hot) -> (Hot, Flow) {
+        let count = self.machine.argument_count;
+        let Some(length) = self.list_length(hot.get(count)) else {
+            let irritants = vec![hot.get(count)];
+            return self.fail_entry(
+                hot,
+                "wrong-type",
+                "the last argument of apply must be a proper list",
+                irritants,
+            );
+        };
+        let total = count - 2 + length;
+        if let Err(stopped) = self.make_frame(&mut hot, total, count + 1) {
+            return stopped;
+        }
+        let list = hot.get(count);
+        hot.slide(1, count - 1);
+        self.spread(&mut hot, count - 1, list);
+        self.enter(hot, total)
+    }
+
+    /// The length of a proper list that a call may pass, or more than that.
+    fn list_length(&self, list: Value) -> Option<usize> {
+        let (mut rest, mut length) = (list, 0);
+        while rest.is_pair() && length <= super::ARGUMENTS_MAX {
+            length += 1;
+            rest = self.heap.cdr(rest);
+        }
+        (rest == Value::NIL || length > super::ARGUMENTS_MAX).then_some(length)
+    }
+
+    /// Puts the elements of a proper list into the registers from `register` on.
+    fn spread(&self, hot: &mut Hot, register: usize, list: Value) {
+        let (mut rest, mut register) = (list, register);
+        while rest.is_pair() {
+            hot.set(register, self.heap.car(rest));
+            register += 1;
+            rest = self.heap.cdr(rest);
+        }
+    }
+
+    /// Makes room for a call of `total` arguments in the frame, of which `used` registers are in use; or gives the outcome of having none.
+    fn make_frame(&mut self, hot: &mut Hot, total: usize, used: usize) -> Result<(), (Hot, Flow)> {
+        if total > super::ARGUMENTS_MAX {
+            return Err(self.fail_entry(*hot, "too-many-arguments", "a call passes too many arguments", vec![]));
+        }
+        if hot.has_room(0, total + 2) {
+            return Ok(());
+        }
+        match self.grow_stack(*hot, total + 2, used) {
+            Ok(grown) => {
+                *hot = grown;
+                Ok(())
+            }
+            Err(HeapFull) => Err(self.out_of_memory(*hot)),
+        }
+    }
+
+    /// `(%call/cc procedure)`
+    pub(super) fn call_with_continuation(&mut self, mut hot: Hot) -> (Hot, Flow) {
+        let continuation = match self
+            .spill(&mut hot, 2, 0)
+            .and_then(|()| make_continuation(self.heap, self.code))
+        {
+            Ok(continuation) => continuation,
+            Err(HeapFull) => return self.out_of_memory(hot),
+        };
+        hot.reload_heap(self.heap);
+        hot.set(0, hot.get(1));
+        hot.set(1, continuation);
+        self.enter(hot, 1)
+    }
+
+    /// A continuation is called with arguments.
+    pub(super) fn enter_continuation(&mut self, mut hot: Hot) -> (Hot, Flow) {
+        let count = self.machine.argument_count;
+        if self.prepare(&mut hot, count + 1, 2 * count + 4).is_err() {
+            return self.out_of_memory(hot);
+        }
+        let continuation = hot.get(0);
+        let arguments: Vec<Value> = (1..=count).map(|register| hot.get(register)).collect();
+        if is_closure_over(self.heap, self.code, continuation, COMPOSABLE_BLOCK) {
+            return match self.heap.list(&arguments, Value::NIL) {
+                Ok(list) => {
+                    hot.set(1, continuation);
+                    hot.set(2, list);
+                    self.resume_composable(hot)
+                }
+                Err(HeapFull) => self.out_of_memory(hot),
+            };
+        }
+        let winders = self.heap.field(continuation, captured::WINDERS);
+        let rewind = control_global(self.heap, self.code, "%rewind");
+        if winders != self.heap.register(Register::Winders)
+            && let Some(rewind) = rewind
+        {
+            return match self.heap.list(&arguments, Value::NIL) {
+                Ok(list) => {
+                    hot.reload_heap(self.heap);
+                    hot.set(0, rewind);
+                    hot.set(1, continuation);
+                    hot.set(2, list);
+                    self.enter(hot, 2)
+                }
+                Err(HeapFull) => self.out_of_memory(hot),
+            };
+        }
+        match arguments.as_slice() {
+            [value] => self.continue_with(hot, continuation, *value),
+            _ => match self.heap.make(Kind::Values, &arguments) {
+                Ok(values) => self.continue_with(hot, continuation, values),
+                Err(HeapFull) => self.out_of_memory(hot),
+            },
+        }
+    }
+
+    /// Drops the current computation for `continuation` and returns `value` to it.
+    fn continue_with(&mut self, mut hot: Hot, continuation: Value, value: Value) -> (Hot, Flow) {
+        self.machine.restore_continuation(self.heap, continuation);
+        hot.reload(self.machine, self.heap);
+        hot.set(0, value);
+        self.underflow(hot)
+    }
+
+    /// `(%throw continuation values)`
+    pub(super) fn throw(&mut self, mut hot: Hot) -> (Hot, Flow) {
+        if !is_continuation(self.heap, self.code, hot.get(1)) {
+            let irritants = vec![hot.get(1)];
+            return self.fail_entry(
+                hot,
+                "wrong-type",
+                "argument 1 of %throw must be a continuation",
+                irritants,
+            );
+        }
+        match self.values_of_list(&mut hot) {
+            Ok(value) => {
+                let continuation = hot.get(1);
+                self.continue_with(hot, continuation, value)
+            }
+            Err(stopped) => stopped,
+        }
+    }
+
+    /// The elements of the list in register 2 as one value.
+    fn values_of_list(&mut self, hot: &mut Hot) -> Result<Value, (Hot, Flow)> {
+        let Some(length) = self.list_length(hot.get(2)) else {
+            let irritants = vec![hot.get(2)];
+            return Err(self.fail_entry(*hot, "wrong-type", "argument 2 must be a proper list", irritants));
+        };
+        if self.prepare(hot, 3, length + 2).is_err() {
+            return Err(self.out_of_memory(*hot));
+        }
+        let mut elements = Vec::with_capacity(length);
+        let mut rest = hot.get(2);
+        while rest.is_pair() {
+            elements.push(self.heap.car(rest));
+            rest = self.heap.cdr(rest);
+        }
+        match elements.as_slice() {
+            [value] => Ok(*value),
+            _ => self
+                .heap
+                .make(Kind::Values, &elements)
+                .map_err(|HeapFull| self.out_of_memory(*hot)),
+        }
+    }
+
+    /// `(%call-with-prompt tag thunk handler)`
+    pub(super) fn call_with_prompt(&mut self, mut hot: Hot) -> (Hot, Flow) {
+        if self.spill(&mut hot, 4, prompt_link::LENGTH + 2).is_err() {
+            return self.out_of_memory(hot);
+        }
+        let fields = [
+            hot.get(1),
+            hot.get(3),
+            Value::ZERO,
+            self.heap.register(Register::Continuation),
+            self.heap.register(Register::Winders),
+            self.heap.register(Register::Dynamic),
+        ];
+        match self.heap.make(Kind::PromptLink, &fields) {
+            Ok(prompt) => self.machine.set_chain(self.heap, prompt),
+            Err(HeapFull) => return self.out_of_memory(hot),
+        }
+        hot.reload_heap(self.heap);
+        hot.set(0, hot.get(2));
+        self.enter(hot, 0)
+    }
+
+    /// `(%abort-to-prompt tag arguments)`
+    pub(super) fn abort_to_prompt(&mut self, mut hot: Hot) -> (Hot, Flow) {
+        let Some(prompt) = find_prompt(self.heap, hot.get(1)) else {
+            return self.no_prompt(hot);
+        };
+        let list = hot.get(2);
+        let Some(length) = self.list_length(list).filter(|length| *length <= super::ARGUMENTS_MAX) else {
+            return self.fail_entry(
+                hot,
+                "wrong-type",
+                "argument 2 of %abort-to-prompt must be a proper list",
+                vec![list],
+            );
+        };
+        self.machine.empty_stack();
+        self.machine
+            .set_chain(self.heap, self.heap.field(prompt, prompt_link::NEXT));
+        self.heap
+            .set_register(Register::Winders, self.heap.field(prompt, prompt_link::WINDERS));
+        self.heap
+            .set_register(Register::Dynamic, self.heap.field(prompt, prompt_link::DYNAMIC));
+        self.machine.ensure_room(length + 2);
+        hot.reload(self.machine, self.heap);
+        hot.set(0, self.heap.field(prompt, prompt_link::HANDLER));
+        self.spread(&mut hot, 1, list);
+        self.enter(hot, length)
+    }
+
+    fn no_prompt(&mut self, hot: Hot) -> (Hot, Flow) {
+        let irritants = vec![hot.get(1)];
+        self.fail_entry(hot, "no-prompt", "there is no prompt with this tag", irritants)
+    }
+
+    /// `(%call-with-composable tag procedure)`
+    pub(super) fn call_with_composable(&mut self, mut hot: Hot) -> (Hot, Flow) {
+        let links = self.links_to_prompt(hot.get(1));
+        let Some(links) = links else { return self.no_prompt(hot) };
+        if self.spill(&mut hot, 3, (links + 2) * LINK_WORDS).is_err() {
+            return self.out_of_memory(hot);
+        }
+        let made = find_prompt(self.heap, hot.get(1)).map_or(Ok(Value::FALSE), |prompt| {
+            let chain = self.heap.register(Register::Continuation);
+            let copy = copy_chain(self.heap, chain, prompt, Value::NIL)?;
+            let (winders, dynamic) = (
+                self.heap.register(Register::Winders),
+                self.heap.register(Register::Dynamic),
+            );
+            self.heap.make(
+                Kind::Closure,
+                &[self.code.block(COMPOSABLE_BLOCK).code_word, copy, winders, dynamic],
+            )
+        });
+        let continuation = match made {
+            Ok(continuation) => continuation,
+            Err(HeapFull) => return self.out_of_memory(hot),
+        };
+        hot.reload_heap(self.heap);
+        hot.set(0, hot.get(2));
+        hot.set(1, continuation);
+        self.enter(hot, 1)
+    }
+
+    /// How many links lie between the stack and the nearest prompt with this tag.
+    fn links_to_prompt(&self, tag: Value) -> Option<usize> {
+        let prompt = find_prompt(self.heap, tag)?;
+        let mut chain = self.heap.register(Register::Continuation);
+        let mut links = 0;
+        while chain != prompt {
+            links += 1;
+            chain = next_of(self.heap, chain);
+        }
+        Some(links)
+    }
+
+    /// `(%resume-composable continuation values)`
+    pub(super) fn resume_composable(&mut self, mut hot: Hot) -> (Hot, Flow) {
+        if !is_closure_over(self.heap, self.code, hot.get(1), COMPOSABLE_BLOCK) {
+            let irritants = vec![hot.get(1)];
+            return self.fail_entry(
+                hot,
+                "wrong-type",
+                "argument 1 of %resume-composable must be a composable continuation",
+                irritants,
+            );
+        }
+        let value = match self.values_of_list(&mut hot) {
+            Ok(value) => value,
+            Err(stopped) => return stopped,
+        };
+        hot.set(2, value);
+        let mut links = 0;
+        let mut chain = self.heap.field(hot.get(1), captured::LINK);
+        while chain != Value::NIL {
+            links += 1;
+            chain = next_of(self.heap, chain);
+        }
+        if self.spill(&mut hot, 3, (links + 1) * LINK_WORDS).is_err() {
+            return self.out_of_memory(hot);
+        }
+        let chain = self.heap.field(hot.get(1), captured::LINK);
+        let below = self.heap.register(Register::Continuation);
+        match copy_chain(self.heap, chain, Value::NIL, below) {
+            Ok(chain) => self.machine.set_chain(self.heap, chain),
+            Err(HeapFull) => return self.out_of_memory(hot),
+        }
+        hot.reload_heap(self.heap);
+        hot.set(0, hot.get(2));
+        self.underflow(hot)
+    }
+
+    /// Calls register `a` with the values that register `b` stands for.
+    pub(super) fn call_with_results(&mut self, mut hot: Hot, instruction: Instruction) -> (Hot, Flow) {
+        hot.set(0, hot.get(instruction.a()));
+        hot.set(1, hot.get(instruction.b()));
+        if !self.heap.is_kind(hot.get(1), Kind::Values) {
+            return self.enter(hot, 1);
+        }
+        let count = self.heap.object_length(hot.get(1));
+        if let Err(stopped) = self.make_frame(&mut hot, count, 2) {
+            return stopped;
+        }
+        let values = hot.get(1);
+        for index in 0..count {
+            hot.set(1 + index, self.heap.field(values, index));
+        }
+        self.enter(hot, count)
+    }
+}
+
+/// Words that a spill takes besides the frames themselves.
+const SPILL_WORDS: usize = 16;
+/// Words of the largest link.
+const LINK_WORDS: usize = 8;
+
+/// The nearest prompt with this tag.
+pub(crate) fn find_prompt(heap: &Heap, tag: Value) -> Option<Value> {
+    let mut chain = heap.register(Register::Continuation);
+    while chain != Value::NIL {
+        if heap.is_kind(chain, Kind::PromptLink) && heap.field(chain, prompt_link::TAG) == tag {
+            return Some(chain);
+        }
+        chain = next_of(heap, chain);
+    }
+    None
+}
+
+/// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`.
+fn copy_chain(heap: &mut Heap, chain: Value, end: Value, below: Value) -> Result<Value, HeapFull> {
+    let mut links = Vec::new();
+    let mut chain = chain;
+    while chain != end {
+        links.push(chain);
+        chain = next_of(heap, chain);
+    }
+    links.into_iter().rev().try_fold(below, |next, original| {
+        let kind = if heap.is_kind(original, Kind::Link) {
+            Kind::Link
+        } else {
+            Kind::PromptLink
+        };
+        let field = if kind == Kind::Link {
+            link::NEXT
+        } else {
+            prompt_link::NEXT
+        };
+        let mut fields: Vec<Value> = (0..heap.object_length(original))
+            .map(|index| heap.field(original, index))
+            .collect();
+        fields[field] = next;
+        heap.make(kind, &fields)
+    })
+}
+
+/// The winders that were in force where a continuation of either kind was captured.
+pub(crate) fn continuation_winders(heap: &Heap, continuation: Value) -> Option<Value> {
+    let has_fields = heap.is_kind(continuation, Kind::Closure) && heap.object_length(continuation) > captured::DYNAMIC;
+    has_fields.then(|| heap.field(continuation, captured::WINDERS))
+}

@@ -1,0 +1,413 @@
+//! The rare sides of instructions: entering procedures that need a closer look, calling primitives, making room, generic arithmetic.
+//!
+//! INVARIANT: a method that may collect keeps every value it still needs in the frame, and takes the heap's words anew afterwards.
+//! Read next: `machine/control.rs`.
+
+use crate::code::ARITY_AT_ENTRY;
+use crate::heap::HeapFull;
+use crate::instruction::{Instruction, Opcode};
+use crate::number::{Number, NumberError};
+use crate::primitive::{Body, Context, Failure, Primitive};
+use crate::value::{Immediate, Value};
+
+use super::super::{ARGUMENTS_MAX, Hot, Outcome, STACK_STEP_WORDS};
+use super::{Cold, Flow};
+
+impl Cold<'_> {
+    /// Words of the frame whose instruction was fetched last.
+    pub(in super::super) fn frame_size(&self, hot: Hot) -> usize {
+        self.code
+            .block_at(hot.pc as u32 - 1)
+            .map_or(1, |block| block.frame_size.into())
+    }
+
+    /// Enters the procedure in register 0 with `count` arguments after it; the return point lies below.
+    #[inline(never)]
+    pub(in super::super) fn enter(&mut self, hot: Hot, count: usize) -> (Hot, Flow) {
+        let callee = hot.get(0);
+        if count > ARGUMENTS_MAX {
+            return self.fail_entry(hot, "too-many-arguments", "a call passes too many arguments", vec![]);
+        }
+        if callee.is_procedure_object() {
+            return self.enter_code(hot, hot.field(callee, 1), count);
+        }
+        if !callee.is_immediate(Immediate::Primitive) {
+            return self.fail_entry(
+                hot,
+                "not-a-procedure",
+                "the object that is called is not a procedure",
+                vec![callee],
+            );
+        }
+        let primitive = self.code.primitives()[callee.payload() as usize];
+        if !primitive.accepts(count) {
+            return self.wrong_primitive_arity(hot, &primitive, count);
+        }
+        match primitive.body {
+            Body::Function(_) => self.enter_function(hot, &primitive, count),
+            Body::Control(block) => {
+                let block = crate::machine::builtin::control_block(block);
+                self.enter_code(hot, self.code.block(block).code_word, count)
+            }
+            Body::Host => {
+                let arguments = (1..=count).map(|register| hot.get(register)).collect();
+                self.outcome = Some(Outcome::Request {
+                    primitive: callee.payload(),
+                    arguments,
+                });
+                (hot, Flow::Stop)
+            }
+        }
+    }
+
+    fn enter_code(&mut self, mut hot: Hot, word: Value, count: usize) -> (Hot, Flow) {
+        let detail = word.detail();
+        let (arity, frame_size) = (detail as u8, (detail >> 8) as usize);
+        if arity != ARITY_AT_ENTRY && usize::from(arity) != count {
+            return self.wrong_closure_arity(hot, word, count);
+        }
+        let words = frame_size.max(1 + count) + 1;
+        if !hot.has_room(0, words) {
+            match self.grow_stack(hot, words, 1 + count) {
+                Ok(grown) => hot = grown,
+                Err(HeapFull) => return self.out_of_memory(hot),
+            }
+        }
+        self.machine.argument_count = count;
+        hot.pc = word.payload() as usize;
+        (hot, Flow::Next)
+    }
+
+    /// Makes room for a frame of `words` at the base, of which `used` are in use: in the stack if it goes on, else by moving the frames below to the heap.
+    pub(in super::super) fn grow_stack(&mut self, mut hot: Hot, words: usize, used: usize) -> Result<Hot, HeapFull> {
+        hot.store(self.machine);
+        if !self.machine.ensure_room(words) {
+            if self.machine.spill(self.heap, used).is_err() {
+                self.collect_major(&mut hot, used);
+                self.machine.spill(self.heap, used)?;
+            }
+            self.machine.ensure_room(words);
+        }
+        hot.reload(self.machine, self.heap);
+        Ok(hot)
+    }
+
+    /// Calls a computing primitive in its own frame and returns its value.
+    fn enter_function(&mut self, mut hot: Hot, primitive: &Primitive, count: usize) -> (Hot, Flow) {
+        match self.compute(&mut hot, primitive, 1, count, 1 + count) {
+            Ok(value) => {
+                hot.set(0, value);
+                if self.heap.is_collection_due() {
+                    self.collect(&mut hot, 1);
+                }
+                let value = hot.get(0);
+                hot.pop(value);
+                (hot, Flow::Next)
+            }
+            Err(failure) => {
+                let condition = self.failure_condition(hot, primitive.name, &failure, |argument| hot.get(1 + argument));
+                self.signal_in_place(hot, condition)
+            }
+        }
+    }
+
+    /// Applies a computing primitive to `count` registers from `first`; after a collection a second time if memory runs out. `frame_words` registers are in use.
+    fn compute(
+        &mut self,
+        hot: &mut Hot,
+        primitive: &Primitive,
+        first: usize,
+        count: usize,
+        frame_words: usize,
+    ) -> Result<Value, Failure> {
+        let Body::Function(function) = primitive.body else {
+            return Err(Failure::HeapFull);
+        };
+        let mut outcome = self.apply_function(*hot, function, first, count);
+        if outcome == Err(Failure::HeapFull) {
+            self.collect_major(hot, frame_words);
+            outcome = self.apply_function(*hot, function, first, count);
+        }
+        hot.reload_heap(self.heap);
+        outcome
+    }
+
+    fn apply_function(
+        &mut self,
+        hot: Hot,
+        function: crate::primitive::Function,
+        first: usize,
+        count: usize,
+    ) -> Result<Value, Failure> {
+        let start = hot.base_index() + first;
+        let arguments = &self.machine.stack[start..start + count];
+        function(
+            &mut Context {
+                heap: self.heap,
+                names: self.code,
+            },
+            arguments,
+        )
+    }
+
+    pub(super) fn call_primitive(&mut self, mut hot: Hot, instruction: Instruction) -> (Hot, Flow) {
+        let (first, count) = (instruction.a(), instruction.d());
+        let primitive = &self.code.primitives()[instruction.w() as usize];
+        let Body::Function(function) = primitive.body else {
+            return self.wrong_primitive_arity(hot, primitive, count);
+        };
+        match self.apply_function(hot, function, first, count) {
+            Ok(value) => {
+                hot.set(first, value);
+                hot.reload_heap(self.heap);
+            }
+            Err(failure) => return self.recompute(hot, instruction, failure),
+        }
+        if self.heap.is_collection_due() {
+            let frame_words = self.frame_size(hot);
+            self.collect(&mut hot, frame_words);
+        }
+        (hot, Flow::Next)
+    }
+
+    /// A primitive failed: tries again after a collection if memory was the reason, and raises the condition otherwise.
+    #[cold]
+    fn recompute(&mut self, mut hot: Hot, instruction: Instruction, failure: Failure) -> (Hot, Flow) {
+        let (first, count) = (instruction.a(), instruction.d());
+        let primitive = self.code.primitives()[instruction.w() as usize];
+        let mut failure = failure;
+        if failure == Failure::HeapFull {
+            let frame_words = self.frame_size(hot);
+            match self.compute(&mut hot, &primitive, first, count, frame_words) {
+                Ok(value) => {
+                    hot.set(first, value);
+                    return (hot, Flow::Next);
+                }
+                Err(again) => failure = again,
+            }
+        }
+        let condition = self.failure_condition(hot, primitive.name, &failure, |argument| hot.get(first + argument));
+        self.signal(hot, condition)
+    }
+
+    /// Collects, with the first `frame_words` registers of the frame in use.
+    pub(in super::super) fn collect(&mut self, hot: &mut Hot, frame_words: usize) {
+        self.collect_with(hot, frame_words, |heap, roots| heap.collect(roots));
+    }
+
+    pub(in super::super) fn collect_major(&mut self, hot: &mut Hot, frame_words: usize) {
+        self.collect_with(hot, frame_words, |heap, roots| heap.collect_major(roots));
+    }
+
+    fn collect_with(
+        &mut self,
+        hot: &mut Hot,
+        frame_words: usize,
+        collect: impl FnOnce(&mut crate::heap::Heap, &mut [&mut [Value]]),
+    ) {
+        hot.store(self.machine);
+        let end = self.machine.base + frame_words;
+        collect(self.heap, &mut [&mut self.machine.stack[..end]]);
+        // What lies above may refer to objects that have moved; later frames must not find it.
+        let limit = self.machine.soft_limit.max(end);
+        self.machine.stack[end..limit].fill(Value::ZERO);
+        self.machine.soft_limit = (end + STACK_STEP_WORDS)
+            .next_multiple_of(STACK_STEP_WORDS)
+            .min(self.machine.soft_limit);
+        hot.reload(self.machine, self.heap);
+    }
+
+    /// Makes room for `words` young words and lets the instruction run again.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn make_room(&mut self, mut hot: Hot, words: usize) -> (Hot, Flow) {
+        let frame_words = self.frame_size(hot);
+        if self.heap.is_nursery_full(words) {
+            self.collect(&mut hot, frame_words);
+        }
+        let mut outcome = self.heap.reserve(words);
+        if outcome.is_err() {
+            self.collect_major(&mut hot, frame_words);
+            outcome = self.heap.reserve(words);
+        }
+        hot.reload_heap(self.heap);
+        if outcome.is_err() {
+            let condition = self.memory_condition(hot);
+            return self.signal(hot, condition);
+        }
+        hot.pc -= 1;
+        (hot, Flow::Next)
+    }
+
+    /// Stops before the current instruction; going on executes it again.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn out_of_fuel(&mut self, mut hot: Hot) -> (Hot, Flow) {
+        hot.fuel = 0;
+        let frame_size = self.frame_size(hot);
+        hot.pc -= 1;
+        // As if the instruction before had called something in a window beyond the frame, which now returns.
+        let point = hot.return_point(frame_size);
+        hot.push(frame_size + 1, point);
+        self.outcome = Some(Outcome::OutOfFuel);
+        (hot, Flow::Stop)
+    }
+
+    /// Puts the list of the arguments beyond the first `required` into the register after them.
+    pub(super) fn collect_rest(&mut self, mut hot: Hot, required: usize) -> (Hot, Flow) {
+        let count = self.machine.argument_count;
+        if count < required {
+            return self.wrong_arity(hot);
+        }
+        let frame_words = self.frame_size(hot).max(1 + count);
+        if self.prepare(&mut hot, frame_words, 2 * (count - required)).is_err() {
+            return self.out_of_memory(hot);
+        }
+        let mut rest = Value::NIL;
+        for register in (required + 1..=count).rev() {
+            match self.heap.cons(hot.get(register), rest) {
+                Ok(pair) => rest = pair,
+                Err(HeapFull) => return self.out_of_memory(hot),
+            }
+        }
+        hot.reload_heap(self.heap);
+        hot.set(required + 1, rest);
+        (hot, Flow::Next)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn compare_slow(
+        &mut self,
+        mut hot: Hot,
+        instruction: Instruction,
+        left: Value,
+        right: Value,
+        sense: bool,
+    ) -> (Hot, Flow) {
+        use std::cmp::Ordering::{Equal, Greater, Less};
+        let (name, accepted): (_, &[std::cmp::Ordering]) = comparison_of(instruction.opcode());
+        let (Some(a), Some(b)) = (self.heap.as_number(left), self.heap.as_number(right)) else {
+            let argument = usize::from(self.heap.is_number(left));
+            let failure = Failure::WrongType {
+                argument,
+                expected: "a number",
+            };
+            let operands = [left, right];
+            let condition = self.failure_condition(hot, name, &failure, |argument| operands[argument]);
+            return self.signal(hot, condition);
+        };
+        let ordering = a.compare(&b);
+        let truth = [Less, Equal, Greater]
+            .iter()
+            .any(|each| ordering == Some(*each) && accepted.contains(each));
+        if truth == sense {
+            hot.branch(instruction.c_signed() as isize);
+        }
+        (hot, Flow::Next)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn arithmetic_slow(
+        &mut self,
+        mut hot: Hot,
+        instruction: Instruction,
+        left: Value,
+        right: Value,
+    ) -> (Hot, Flow) {
+        let operands = [left, right];
+        let (name, operation) = operation_of(instruction.opcode());
+        let mut outcome = self.arithmetic(operation, left, right);
+        if outcome == Err(Failure::HeapFull) {
+            let frame_words = self.frame_size(hot);
+            self.collect_major(&mut hot, frame_words);
+            // The operands may have moved with the collection; fixnums and immediate flonums do not reach this path twice.
+            hot.pc -= 1;
+            outcome = if self.heap.is_nearly_full() {
+                outcome
+            } else {
+                return (hot, Flow::Next);
+            };
+            hot.pc += 1;
+        }
+        match outcome {
+            Ok(value) => {
+                hot.set(instruction.a(), value);
+                hot.reload_heap(self.heap);
+                if self.heap.is_collection_due() {
+                    let frame_words = self.frame_size(hot);
+                    self.collect(&mut hot, frame_words);
+                }
+                (hot, Flow::Next)
+            }
+            Err(failure) => {
+                let condition = self.failure_condition(hot, name, &failure, |argument| operands[argument]);
+                self.signal(hot, condition)
+            }
+        }
+    }
+
+    fn arithmetic(
+        &mut self,
+        operation: fn(&Number, &Number) -> Result<Number, NumberError>,
+        left: Value,
+        right: Value,
+    ) -> Result<Value, Failure> {
+        let expected = "a number";
+        let a = self
+            .heap
+            .as_number(left)
+            .ok_or(Failure::WrongType { argument: 0, expected })?;
+        let b = self
+            .heap
+            .as_number(right)
+            .ok_or(Failure::WrongType { argument: 1, expected })?;
+        Ok(self.heap.number(&operation(&a, &b)?)?)
+    }
+}
+
+type Operation = fn(&Number, &Number) -> Result<Number, NumberError>;
+
+fn operation_of(opcode: Option<Opcode>) -> (&'static str, Operation) {
+    let table: [(Opcode, &'static str, Operation); 6] = [
+        (Opcode::Subtract, "-", Number::sub),
+        (Opcode::Multiply, "*", Number::mul),
+        (Opcode::Divide, "/", Number::div),
+        (Opcode::Quotient, "quotient", Number::quotient),
+        (Opcode::Remainder, "remainder", Number::remainder),
+        (Opcode::Add, "+", Number::add),
+    ];
+    let row = table.into_iter().find(|(row, ..)| Some(*row) == opcode);
+    row.map_or(("+", Number::add), |(_, name, operation)| (name, operation))
+}
+
+fn comparison_of(opcode: Option<Opcode>) -> (&'static str, &'static [std::cmp::Ordering]) {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    let less = [
+        Opcode::JumpIfLess,
+        Opcode::JumpUnlessLess,
+        Opcode::JumpIfLessSmall,
+        Opcode::JumpUnlessLessSmall,
+    ];
+    let less_equal = [
+        Opcode::JumpIfLessEqual,
+        Opcode::JumpUnlessLessEqual,
+        Opcode::JumpIfLessEqualSmall,
+        Opcode::JumpUnlessLessEqualSmall,
+    ];
+    let greater = [Opcode::JumpIfGreaterSmall, Opcode::JumpUnlessGreaterSmall];
+    let greater_equal = [Opcode::JumpIfGreaterEqualSmall, Opcode::JumpUnlessGreaterEqualSmall];
+    let is_one_of = |opcodes: &[Opcode]| opcode.is_some_and(|opcode| opcodes.contains(&opcode));
+    if is_one_of(&less) {
+        ("<", &[Less])
+    } else if is_one_of(&less_equal) {
+        ("<=", &[Less, Equal])
+    } else if is_one_of(&greater) {
+        (">", &[Greater])
+    } else if is_one_of(&greater_equal) {
+        (">=", &[Greater, Equal])
+    } else {
+        ("=", &[Equal])
+    }
+}

@@ -1,0 +1,170 @@
+//! The running frame: the few words that the dispatch loop keeps in the processor's registers, and the only unsafe code of the kernel.
+//!
+//! Measured on fib, nqueens and deriv, bounds checks on registers, instructions and pairs cost a tenth to a third of the run time; so these accesses go unchecked, and the checks are made
+//! once, elsewhere:
+//!
+//! INVARIANT: `code` points at a code space whose every instruction was verified (`code/verify.rs`): register operands lie below the frame size, jumps inside their block.
+//! INVARIANT: `base .. base + frame size` lies inside the machine's stack: whoever enters a block has checked it against the limit.
+//! INVARIANT: every reference in a register or in the heap points at an object of this instance's heap, and `heap` is the heap's words; it is taken anew after whatever may move them.
+//!
+//! Nothing here can be called from outside `machine`. Read next: `machine/execute.rs`.
+#![expect(
+    unsafe_code,
+    reason = "unchecked access to registers, instructions and fields; see the invariants above"
+)]
+
+use crate::code::CodeSpace;
+use crate::heap::Heap;
+use crate::instruction::Instruction;
+use crate::value::Value;
+
+use super::Machine;
+
+/// What the dispatch loop keeps at hand. Slow paths take it by value and give it back, so that the compiler need not keep it in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Hot {
+    code: *const Instruction,
+    /// The position of the next instruction.
+    pub(super) pc: usize,
+    stack: *mut Value,
+    base: *mut Value,
+    /// Frames end at or below this word.
+    limit: *mut Value,
+    heap: *mut u64,
+    /// Fuel left; below zero, the computation stops.
+    pub(super) fuel: i64,
+}
+
+impl Hot {
+    pub(super) fn new(machine: &mut Machine, heap: &mut Heap, code: &CodeSpace, fuel: u64) -> Hot {
+        let stack = machine.stack.as_mut_ptr();
+        // SAFETY: `base` and `soft_limit` are indices into the stack.
+        let (base, limit) = unsafe { (stack.add(machine.base), stack.add(machine.soft_limit)) };
+        Hot {
+            code: code.instructions().as_ptr(),
+            pc: 0,
+            stack,
+            base,
+            limit,
+            heap: heap.words_pointer(),
+            fuel: i64::try_from(fuel).unwrap_or(i64::MAX),
+        }
+    }
+
+    /// Writes the frame back to where safe code expects it.
+    pub(super) fn store(self, machine: &mut Machine) {
+        machine.base = self.base_index();
+    }
+
+    /// Takes over what safe code has changed.
+    pub(super) fn reload(&mut self, machine: &mut Machine, heap: &mut Heap) {
+        self.stack = machine.stack.as_mut_ptr();
+        // SAFETY: `base` and `soft_limit` are indices into the stack.
+        unsafe {
+            self.base = self.stack.add(machine.base);
+            self.limit = self.stack.add(machine.soft_limit);
+        }
+        self.heap = heap.words_pointer();
+    }
+
+    /// Takes the heap's words anew after they may have moved.
+    #[inline(always)]
+    pub(super) fn reload_heap(&mut self, heap: &mut Heap) {
+        self.heap = heap.words_pointer();
+    }
+
+    /// The index of register 0 in the stack.
+    pub(super) fn base_index(self) -> usize {
+        // SAFETY: both point into the stack, `base` at or above its start.
+        unsafe { self.base.offset_from(self.stack) as usize }
+    }
+
+    /// Takes the next instruction.
+    #[inline(always)]
+    pub(super) fn fetch(&mut self) -> Instruction {
+        // SAFETY: no verified block runs past its end, and calls and returns go to positions of the code space only.
+        let instruction = unsafe { *self.code.add(self.pc) };
+        self.pc += 1;
+        instruction
+    }
+
+    /// Jumps by a distance counted from the next instruction.
+    #[inline(always)]
+    pub(super) fn branch(&mut self, distance: isize) {
+        self.pc = self.pc.wrapping_add_signed(distance);
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, register: usize) -> Value {
+        // SAFETY: operands of verified instructions lie inside the frame.
+        unsafe { *self.base.add(register) }
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&mut self, register: usize, value: Value) {
+        // SAFETY: as for `get`.
+        unsafe { *self.base.add(register) = value }
+    }
+
+    /// Whether a frame of `words` whose register 0 is `register` of this one fits below the limit.
+    #[inline(always)]
+    pub(super) fn has_room(&self, register: usize, words: usize) -> bool {
+        // The stack's slack is larger than any frame, so neither sum leaves the allocation.
+        self.base.wrapping_add(register + words) <= self.limit
+    }
+
+    /// Moves the frame up so that register 0 is what was `register`, leaving a return point in the slot below.
+    #[inline(always)]
+    pub(super) fn push(&mut self, register: usize, return_point: Value) {
+        // SAFETY: a window lies inside the frame, so `register - 1` and `register` do.
+        unsafe {
+            *self.base.add(register - 1) = return_point;
+            self.base = self.base.add(register);
+        }
+    }
+
+    /// Returns `value` through the slot below the frame.
+    #[inline(always)]
+    pub(super) fn pop(&mut self, value: Value) {
+        // SAFETY: every frame has a return point below it, at the bottom the one for underflow; its distance leads to the caller's register 0.
+        unsafe {
+            let slot = self.base.sub(1);
+            let point = *slot;
+            *slot = value;
+            self.base = self.base.sub(point.detail() as usize);
+            self.pc = point.payload() as usize;
+        }
+    }
+
+    /// Moves `count` words from `register` on down to register 0.
+    #[inline(always)]
+    pub(super) fn slide(&mut self, register: usize, count: usize) {
+        for index in 0..count {
+            let value = self.get(register + index);
+            self.set(index, value);
+        }
+    }
+
+    /// Word `offset` of the heap object (counted from its header or from its first part) that the reference points at.
+    #[inline(always)]
+    pub(super) fn field(&self, reference: Value, offset: usize) -> Value {
+        debug_assert!(reference.is_reference());
+        // SAFETY: references point at objects of this heap, and callers ask only for words that the object's kind has.
+        Value::from_bits(unsafe { *self.heap.add(reference.index() + offset) })
+    }
+
+    /// Fills a word of a fresh object.
+    #[inline(always)]
+    pub(super) fn fill(&mut self, index: usize, value: Value) {
+        // SAFETY: `index` was just given out by `Heap::bump`.
+        unsafe { *self.heap.add(index) = value.to_bits() }
+    }
+}
+
+impl Heap {
+    /// The words, for unchecked access by the machine.
+    #[inline(always)]
+    fn words_pointer(&mut self) -> *mut u64 {
+        self.words_mut().as_mut_ptr()
+    }
+}

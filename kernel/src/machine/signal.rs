@@ -1,0 +1,324 @@
+//! Conditions that the machine raises, and backtraces.
+//!
+//! INVARIANT: a condition is raised by calling the library's `%signal` where the error is, so handlers run in the context of the error; without the library the computation ends as uncaught.
+//! Read next: `primitive.rs`.
+
+use crate::code::CodeSpace;
+use crate::core::GlobalName;
+use crate::datum::{Name, Span};
+use crate::heap::kind::condition;
+use crate::heap::{Heap, HeapFull, Kind, Limits, Register};
+use crate::number::NumberError;
+use crate::primitive::{Failure, Primitive};
+use crate::value::{Immediate, Value};
+
+use super::Hot;
+use super::control::chain_points;
+use super::execute::{Cold, Flow};
+
+/// The library that defines the procedures the machine calls.
+pub(super) const CONTROL_LIBRARY: &str = "(duet internal control)";
+/// How many frames a condition remembers.
+const BACKTRACE_MAX: usize = 32;
+/// What a condition may take beyond the memory limit, so that running out of memory can be told.
+const RESERVE_BYTES: usize = 1 << 20;
+
+/// The value of a global of the control library.
+pub(super) fn control_global(heap: &Heap, code: &CodeSpace, name: &str) -> Option<Value> {
+    let name = GlobalName {
+        library: Name(CONTROL_LIBRARY.into()),
+        name: Name(name.into()),
+    };
+    let number = code.find_global(&name)? as usize;
+    let table = heap.register(Register::Globals);
+    let value = if number < heap.object_length(table) {
+        heap.field(table, number)
+    } else {
+        Value::UNDEFINED
+    };
+    (value != Value::UNDEFINED).then_some(value)
+}
+
+/// The procedure that raises a condition non-continuably.
+pub(super) fn signal_procedure(heap: &Heap, code: &CodeSpace) -> Option<Value> {
+    control_global(heap, code, "%signal")
+}
+
+/// One frame of a backtrace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BacktraceEntry {
+    /// The procedure, if it has a name.
+    pub procedure: Option<Name>,
+    /// The call or failing expression, if it has a source.
+    pub span: Option<Span>,
+}
+
+/// The frames that were active when `condition` was raised, innermost first; those of tail calls are gone. Empty if it is no condition of the machine.
+pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<BacktraceEntry> {
+    if !heap.is_kind(condition, Kind::Condition) {
+        return Vec::new();
+    }
+    let points = heap.field(condition, condition::BACKTRACE);
+    if !heap.is_kind(points, Kind::Vector) {
+        return Vec::new();
+    }
+    (0..heap.object_length(points))
+        .map(|index| heap.field(points, index))
+        .filter(|point| point.is_immediate(Immediate::Return))
+        .filter_map(|point| {
+            let position = point.payload().checked_sub(1)?;
+            let procedure = code.block_at(position)?.name.clone();
+            Some(BacktraceEntry {
+                procedure,
+                span: code.span_at(position),
+            })
+        })
+        .collect()
+}
+
+impl Cold<'_> {
+    /// Raises `condition` from the middle of the running frame.
+    pub(super) fn signal(&mut self, mut hot: Hot, condition: Value) -> (Hot, Flow) {
+        let frame_size = self.frame_size(hot);
+        let point = Value::immediate(Immediate::Return, hot.pc as u32, frame_size as u32 + 1);
+        hot.push(frame_size + 1, point);
+        self.signal_in_place(hot, condition)
+    }
+
+    /// Raises `condition` in place of the frame at the base, whose procedure has not begun.
+    pub(super) fn signal_in_place(&mut self, mut hot: Hot, condition: Value) -> (Hot, Flow) {
+        let uncaught = self.code.primitive("%uncaught").unwrap_or(Value::FALSE);
+        hot.reload_heap(self.heap);
+        hot.set(0, signal_procedure(self.heap, self.code).unwrap_or(uncaught));
+        hot.set(1, condition);
+        self.enter(hot, 1)
+    }
+
+    /// A condition of the given kind about the frame at the base, raised in its place.
+    #[cold]
+    pub(super) fn fail_entry(
+        &mut self,
+        hot: Hot,
+        kind: &'static str,
+        message: &str,
+        irritants: Vec<Value>,
+    ) -> (Hot, Flow) {
+        let failure = Failure::Condition {
+            kind,
+            message: message.into(),
+            irritants,
+        };
+        let condition = self.failure_condition(hot, "", &failure, |_| Value::FALSE);
+        self.signal_in_place(hot, condition)
+    }
+
+    #[cold]
+    pub(super) fn out_of_memory(&mut self, hot: Hot) -> (Hot, Flow) {
+        let condition = self.memory_condition(hot);
+        self.signal_in_place(hot, condition)
+    }
+
+    pub(super) fn memory_condition(&mut self, hot: Hot) -> Value {
+        self.failure_condition(hot, "", &Failure::HeapFull, |_| Value::FALSE)
+    }
+
+    #[cold]
+    pub(super) fn wrong_primitive_arity(&mut self, hot: Hot, primitive: &Primitive, count: usize) -> (Hot, Flow) {
+        let (least, most) = (primitive.least, primitive.most);
+        let wanted = match most {
+            Some(most) if most == least => format!("{least}"),
+            Some(most) => format!("{least} to {most}"),
+            None => format!("at least {least}"),
+        };
+        let message = format!("{} takes {wanted} {}, not {count}", primitive.name, plural(&wanted));
+        self.fail_entry(hot, "wrong-arity", &message, self.arguments(hot, count))
+    }
+
+    #[cold]
+    pub(super) fn wrong_closure_arity(&mut self, hot: Hot, word: Value, count: usize) -> (Hot, Flow) {
+        let name = self.code.block_at(word.payload()).and_then(|block| block.name.as_ref());
+        let name = name.map_or("an unnamed procedure", |name| &*name.0);
+        let wanted = format!("{}", word.detail() as u8);
+        let message = format!("{name} takes {wanted} {}, not {count}", plural(&wanted));
+        self.fail_entry(hot, "wrong-arity", &message, self.arguments(hot, count))
+    }
+
+    /// The condition of an entry that looks at the number of its arguments and accepts it nowhere.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn wrong_arity(&mut self, hot: Hot) -> (Hot, Flow) {
+        let count = self.machine.argument_count;
+        let name = self
+            .code
+            .block_at(hot.pc as u32 - 1)
+            .and_then(|block| block.name.as_ref());
+        let name = name.map_or("an unnamed procedure", |name| &*name.0);
+        let message = format!("{name} does not take {count} arguments");
+        self.fail_entry(hot, "wrong-arity", &message, self.arguments(hot, count))
+    }
+
+    fn arguments(&self, hot: Hot, count: usize) -> Vec<Value> {
+        (1..=count.min(8)).map(|register| hot.get(register)).collect()
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn undefined_global(&mut self, hot: Hot, number: u32) -> (Hot, Flow) {
+        let name = self.code.globals()[number as usize].name.clone();
+        self.undefined(hot, &name)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn undefined_variable(&mut self, hot: Hot, constant: u32) -> (Hot, Flow) {
+        let table = self.heap.register(Register::Constants);
+        let name = self.heap.symbol_name(self.heap.field(table, constant as usize));
+        self.undefined(hot, &Name(name.into()))
+    }
+
+    fn undefined(&mut self, hot: Hot, name: &Name) -> (Hot, Flow) {
+        let message = format!("{} is used before it is defined", name.0);
+        let symbol = self.heap.intern(&name.0);
+        let irritants = symbol.into_iter().collect();
+        let failure = Failure::Condition {
+            kind: "undefined-variable",
+            message,
+            irritants,
+        };
+        let condition = self.failure_condition(hot, "", &failure, |_| Value::FALSE);
+        self.signal(hot, condition)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn not_a_pair(&mut self, hot: Hot, origin: &'static str, value: Value) -> (Hot, Flow) {
+        let failure = Failure::WrongType {
+            argument: 0,
+            expected: "a pair",
+        };
+        let condition = self.failure_condition(hot, origin, &failure, |_| value);
+        self.signal(hot, condition)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn vector_failure(
+        &mut self,
+        hot: Hot,
+        origin: &'static str,
+        vector: Value,
+        index: Value,
+    ) -> (Hot, Flow) {
+        let failure = if !self.heap.is_kind(vector, Kind::Vector) {
+            Failure::WrongType {
+                argument: 0,
+                expected: "a vector",
+            }
+        } else if !index.is_fixnum() {
+            Failure::WrongType {
+                argument: 1,
+                expected: "an exact integer",
+            }
+        } else if self.heap.is_immutable(vector) && origin == "vector-set!" {
+            Failure::Immutable { argument: 0 }
+        } else {
+            Failure::OutOfRange { argument: 1 }
+        };
+        let operands = [vector, index];
+        let condition = self.failure_condition(hot, origin, &failure, |argument| operands[argument]);
+        self.signal(hot, condition)
+    }
+
+    /// Makes the condition of a failure. Never fails: it may take a reserve beyond the memory limit, and at worst is a bare symbol.
+    pub(super) fn failure_condition(
+        &mut self,
+        hot: Hot,
+        origin: &str,
+        failure: &Failure,
+        argument_value: impl Fn(usize) -> Value,
+    ) -> Value {
+        let points = self.points(hot);
+        let limit = Limits {
+            bytes_max: self.heap.words_max() * 8,
+        };
+        let position = |argument: &usize| format!("argument {} of {origin}", argument + 1);
+        let (kind, message, irritants) = match failure {
+            Failure::HeapFull => ("out-of-memory", "the memory limit is reached".into(), vec![]),
+            Failure::WrongType { argument, expected } => (
+                "wrong-type",
+                format!("{} must be {expected}", position(argument)),
+                vec![argument_value(*argument)],
+            ),
+            Failure::OutOfRange { argument } => (
+                "out-of-range",
+                format!("{} is out of range", position(argument)),
+                vec![argument_value(*argument)],
+            ),
+            Failure::Immutable { argument } => (
+                "immutable",
+                format!("{} cannot be changed", position(argument)),
+                vec![argument_value(*argument)],
+            ),
+            Failure::Arithmetic(error) => {
+                let kind = if *error == NumberError::DivideByZero {
+                    "divide-by-zero"
+                } else {
+                    "arithmetic"
+                };
+                (kind, format!("{origin}: {error}"), vec![])
+            }
+            Failure::Condition {
+                kind,
+                message,
+                irritants,
+            } => (*kind, message.clone(), irritants.clone()),
+        };
+        self.heap.set_limits(Limits {
+            bytes_max: limit.bytes_max + RESERVE_BYTES,
+        });
+        let made = make_condition(self.heap, (kind, &message, &irritants), origin, &points);
+        self.heap.set_limits(limit);
+        made.unwrap_or(Value::FALSE)
+    }
+
+    /// The return points of the frames from the running one outwards.
+    fn points(&self, hot: Hot) -> Vec<Value> {
+        let mut points = vec![Value::immediate(Immediate::Return, hot.pc as u32, 0)];
+        let mut base = hot.base_index();
+        while base > 1 && points.len() < BACKTRACE_MAX {
+            let point = self.machine.stack[base - 1];
+            points.push(point);
+            base -= point.detail() as usize;
+        }
+        chain_points(self.heap, self.machine.remaining, BACKTRACE_MAX, &mut points);
+        points
+    }
+}
+
+fn plural(wanted: &str) -> &'static str {
+    if wanted.ends_with(" 1") || wanted == "1" {
+        "argument"
+    } else {
+        "arguments"
+    }
+}
+
+/// Makes a condition of kind, message and irritants.
+fn make_condition(
+    heap: &mut Heap,
+    content: (&str, &str, &[Value]),
+    origin: &str,
+    points: &[Value],
+) -> Result<Value, HeapFull> {
+    let (kind, message, irritants) = content;
+    let kind = heap.intern(kind)?;
+    let message = heap.string(message)?;
+    let irritants = heap.list(irritants, Value::NIL)?;
+    let origin = if origin.is_empty() {
+        Value::FALSE
+    } else {
+        heap.intern(origin)?
+    };
+    let points = heap.make(Kind::Vector, points)?;
+    heap.make(Kind::Condition, &[kind, message, irritants, origin, points])
+}
