@@ -5,6 +5,11 @@
 //! It does not evaluate and knows nothing of heaps.
 //! Read next: `datum/reader.rs`.
 
+pub mod lexer;
+mod printer;
+pub mod reader;
+
+use std::fmt;
 use std::sync::Arc;
 
 use crate::number::Number;
@@ -12,6 +17,26 @@ use crate::number::Number;
 /// A symbol's or keyword's text. Cheap to clone; compared by content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(pub Arc<str>);
+
+impl Name {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Name {
+    fn from(text: &str) -> Self {
+        Self(Arc::from(text))
+    }
+}
+
+impl fmt::Display for Name {
+    /// Shows the bare text, without the bars that `write` may need.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
 
 /// Names a source text that the session that read it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,6 +51,13 @@ pub struct Span {
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
+}
+
+impl Span {
+    /// The shortest span that starts where `self` starts and ends where `last` ends; both lie in one source.
+    pub fn to(self, last: Self) -> Self {
+        Self { end: last.end, ..self }
+    }
 }
 
 /// Names one node of a [`Datum`].
@@ -113,5 +145,16 @@ impl Node {
         bytes.push(tag);
         bytes.extend((content.len() as u64).to_le_bytes());
         bytes.extend(content);
+    /// A datum of one node without children.
+    pub fn atom(node: Node) -> Self {
+        Self { nodes: vec![node], root: NodeId(0) }
+    }
+
+    /// One of its nodes.
+    ///
+    /// # Panics
+    /// If the id belongs to another datum.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
     }
 }

@@ -1,0 +1,102 @@
+//! Atoms: what a word means.
+//!
+//! Owns the choice between number, symbol and keyword, and the names of characters.
+//! INVARIANT: a word that looks like a number but is none is refused, never taken for a symbol.
+//! It does not find where a word ends.
+//! Read next: `datum/printer.rs`, its inverse.
+
+use std::sync::Arc;
+
+use super::super::reader::ReadProblem;
+use super::super::{Name, Node};
+use crate::number::Number;
+
+/// The names of R7RS, section 6.6.
+pub(in crate::datum) const CHARACTER_NAMES: [(&str, char); 9] = [
+    ("alarm", '\u{7}'),
+    ("backspace", '\u{8}'),
+    ("delete", '\u{7f}'),
+    ("escape", '\u{1b}'),
+    ("newline", '\n'),
+    ("null", '\0'),
+    ("return", '\r'),
+    ("space", ' '),
+    ("tab", '\t'),
+];
+
+/// The meaning of a word that does not start with `#`.
+pub(super) fn word(word: &str, folds_case: bool) -> Result<Node, ReadProblem> {
+    if may_be_number(word) {
+        if let Some(number) = parse_number(word) {
+            return Ok(Node::Number(number));
+        }
+        if is_malformed_number(word) {
+            return Err(ReadProblem::MalformedNumber(Name::from(word)));
+        }
+    }
+    let fold = |text: &str| if folds_case { Name(Arc::from(text.to_lowercase())) } else { Name::from(text) };
+    Ok(match word.strip_prefix(':') {
+        Some(keyword) if !keyword.is_empty() => Node::Keyword(fold(keyword)),
+        _ => Node::Symbol(fold(word)),
+    })
+}
+
+/// Whether a word, printed bare, would be read as this same symbol.
+pub(in crate::datum) fn is_plain_symbol(text: &str) -> bool {
+    !text.starts_with('#') && text != "." && word(text, false) == Ok(Node::Symbol(Name::from(text)))
+}
+
+/// The meaning of a word that starts with `#`.
+pub(super) fn sharp_word(word: &str) -> Result<Node, ReadProblem> {
+    match word {
+        "#t" | "#true" => return Ok(Node::Boolean(true)),
+        "#f" | "#false" => return Ok(Node::Boolean(false)),
+        _ => {}
+    }
+    let is_number = word[1..].starts_with(['b', 'o', 'd', 'x', 'e', 'i', 'B', 'O', 'D', 'X', 'E', 'I']);
+    if is_number {
+        let problem = || ReadProblem::MalformedNumber(Name::from(word));
+        return parse_number(word).map(Node::Number).ok_or_else(problem);
+    }
+    match word.to_ascii_lowercase().as_str() {
+        "#t" | "#true" => Ok(Node::Boolean(true)),
+        "#f" | "#false" => Ok(Node::Boolean(false)),
+        _ => Err(ReadProblem::UnknownSharp(Name::from(word))),
+    }
+}
+
+/// The character that is written `#\name`.
+pub(super) fn character(name: &str, folds_case: bool) -> Result<char, ReadProblem> {
+    let mut characters = name.chars();
+    if let (Some(only), None) = (characters.next(), characters.next()) {
+        return Ok(only);
+    }
+    let folded = if folds_case { name.to_lowercase() } else { name.to_owned() };
+    if let Some((_, character)) = CHARACTER_NAMES.iter().find(|(known, _)| *known == folded) {
+        return Ok(*character);
+    }
+    let code = name.strip_prefix(['x', 'X']).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    code.and_then(char::from_u32).ok_or_else(|| ReadProblem::UnknownCharacter(Name::from(name)))
+}
+
+/// Whether the first characters admit a number: digits, signs, a decimal point.
+fn may_be_number(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'))
+}
+
+/// Whether a word that is no number cannot be an identifier either; the traditional names `1+` and `-1+` can.
+fn is_malformed_number(word: &str) -> bool {
+    let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
+    let unsigned = unsigned.strip_prefix('.').unwrap_or(unsigned);
+    unsigned.starts_with(|first: char| first.is_ascii_digit()) && !matches!(word, "1+" | "-1+" | "1-")
+}
+
+fn parse_number(word: &str) -> Option<Number> {
+    if let Ok(integer) = word.parse::<i64>() {
+        return (-(1 << 60)..1 << 60).contains(&integer).then_some(Number::Fixnum(integer));
+    }
+    if !word.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    word.parse::<f64>().ok().map(Number::Flonum)
+}

@@ -1,0 +1,220 @@
+//! The printer: data to text that reads back as the same data.
+//!
+//! Owns the external representation of constants, with datum labels where a datum contains itself.
+//! INVARIANT: reading what it prints gives an equal datum; it keeps its own stack.
+//! It does not print values of a heap.
+//! Read next: `reader.rs`, its inverse.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+
+use super::lexer::atom::{CHARACTER_NAMES, is_plain_symbol};
+use super::lexer::is_delimiter;
+use super::{Datum, Name, Node, NodeId};
+use crate::number::Number;
+
+impl fmt::Display for Datum {
+    /// Writes the external representation, as `write` does.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut labels = cycle_heads(self);
+        let mut next_label = 0;
+        let mut work = vec![Task::Node(self.root)];
+        while let Some(task) = work.pop() {
+            match task {
+                Task::Text(text) => formatter.write_str(text)?,
+                Task::Node(id) => {
+                    if let Some(text) = label(&mut labels, &mut next_label, id) {
+                        formatter.write_str(&text)?;
+                        if text.ends_with('#') {
+                            continue;
+                        }
+                    }
+                    open(self, id, formatter, &mut work)?;
+                }
+                Task::Tail(id) => tail(self, id, &labels, formatter, &mut work)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is left to print, last first.
+enum Task {
+    Text(&'static str),
+    Node(NodeId),
+    /// The rest of a list, up to its closing parenthesis.
+    Tail(NodeId),
+}
+
+fn open(datum: &Datum, id: NodeId, formatter: &mut fmt::Formatter<'_>, work: &mut Vec<Task>) -> fmt::Result {
+    match datum.node(id) {
+        Node::Pair(first, rest) => {
+            formatter.write_char('(')?;
+            work.extend([Task::Tail(*rest), Task::Node(*first)]);
+            Ok(())
+        }
+        Node::Vector(elements) => {
+            formatter.write_str("#(")?;
+            work.push(Task::Text(")"));
+            for (index, element) in elements.iter().enumerate().rev() {
+                work.push(Task::Node(*element));
+                if index > 0 {
+                    work.push(Task::Text(" "));
+                }
+            }
+            Ok(())
+        }
+        atom => write_atom(atom, formatter),
+    }
+}
+
+fn tail(
+    datum: &Datum,
+    id: NodeId,
+    labels: &BTreeMap<NodeId, Option<u32>>,
+    formatter: &mut fmt::Formatter<'_>,
+    work: &mut Vec<Task>,
+) -> fmt::Result {
+    match datum.node(id) {
+        Node::Nil => formatter.write_char(')'),
+        Node::Pair(first, rest) if !labels.contains_key(&id) => {
+            formatter.write_char(' ')?;
+            work.extend([Task::Tail(*rest), Task::Node(*first)]);
+            Ok(())
+        }
+        _ => {
+            formatter.write_str(" . ")?;
+            work.extend([Task::Text(")"), Task::Node(id)]);
+            Ok(())
+        }
+    }
+}
+
+/// The label to print at a node: `#n=` the first time, `#n#` afterwards, nothing if it heads no cycle.
+fn label(labels: &mut BTreeMap<NodeId, Option<u32>>, next: &mut u32, id: NodeId) -> Option<String> {
+    let slot = labels.get_mut(&id)?;
+    Some(match slot {
+        Some(number) => format!("#{number}#"),
+        None => {
+            *slot = Some(*next);
+            *next += 1;
+            format!("#{}=", *next - 1)
+        }
+    })
+}
+
+/// The nodes that contain themselves and are met first on the way into their cycle.
+fn cycle_heads(datum: &Datum) -> BTreeMap<NodeId, Option<u32>> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Visit {
+        Never,
+        Open,
+        Done,
+    }
+    let mut visits = vec![Visit::Never; datum.nodes.len()];
+    let mut heads = BTreeMap::new();
+    let mut work = vec![(datum.root, false)];
+    while let Some((id, is_leaving)) = work.pop() {
+        let visit = &mut visits[id.0 as usize];
+        match (is_leaving, *visit) {
+            (true, _) => *visit = Visit::Done,
+            (false, Visit::Done) => {}
+            (false, Visit::Open) => {
+                heads.insert(id, None);
+            }
+            (false, Visit::Never) => {
+                let children: &[NodeId] = match datum.node(id) {
+                    Node::Pair(first, rest) => &[*first, *rest],
+                    Node::Vector(elements) => elements,
+                    _ => {
+                        *visit = Visit::Done;
+                        continue;
+                    }
+                };
+                *visit = Visit::Open;
+                work.push((id, true));
+                work.extend(children.iter().map(|child| (*child, false)));
+            }
+        }
+    }
+    heads
+}
+
+fn write_atom(node: &Node, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match node {
+        Node::Nil => formatter.write_str("()"),
+        Node::Boolean(value) => formatter.write_str(if *value { "#t" } else { "#f" }),
+        Node::Number(number) => write_number(number, formatter),
+        Node::Character(character) => write_character(*character, formatter),
+        Node::String(text) => write_delimited(text, '"', formatter),
+        Node::Symbol(name) => write_symbol(name, formatter),
+        Node::Keyword(name) => write_keyword(name, formatter),
+        Node::Bytevector(bytes) => {
+            formatter.write_str("#u8(")?;
+            for (index, byte) in bytes.iter().enumerate() {
+                let blank = if index > 0 { " " } else { "" };
+                write!(formatter, "{blank}{byte}")?;
+            }
+            formatter.write_char(')')
+        }
+        Node::Pair(..) | Node::Vector(_) => Ok(()),
+    }
+}
+
+fn write_character(character: char, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let Some((name, _)) = CHARACTER_NAMES.iter().find(|(_, known)| *known == character) {
+        return write!(formatter, "#\\{name}");
+    }
+    if character.is_control() || character.is_whitespace() {
+        return write!(formatter, "#\\x{:x}", u32::from(character));
+    }
+    write!(formatter, "#\\{character}")
+}
+
+fn write_symbol(name: &Name, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if is_word(name.as_str()) && is_plain_symbol(name.as_str()) {
+        return formatter.write_str(name.as_str());
+    }
+    write_delimited(name.as_str(), '|', formatter)
+}
+
+fn write_keyword(name: &Name, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    formatter.write_char(':')?;
+    if is_word(name.as_str()) {
+        return formatter.write_str(name.as_str());
+    }
+    write_delimited(name.as_str(), '|', formatter)
+}
+
+/// Whether the lexer would take the whole text as one word.
+fn is_word(text: &str) -> bool {
+    let is_ordinary = |character: char| !is_delimiter(character) && !character.is_control() && character != '\u{feff}';
+    !text.is_empty() && text.chars().all(is_ordinary)
+}
+
+fn write_delimited(text: &str, delimiter: char, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    formatter.write_char(delimiter)?;
+    for character in text.chars() {
+        match character {
+            '\\' => formatter.write_str("\\\\")?,
+            '\n' => formatter.write_str("\\n")?,
+            '\t' => formatter.write_str("\\t")?,
+            '\r' => formatter.write_str("\\r")?,
+            '\u{7}' => formatter.write_str("\\a")?,
+            '\u{8}' => formatter.write_str("\\b")?,
+            _ if character == delimiter => write!(formatter, "\\{delimiter}")?,
+            _ if character.is_control() => write!(formatter, "\\x{:x};", u32::from(character))?,
+            _ => formatter.write_char(character)?,
+        }
+    }
+    formatter.write_char(delimiter)
+}
+
+fn write_number(number: &Number, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match number {
+        Number::Fixnum(integer) => write!(formatter, "{integer}"),
+        Number::Big(integer) => write!(formatter, "{integer}"),
+        Number::Ratio(ratio) => write!(formatter, "{ratio}"),
+        Number::Flonum(real) => write!(formatter, "{real:?}"),
+    }
+}

@@ -1,0 +1,423 @@
+//! The reader: text to data with source spans.
+//!
+//! Owns nesting, datum labels and recovery from errors.
+//! INVARIANT: reading uses a stack of its own; no nesting of the text overflows the Rust stack, and every node has a span.
+//! It evaluates nothing and knows no special forms beyond the four abbreviations.
+//! Read next: `syntax.rs`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::lexer::{Extent, Lexer, Token};
+use super::{Datum, Name, Node, NodeId, SourceId, Span};
+use crate::number::Number;
+
+/// Reads every datum of `text`, whose spans will name `source`.
+///
+/// All errors are reported in one pass; the data around them are still returned.
+pub fn read_all(text: &str, source: SourceId) -> (Reading, Vec<ReadError>) {
+    read_lexed(text, Lexer::new(text, 0), source)
+}
+
+/// Reads every datum of `text` as if it began with `#!fold-case`.
+pub fn read_all_folding_case(text: &str, source: SourceId) -> (Reading, Vec<ReadError>) {
+    read_lexed(text, Lexer::new(text, 0).with_case_folding(true), source)
+}
+
+fn read_lexed(text: &str, lexer: Lexer<'_>, source: SourceId) -> (Reading, Vec<ReadError>) {
+    if u32::try_from(text.len()).is_err() {
+        let span = Span { source, start: 0, end: 0 };
+        return (Reading::default(), vec![ReadError { problem: ReadProblem::TextTooLong, span, related: None }]);
+    }
+    let mut reader = Reader::new(text, lexer, source);
+    while reader.step(usize::MAX) {}
+    (reader.reading, reader.errors)
+}
+
+/// Reads the first datum at or after byte `start`, a character boundary of `text`; answers it with the byte behind it, or `None` if only blanks are left.
+///
+/// # Errors
+/// The first error. If [`ReadProblem::is_incomplete`], more text could complete the datum.
+pub fn read_one(text: &str, start: usize) -> Result<Option<(Datum, usize)>, ReadError> {
+    let source = SourceId(0);
+    if u32::try_from(text.len()).is_err() {
+        let span = Span { source, start: 0, end: 0 };
+        return Err(ReadError { problem: ReadProblem::TextTooLong, span, related: None });
+    }
+    let mut reader = Reader::new(text, Lexer::new(text, start), source);
+    while reader.errors.is_empty() && reader.step(1) {}
+    let end = reader.lexer.offset();
+    if let Some(error) = reader.errors.into_iter().next() {
+        return Err(error);
+    }
+    let Reading { nodes, forms, .. } = reader.reading;
+    Ok(forms.first().map(|root| (Datum { nodes, root: *root }, end)))
+}
+
+/// Whether `text` stops inside a datum, so that an interactive reader should ask for another line.
+pub fn is_incomplete(text: &str) -> bool {
+    let (_, errors) = read_all(text, SourceId(0));
+    !errors.is_empty() && errors.iter().all(|error| error.problem.is_incomplete())
+}
+
+/// What reading a text gives: the nodes of all its data in one arena.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// All nodes.
+    pub nodes: Vec<Node>,
+    /// The source of each node, parallel to `nodes`. The tail of a list spans from its first element to the closing parenthesis.
+    pub spans: Vec<Span>,
+    /// The data at top level, in order.
+    pub forms: Vec<NodeId>,
+}
+
+/// One thing wrong with a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadError {
+    /// What.
+    pub problem: ReadProblem,
+    /// Where.
+    pub span: Span,
+    /// Where the cause may lie, if that is elsewhere: for an unclosed list, a form inside it that starts at the left margin.
+    pub related: Option<Span>,
+}
+
+/// The kinds of [`ReadError`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReadProblem {
+    /// `)` without an opener.
+    UnexpectedClose,
+    /// The text ends inside this list or vector.
+    UnclosedList,
+    /// The text ends inside this string.
+    UnclosedString,
+    /// The text ends inside this barred symbol.
+    UnclosedSymbol,
+    /// The text ends inside this block comment.
+    UnclosedComment,
+    /// The text or list ends where this abbreviation, comment or label needs a datum.
+    MissingDatum,
+    /// A `.` that is not followed by exactly one last datum of a list.
+    MisplacedDot,
+    /// An element of a bytevector that is not an exact integer from 0 to 255.
+    NotAByte,
+    /// `#n#` before `#n=`, or a label that names itself.
+    UnknownLabel(u64),
+    /// A second `#n=` in one datum.
+    DuplicateLabel(u64),
+    /// A word that starts like a number.
+    MalformedNumber(Name),
+    /// An unknown name after `#\`.
+    UnknownCharacter(Name),
+    /// An unknown `#` syntax.
+    UnknownSharp(Name),
+    /// An unknown escape sequence in a string or symbol.
+    UnknownEscape(Name),
+    /// A bracket or brace.
+    ReservedCharacter(char),
+    /// A text of 4 GiB or more.
+    TextTooLong,
+}
+
+impl ReadProblem {
+    /// Whether more text could repair it.
+    pub fn is_incomplete(&self) -> bool {
+        matches!(
+            self,
+            Self::UnclosedList | Self::UnclosedString | Self::UnclosedSymbol | Self::UnclosedComment | Self::MissingDatum
+        )
+    }
+}
+
+impl fmt::Display for ReadProblem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnexpectedClose => write!(formatter, "closing parenthesis without an opening one"),
+            Self::UnclosedList => write!(formatter, "this parenthesis is never closed"),
+            Self::UnclosedString => write!(formatter, "this string is never closed"),
+            Self::UnclosedSymbol => write!(formatter, "this `|` symbol is never closed"),
+            Self::UnclosedComment => write!(formatter, "this block comment is never closed"),
+            Self::MissingDatum => write!(formatter, "a datum must follow"),
+            Self::MisplacedDot => write!(formatter, "a dot must stand before the last datum of a list"),
+            Self::NotAByte => write!(formatter, "a bytevector holds integers from 0 to 255"),
+            Self::UnknownLabel(label) => write!(formatter, "label #{label}# is not defined before"),
+            Self::DuplicateLabel(label) => write!(formatter, "label #{label}= is defined twice"),
+            Self::MalformedNumber(word) => write!(formatter, "malformed number `{word}`"),
+            Self::UnknownCharacter(name) => write!(formatter, "unknown character name `#\\{name}`"),
+            Self::UnknownSharp(word) => write!(formatter, "unknown syntax `{word}`"),
+            Self::UnknownEscape(text) => write!(formatter, "unknown escape sequence `{text}`"),
+            Self::ReservedCharacter(character) => write!(formatter, "`{character}` is reserved; use parentheses"),
+            Self::TextTooLong => write!(formatter, "the text is longer than 4 GiB"),
+        }
+    }
+}
+
+/// An unfinished datum.
+#[derive(Debug)]
+struct Frame {
+    kind: FrameKind,
+    /// The opening token.
+    extent: Extent,
+    /// How many finished data lie below it on the reader's stack.
+    base: usize,
+}
+
+#[derive(Debug)]
+enum FrameKind {
+    /// A list; the number of elements before its dot, if there was one.
+    List(Option<usize>),
+    Vector,
+    Bytevector,
+    Abbreviation(&'static str),
+    DatumComment,
+    /// A label and the node that stands for it until its datum is complete.
+    Label(u64, NodeId),
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    lexer: Lexer<'a>,
+    source: SourceId,
+    frames: Vec<Frame>,
+    /// Finished data whose parents are not finished.
+    values: Vec<NodeId>,
+    /// Labels of the current top-level datum.
+    labels: BTreeMap<u64, NodeId>,
+    /// The first form at the left margin inside the outermost open list.
+    margin: Option<Extent>,
+    reading: Reading,
+    errors: Vec<ReadError>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str, lexer: Lexer<'a>, source: SourceId) -> Self {
+        Self {
+            text,
+            lexer,
+            source,
+            frames: Vec::new(),
+            values: Vec::new(),
+            labels: BTreeMap::new(),
+            margin: None,
+            reading: Reading::default(),
+            errors: Vec::new(),
+        }
+    }
+
+    /// Handles one token; whether to go on: the text has not ended and fewer than `limit` data are complete.
+    fn step(&mut self, limit: usize) -> bool {
+        let (token, extent) = match self.lexer.next() {
+            Ok(located) => located,
+            Err((problem, extent)) => {
+                self.error(problem, extent);
+                return true;
+            }
+        };
+        match token {
+            Token::Open => self.open(FrameKind::List(None), extent),
+            Token::OpenVector => self.open(FrameKind::Vector, extent),
+            Token::OpenBytevector => self.open(FrameKind::Bytevector, extent),
+            Token::Abbreviation(name) => self.open(FrameKind::Abbreviation(name), extent),
+            Token::DatumComment => self.open(FrameKind::DatumComment, extent),
+            Token::LabelDefinition(label) => self.define_label(label, extent),
+            Token::LabelReference(label) => match self.labels.get(&label) {
+                Some(node) => self.complete(*node),
+                None => self.error(ReadProblem::UnknownLabel(label), extent),
+            },
+            Token::Dot => self.dot(extent),
+            Token::Close => self.close(extent),
+            Token::Atom(node) => {
+                let node = self.add(node, extent);
+                self.complete(node);
+            }
+            Token::End => {
+                self.finish();
+                return false;
+            }
+        }
+        self.reading.forms.len() < limit
+    }
+
+    fn open(&mut self, kind: FrameKind, extent: Extent) {
+        let is_at_margin = extent.start == 0 || self.text.as_bytes()[extent.start - 1] == b'\n';
+        if is_at_margin && !self.frames.is_empty() && self.margin.is_none() {
+            self.margin = Some(extent.clone());
+        }
+        self.frames.push(Frame { kind, extent, base: self.values.len() });
+    }
+
+    fn define_label(&mut self, label: u64, extent: Extent) {
+        if self.labels.contains_key(&label) {
+            self.error(ReadProblem::DuplicateLabel(label), extent);
+            return;
+        }
+        let placeholder = self.add(Node::Nil, extent.clone());
+        self.labels.insert(label, placeholder);
+        self.open(FrameKind::Label(label, placeholder), extent);
+    }
+
+    fn dot(&mut self, extent: Extent) {
+        let count = self.values.len();
+        match self.frames.last_mut() {
+            Some(Frame { kind: FrameKind::List(dot @ None), base, .. }) if count > *base => *dot = Some(count - *base),
+            _ => self.error(ReadProblem::MisplacedDot, extent),
+        }
+    }
+
+    /// A datum is finished; so are the abbreviations and labels that waited for it.
+    fn complete(&mut self, mut node: NodeId) {
+        loop {
+            match self.frames.last() {
+                Some(Frame { kind: FrameKind::Abbreviation(name), extent, .. }) => {
+                    let (name, extent) = (*name, extent.clone());
+                    node = self.abbreviation(name, extent, node);
+                }
+                Some(Frame { kind: FrameKind::Label(label, placeholder), .. }) => {
+                    node = self.resolve_label(*label, *placeholder, node);
+                }
+                Some(Frame { kind: FrameKind::DatumComment, .. }) => {
+                    self.frames.pop();
+                    return;
+                }
+                Some(_) => {
+                    self.values.push(node);
+                    return;
+                }
+                None => {
+                    self.reading.forms.push(node);
+                    self.labels.clear();
+                    self.margin = None;
+                    return;
+                }
+            }
+            self.frames.pop();
+        }
+    }
+
+    fn abbreviation(&mut self, name: &'static str, extent: Extent, node: NodeId) -> NodeId {
+        let end = self.reading.spans[node.0 as usize].end as usize;
+        let whole = extent.start..end.max(extent.end);
+        let start = self.reading.spans[node.0 as usize].start as usize;
+        let keyword = self.add(Node::Symbol(Name::from(name)), extent);
+        let nil = self.add(Node::Nil, whole.end..whole.end);
+        let operand = self.add(Node::Pair(node, nil), start..end);
+        self.add(Node::Pair(keyword, operand), whole)
+    }
+
+    /// Gives a label its datum: the placeholder, which references already name, takes the content over.
+    fn resolve_label(&mut self, label: u64, placeholder: NodeId, node: NodeId) -> NodeId {
+        if node == placeholder {
+            let span = self.reading.spans[placeholder.0 as usize];
+            self.errors.push(ReadError { problem: ReadProblem::UnknownLabel(label), span, related: None });
+            return placeholder;
+        }
+        if self.labels.iter().any(|(_, other)| *other == node) {
+            self.labels.insert(label, node);
+            return node;
+        }
+        let content = self.reading.nodes[node.0 as usize].clone();
+        self.reading.nodes[placeholder.0 as usize] = content;
+        let end = self.reading.spans[node.0 as usize].end;
+        self.reading.spans[placeholder.0 as usize].end = end;
+        placeholder
+    }
+
+    fn close(&mut self, extent: Extent) {
+        while let Some(frame) = self.frames.pop() {
+            let whole = frame.extent.start..extent.end;
+            let node = match frame.kind {
+                FrameKind::Abbreviation(_) | FrameKind::DatumComment | FrameKind::Label(..) => {
+                    self.error(ReadProblem::MissingDatum, frame.extent);
+                    continue;
+                }
+                FrameKind::List(dot) => self.close_list(frame.base, dot, &whole),
+                FrameKind::Vector => {
+                    let elements = self.values.split_off(frame.base);
+                    self.add(Node::Vector(elements), whole)
+                }
+                FrameKind::Bytevector => self.close_bytevector(frame.base, whole),
+            };
+            self.complete(node);
+            return;
+        }
+        self.error(ReadProblem::UnexpectedClose, extent);
+    }
+
+    fn close_list(&mut self, base: usize, dot: Option<usize>, whole: &Extent) -> NodeId {
+        let mut elements = self.values.split_off(base);
+        let mut list = None;
+        if let Some(before) = dot {
+            if elements.len() == before + 1 {
+                list = elements.pop();
+            } else {
+                self.error(ReadProblem::MisplacedDot, whole.clone());
+            }
+        }
+        let last = whole.end - 1..whole.end;
+        if elements.is_empty() {
+            return list.unwrap_or_else(|| self.add(Node::Nil, whole.clone()));
+        }
+        let mut list = list.unwrap_or_else(|| self.add(Node::Nil, last));
+        for (index, element) in elements.iter().enumerate().rev() {
+            let start = self.reading.spans[element.0 as usize].start as usize;
+            // A label reference stands where its datum stands, which may be outside of this list.
+            let extent = if index == 0 || !whole.contains(&start) { whole.clone() } else { start..whole.end };
+            list = self.add(Node::Pair(*element, list), extent);
+        }
+        list
+    }
+
+    fn close_bytevector(&mut self, base: usize, whole: Extent) -> NodeId {
+        let mut bytes = Vec::new();
+        for element in self.values.split_off(base) {
+            let byte = match &self.reading.nodes[element.0 as usize] {
+                Node::Number(Number::Fixnum(number)) => u8::try_from(*number).ok(),
+                _ => None,
+            };
+            match byte {
+                Some(byte) => bytes.push(byte),
+                None => {
+                    let span = self.reading.spans[element.0 as usize];
+                    self.errors.push(ReadError { problem: ReadProblem::NotAByte, span, related: None });
+                }
+            }
+        }
+        self.add(Node::Bytevector(Arc::from(bytes)), whole)
+    }
+
+    /// Reports what the end of the text leaves open: the outermost list, or else the prefix that lacks its datum.
+    fn finish(&mut self) {
+        let margin = self.margin.take().map(|extent| self.span(extent));
+        let is_list = |frame: &&Frame| matches!(frame.kind, FrameKind::List(_) | FrameKind::Vector | FrameKind::Bytevector);
+        let list = self.frames.iter().find(is_list).map(|frame| frame.extent.clone());
+        if let Some(extent) = list {
+            let span = self.span(extent);
+            self.errors.push(ReadError { problem: ReadProblem::UnclosedList, span, related: margin });
+        } else if let Some(frame) = self.frames.last() {
+            let extent = frame.extent.clone();
+            self.error(ReadProblem::MissingDatum, extent);
+        }
+    }
+
+    fn add(&mut self, node: Node, extent: Extent) -> NodeId {
+        let id = NodeId(u32::try_from(self.reading.nodes.len()).unwrap_or(u32::MAX));
+        let span = self.span(extent);
+        self.reading.nodes.push(node);
+        self.reading.spans.push(span);
+        id
+    }
+
+    fn span(&self, extent: Extent) -> Span {
+        let offset = |byte: usize| u32::try_from(byte).unwrap_or(u32::MAX);
+        Span { source: self.source, start: offset(extent.start), end: offset(extent.end) }
+    }
+
+    fn error(&mut self, problem: ReadProblem, extent: Extent) {
+        let span = self.span(extent);
+        self.errors.push(ReadError { problem, span, related: None });
+    }
+}
+
+#[cfg(test)]
+mod tests;
