@@ -6,6 +6,8 @@
 //! It does not know about scopes, macros, registers or instructions.
 //! Read next: `compiler.rs`.
 
+mod print;
+
 use crate::datum::{Datum, Name, Span};
 
 /// Names one node of a [`Unit`].

@@ -1,0 +1,365 @@
+//! Diagnostics: what is wrong with a program text, as facts.
+//!
+//! Owns the kinds of errors and warnings that the reader and the expander report, their spans, notes and hints.
+//! INVARIANT: a diagnostic carries facts; whoever shows it to people chooses layout and colour.
+//! It does not print source lines.
+//! Read next: `syntax.rs`.
+
+use std::fmt;
+
+use crate::datum::reader::{ReadError, ReadProblem};
+use crate::datum::{Name, Span};
+
+/// One thing wrong with a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnostic {
+    /// What.
+    pub kind: DiagnosticKind,
+    /// Where; for code that a macro made, where the outermost macro was used.
+    pub span: Span,
+    /// Further places, innermost expansion first.
+    pub notes: Vec<Note>,
+}
+
+/// A diagnostic as the error of a function; boxed because it is rare and large.
+pub(crate) type Failure = Box<Diagnostic>;
+
+/// A further fact about a diagnostic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// What.
+    pub kind: NoteKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// The kinds of [`Note`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoteKind {
+    /// The code was made by this macro, defined at the span.
+    InExpansionOf(Name),
+    /// This form starts at the left margin, inside a list that is never closed.
+    StartsAtMargin,
+    /// The library is imported here.
+    ImportedHere(Name),
+}
+
+/// The kinds of [`Diagnostic`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum DiagnosticKind {
+    /// The text cannot be read.
+    Unreadable(ReadProblem),
+    /// A core form does not have the shape that its grammar demands.
+    Malformed {
+        /// The grammar, as in the reports.
+        grammar: &'static str,
+    },
+    /// A `syntax-rules` form is wrong in a way that its grammar does not show.
+    BadRule(RuleProblem),
+    /// No rule of the macro matches its use.
+    NoRuleMatches {
+        /// The macro.
+        keyword: Name,
+    },
+    /// `(syntax-error message irritant …)`.
+    Raised {
+        /// Message and irritants, as text.
+        message: String,
+    },
+    /// No definition or import provides this name.
+    Unbound {
+        /// The name.
+        name: Name,
+        /// Visible names that are spelled nearly like it.
+        similar: Vec<Name>,
+    },
+    /// Several bindings apply to an identifier and none is the innermost.
+    Ambiguous {
+        /// The name.
+        name: Name,
+    },
+    /// A keyword where a value is expected.
+    KeywordAsExpression {
+        /// The keyword.
+        name: Name,
+    },
+    /// A definition where a value is expected.
+    DefinitionAsExpression {
+        /// The defining form.
+        name: Name,
+    },
+    /// A form that is allowed only at the top level of a program.
+    NotAtTopLevel {
+        /// The form.
+        name: Name,
+    },
+    /// `()` as an expression.
+    EmptyCombination,
+    /// A combination with a dotted or circular tail.
+    ImproperCombination,
+    /// One name bound twice by one form.
+    DuplicateBinding {
+        /// The name.
+        name: Name,
+    },
+    /// An assignment to a name that another library or the kernel defines.
+    AssignsImport {
+        /// The name.
+        name: Name,
+    },
+    /// The right-hand side of a syntax binding is not a transformer.
+    NotATransformer,
+    /// A body without an expression.
+    EmptyBody,
+    /// Forms are nested, or macros expand, more deeply than the limit.
+    TooDeep {
+        /// Levels.
+        limit: u32,
+    },
+    /// Macro expansion makes more code than the limit.
+    TooLarge {
+        /// Syntax nodes.
+        limit: u32,
+    },
+    /// There is no such library.
+    UnknownLibrary {
+        /// Its name.
+        name: Name,
+        /// Libraries that exist and are named nearly like it.
+        similar: Vec<Name>,
+    },
+    /// The library does not export this name.
+    NotExported {
+        /// The library, or the import set it was narrowed to.
+        library: Name,
+        /// The name.
+        name: Name,
+        /// Exported names that are spelled nearly like it.
+        similar: Vec<Name>,
+    },
+    /// The file found for a library defines no library of this name.
+    LibraryNotInFile {
+        /// The library.
+        library: Name,
+        /// The file.
+        file: Name,
+    },
+    /// A library imports itself, directly or through others.
+    ImportCycle {
+        /// The libraries, each importing the next, the last importing the first.
+        cycle: Vec<Name>,
+    },
+    /// A library exports a name that it neither defines nor imports.
+    ExportsUndefined {
+        /// The name.
+        name: Name,
+    },
+    /// A library exports two things under one name.
+    DuplicateExport {
+        /// The name.
+        name: Name,
+    },
+    /// The source of a library or an included file cannot be had.
+    SourceUnavailable {
+        /// The library or file.
+        name: Name,
+        /// Why.
+        reason: String,
+    },
+    /// No clause of `cond-expand` holds.
+    NoClauseHolds,
+    /// A primitive is called with a number of arguments that it does not take.
+    WrongArgumentCount {
+        /// The primitive.
+        name: Name,
+        /// How many it is given.
+        given: usize,
+        /// The least it takes.
+        minimum: usize,
+        /// The most it takes, if there is a limit.
+        maximum: Option<usize>,
+    },
+}
+
+/// What may be wrong inside `syntax-rules`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RuleProblem {
+    /// A pattern that is not a list starting with the keyword.
+    PatternNotAList,
+    /// A second ellipsis in one list or vector of a pattern.
+    SecondEllipsis,
+    /// An ellipsis with nothing before it.
+    EllipsisWithoutPattern,
+    /// A variable that occurs twice in one pattern.
+    DuplicateVariable(Name),
+    /// A variable that is followed by fewer ellipses in the template than in the pattern.
+    MissingEllipsis(Name),
+    /// An ellipsis in a template that no variable before it repeats.
+    NothingToRepeat,
+    /// Variables under one ellipsis that matched sequences of different lengths.
+    UnequalLengths,
+}
+
+impl Diagnostic {
+    /// A diagnostic without notes.
+    pub fn new(kind: DiagnosticKind, span: Span) -> Self {
+        Self { kind, span, notes: Vec::new() }
+    }
+
+    /// What the author could do about it.
+    pub fn hint(&self) -> Option<String> {
+        match &self.kind {
+            DiagnosticKind::Unbound { similar, .. } | DiagnosticKind::NotExported { similar, .. } => did_you_mean(similar),
+            DiagnosticKind::UnknownLibrary { similar, .. } => did_you_mean(similar),
+            DiagnosticKind::EmptyCombination => Some("write '() for the empty list".to_owned()),
+            DiagnosticKind::AssignsImport { name } => Some(format!("define a `{name}` of your own first")),
+            DiagnosticKind::NotATransformer => Some("write (syntax-rules (literal …) (pattern template) …)".to_owned()),
+            DiagnosticKind::NoClauseHolds => Some("add an `else` clause".to_owned()),
+            DiagnosticKind::TooDeep { .. } => Some("does a macro expand into a use of itself?".to_owned()),
+            DiagnosticKind::DefinitionAsExpression { .. } => {
+                Some("a definition may stand at the top level or in a body, such as that of `let` or `lambda`".to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn did_you_mean(similar: &[Name]) -> Option<String> {
+    let names: Vec<_> = similar.iter().map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
+}
+
+impl From<ReadError> for Diagnostic {
+    fn from(error: ReadError) -> Self {
+        let notes = error.related.map(|span| Note { kind: NoteKind::StartsAtMargin, span });
+        Self { kind: DiagnosticKind::Unreadable(error.problem), span: error.span, notes: notes.into_iter().collect() }
+    }
+}
+
+impl fmt::Display for DiagnosticKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(problem) => problem.fmt(f),
+            Self::Malformed { grammar } => write!(f, "this form should look like {grammar}"),
+            Self::BadRule(problem) => problem.fmt(f),
+            Self::NoRuleMatches { keyword } => write!(f, "no rule of `{keyword}` matches this use"),
+            Self::Raised { message } => f.write_str(message),
+            Self::Unbound { name, .. } => write!(f, "`{name}` is not defined"),
+            Self::Ambiguous { name } => write!(f, "`{name}` is ambiguous: several of its bindings are equally near"),
+            Self::KeywordAsExpression { name } => write!(f, "`{name}` is a keyword, not a value"),
+            Self::DefinitionAsExpression { name } => write!(f, "`{name}` defines, but a value is needed here"),
+            Self::NotAtTopLevel { name } => write!(f, "`{name}` is allowed at the top level of a program only"),
+            Self::EmptyCombination => write!(f, "() is not an expression"),
+            Self::ImproperCombination => write!(f, "a procedure call must be a proper list"),
+            Self::DuplicateBinding { name } => write!(f, "`{name}` is bound twice here"),
+            Self::AssignsImport { name } => write!(f, "`{name}` is imported and cannot be assigned"),
+            Self::NotATransformer => write!(f, "this is not a syntax transformer"),
+            Self::EmptyBody => write!(f, "this body has no expression"),
+            Self::TooDeep { limit } => write!(f, "code is nested or macros expand to more than {limit} levels"),
+            Self::TooLarge { limit } => write!(f, "macro expansion makes more than {limit} nodes of code"),
+            Self::UnknownLibrary { name, .. } => write!(f, "there is no library {name}"),
+            Self::NotExported { library, name, .. } => write!(f, "{library} does not export `{name}`"),
+            Self::LibraryNotInFile { library, file } => write!(f, "{file} does not define the library {library}"),
+            Self::ImportCycle { cycle } => {
+                f.write_str("libraries import each other in a circle: ")?;
+                cycle.iter().try_for_each(|name| write!(f, "{name} → "))?;
+                cycle.first().map_or(Ok(()), |name| write!(f, "{name}"))
+            }
+            Self::ExportsUndefined { name } => write!(f, "`{name}` is exported but neither defined nor imported"),
+            Self::DuplicateExport { name } => write!(f, "`{name}` is exported twice with different meanings"),
+            Self::SourceUnavailable { name, reason } => write!(f, "cannot read {name}: {reason}"),
+            Self::NoClauseHolds => write!(f, "no clause of this `cond-expand` holds"),
+            Self::WrongArgumentCount { name, given, minimum, maximum } => {
+                write!(f, "`{name}` takes ")?;
+                match maximum {
+                    Some(maximum) if maximum == minimum => write!(f, "{minimum}")?,
+                    Some(maximum) => write!(f, "{minimum} to {maximum}")?,
+                    None => write!(f, "at least {minimum}")?,
+                }
+                write!(f, " arguments, not {given}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for RuleProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PatternNotAList => write!(f, "the pattern of a rule must be a list that starts with the keyword"),
+            Self::SecondEllipsis => write!(f, "a list pattern may contain one ellipsis only"),
+            Self::EllipsisWithoutPattern => write!(f, "nothing stands before this ellipsis"),
+            Self::DuplicateVariable(name) => write!(f, "`{name}` occurs twice in this pattern"),
+            Self::MissingEllipsis(name) => write!(f, "`{name}` needs as many ellipses in the template as in the pattern"),
+            Self::NothingToRepeat => write!(f, "no variable before this ellipsis has one in the pattern"),
+            Self::UnequalLengths => write!(f, "variables repeated together matched different numbers of forms"),
+        }
+    }
+}
+
+impl fmt::Display for NoteKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InExpansionOf(keyword) => write!(f, "in an expansion of `{keyword}`, defined here"),
+            Self::StartsAtMargin => write!(f, "this form starts at the margin, yet inside the unclosed list"),
+            Self::ImportedHere(library) => write!(f, "{library} is imported here"),
+        }
+    }
+}
+
+/// The names among `candidates` that are spelled most nearly like `name`, at most three.
+pub(crate) fn similar_names<'a>(name: &str, candidates: impl Iterator<Item = &'a Name>) -> Vec<Name> {
+    let limit = (name.chars().count() / 3).clamp(1, 3);
+    let mut near: Vec<_> = candidates
+        .filter_map(|candidate| {
+            let distance = edit_distance(name, candidate.as_str(), limit);
+            distance.map(|distance| (distance, candidate.clone()))
+        })
+        .collect();
+    near.sort();
+    near.dedup();
+    near.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// How many insertions, deletions, replacements or swaps of neighbours turn `a` into `b`, if at most `limit`.
+fn edit_distance(a: &str, b: &str, limit: usize) -> Option<usize> {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > limit {
+        return None;
+    }
+    let mut before = Vec::new();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let above = std::mem::replace(&mut row, vec![i]);
+        for j in 1..=b.len() {
+            let replaced = above[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = replaced.min(above[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                let swapped: &Vec<usize> = &before;
+                least = least.min(swapped[j - 2] + 1);
+            }
+            row.push(least);
+        }
+        before = above;
+    }
+    row.last().copied().filter(|distance| *distance <= limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similar_names_are_one_slip_away() {
+        let names: Vec<Name> = ["car", "cdr", "vector-ref", "vector-set!", "string-ref"].map(Name::from).to_vec();
+        for (typed, expected) in [
+            ("cra", &["car"][..]),
+            ("vectr-ref", &["vector-ref"]),
+            ("vector-set", &["vector-ref", "vector-set!"][1..]),
+            ("foo", &[]),
+        ] {
+            let similar = similar_names(typed, names.iter());
+            let similar: Vec<&str> = similar.iter().map(Name::as_str).collect();
+            assert_eq!(similar.first(), expected.first(), "{typed}");
+        }
+    }
+}

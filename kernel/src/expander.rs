@@ -1,0 +1,319 @@
+//! The expander: source text to units of the core language.
+//!
+//! Owns a session: source texts, library instances, global names, and the persistent top level of interactions.
+//! INVARIANT: a library is expanded once in a session; its unit is delivered before the first unit that needs it, whatever fails in between.
+//! It touches no file: texts come from the caller and from [`Libraries`].
+//! Read next: `expander/unit.rs`, then `form.rs`.
+
+mod body;
+mod builder;
+mod import;
+mod library;
+mod unit;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::core::{GlobalName, Unit};
+use crate::datum::reader::{read_all, read_all_folding_case};
+use crate::datum::{Name, SourceId, Span};
+use crate::diagnostic::Diagnostic;
+use crate::form::FORMS;
+use crate::syntax::binding::Binding;
+use crate::syntax::rules::{Auxiliary, Rules};
+use crate::syntax::scope::{Scope, ScopeSet};
+use crate::syntax::symbol::Symbol;
+use crate::syntax::{Identifier, Syntax, SyntaxStore};
+pub(crate) use body::{Context, Target, Value};
+pub(crate) use unit::{Head, UnitExpander};
+
+/// The library that exports every core form and every primitive.
+pub const KERNEL_LIBRARY: &str = "(duet kernel)";
+
+/// How deep forms may be nested and macro uses may produce macro uses.
+pub const LIMIT_NESTING: u32 = 10_000;
+
+/// How many syntax nodes the macros of one unit may make.
+pub const LIMIT_EXPANSION_NODES: u32 = 1 << 23;
+
+/// Finds the sources of libraries and included files.
+///
+/// The caller implements it; the expander itself never reads a file.
+pub trait Libraries {
+    /// The source of a library, `None` if there is no such library.
+    ///
+    /// # Errors
+    /// [`SourceError`] if the library should be there but cannot be read.
+    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError>;
+
+    /// The text that `(include path)` asks for in the source named `includer`.
+    ///
+    /// # Errors
+    /// [`SourceError`] if it cannot be read.
+    fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError>;
+
+    /// The names of the libraries that are known to exist, for hints.
+    fn names(&self) -> Vec<LibraryName>;
+}
+
+/// The name of a library: symbols and exact non-negative integers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LibraryName {
+    /// The parts, as text.
+    pub parts: Vec<Name>,
+}
+
+impl LibraryName {
+    /// The name in parentheses, by which units and globals refer to the library.
+    pub fn to_name(&self) -> Name {
+        Name::from(self.to_string().as_str())
+    }
+}
+
+impl fmt::Display for LibraryName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<_> = self.parts.iter().map(Name::as_str).collect();
+        write!(formatter, "({})", parts.join(" "))
+    }
+}
+
+/// A source text and the name that messages call it by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceText {
+    /// A file path, or another name that [`Libraries::include`] understands as an includer.
+    pub name: String,
+    /// The text.
+    pub text: Arc<str>,
+}
+
+/// Why a source cannot be had: one lower-case clause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceError(pub String);
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SourceError {}
+
+/// A primitive procedure as the expander needs to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrimitiveSignature {
+    /// Its stable name.
+    pub name: Name,
+    /// The least number of arguments.
+    pub minimum: usize,
+    /// The greatest, unless it takes any number.
+    pub maximum: Option<usize>,
+}
+
+/// What a text expands to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expansion {
+    /// Units to evaluate in order: libraries needed for the first time, each after those it imports, then the text itself.
+    pub units: Vec<Unit>,
+    /// What is suspicious but no error.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// An expansion session.
+#[derive(Debug)]
+pub struct Expander {
+    pub(crate) syntax: SyntaxStore,
+    pub(crate) macros: Vec<Macro>,
+    pub(crate) primitives: Vec<PrimitiveSignature>,
+    globals: Vec<GlobalName>,
+    global_index: BTreeMap<GlobalName, u32>,
+    sources: Vec<SourceText>,
+    libraries: BTreeMap<Name, Library>,
+    /// Libraries whose expansion has begun, outermost first.
+    loading: Vec<Name>,
+    /// Units of libraries that no expansion has delivered yet.
+    undelivered: Vec<Unit>,
+    default_imports: Vec<LibraryName>,
+    interaction: Option<Module>,
+    programs: u32,
+    /// The identifiers that core forms compare with, in the scope of the kernel's own library.
+    kernel: ScopeSet,
+}
+
+/// A macro: how it rewrites its uses.
+#[derive(Debug)]
+pub(crate) struct Macro {
+    pub(crate) transformer: Transformer,
+    /// The module it is defined in.
+    pub(crate) module: Scope,
+    pub(crate) definition: Span,
+}
+
+/// The kinds of transformers; a procedural kind, run by the machine, would be another variant here and another arm in `UnitExpander::rewrite`.
+#[derive(Debug)]
+pub(crate) enum Transformer {
+    Rules(Rules),
+}
+
+/// An expanded library.
+#[derive(Clone, Debug)]
+struct Library {
+    exports: BTreeMap<Symbol, Binding>,
+}
+
+/// A top level: that of one library, one program, or all interactions.
+#[derive(Clone, Debug)]
+pub(crate) struct Module {
+    pub(crate) name: Name,
+    pub(crate) scope: Scope,
+    /// The set of that one scope.
+    pub(crate) scopes: ScopeSet,
+    pub(crate) is_interactive: bool,
+    /// Names given to definitions that macros introduced.
+    renamed: BTreeSet<Name>,
+}
+
+impl Expander {
+    /// Starts a session in which these primitives exist and programs without `import` see these libraries.
+    pub fn new(primitives: impl IntoIterator<Item = PrimitiveSignature>, default_imports: Vec<LibraryName>) -> Self {
+        let mut syntax = SyntaxStore::default();
+        let scope = syntax.sets.fresh();
+        let kernel = syntax.sets.insert(ScopeSet::EMPTY, scope);
+        let mut expander = Self {
+            syntax,
+            macros: Vec::new(),
+            primitives: primitives.into_iter().collect(),
+            globals: Vec::new(),
+            global_index: BTreeMap::new(),
+            sources: Vec::new(),
+            libraries: BTreeMap::new(),
+            loading: Vec::new(),
+            undelivered: Vec::new(),
+            default_imports,
+            interaction: None,
+            programs: 0,
+            kernel,
+        };
+        let forms = FORMS.iter().map(|row| Name::from(row.name)).zip((0..).map(Binding::Form));
+        let primitives = expander.primitives.iter().map(|primitive| primitive.name.clone()).zip((0..).map(Binding::Primitive));
+        let mut exports = BTreeMap::new();
+        for (name, binding) in primitives.chain(forms).collect::<Vec<_>>() {
+            let symbol = expander.syntax.symbols.intern(&name);
+            expander.syntax.bind(Identifier { symbol, scopes: kernel }, binding);
+            exports.insert(symbol, binding);
+        }
+        expander.libraries.insert(Name::from(KERNEL_LIBRARY), Library { exports });
+        expander
+    }
+
+    /// Expands a program.
+    ///
+    /// A program without any `import` sees the default libraries; otherwise it sees what it imports.
+    ///
+    /// # Errors
+    /// Every error found in one pass over the program and the libraries it needs. Libraries expanded without error stay expanded.
+    pub fn expand_program(
+        &mut self,
+        name: &str,
+        text: &str,
+        libraries: &mut dyn Libraries,
+    ) -> Result<Expansion, Vec<Diagnostic>> {
+        self.programs += 1;
+        let module_name = if self.programs == 1 { "(program)".to_owned() } else { format!("(program {})", self.programs) };
+        let module = self.new_module(Name::from(module_name.as_str()), false);
+        let mut unit = UnitExpander::new(self, libraries, module);
+        unit.program(name, text);
+        let (_, expansion) = unit.finish();
+        self.deliver(expansion)
+    }
+
+    /// Expands one input of an interactive session, in the top level that all interactions share.
+    ///
+    /// A name that is not defined yet is a warning only: a later input may define it.
+    ///
+    /// # Errors
+    /// Every error found. Definitions of keywords and imports that were expanded before an error stay in force.
+    pub fn expand_interaction(
+        &mut self,
+        name: &str,
+        text: &str,
+        libraries: &mut dyn Libraries,
+    ) -> Result<Expansion, Vec<Diagnostic>> {
+        let known = self.interaction.take();
+        let is_first = known.is_none();
+        let module = known.unwrap_or_else(|| self.new_module(Name::from("(program)"), true));
+        let mut unit = UnitExpander::new(self, libraries, module);
+        if is_first {
+            unit.import_defaults();
+        }
+        unit.interaction(name, text);
+        let (module, expansion) = unit.finish();
+        self.interaction = Some(module);
+        self.deliver(expansion)
+    }
+
+    /// The source text that a span belongs to.
+    pub fn source(&self, id: SourceId) -> Option<&SourceText> {
+        self.sources.get(id.0 as usize)
+    }
+
+    /// The names visible at the interactive top level, for completion, each with whether it is a keyword; in alphabetical order.
+    pub fn interaction_names(&self) -> Vec<(Name, bool)> {
+        let Some(module) = &self.interaction else { return Vec::new() };
+        let bindings = self.syntax.bindings.names_in(&self.syntax.sets, module.scopes);
+        let mut names: Vec<_> = bindings
+            .map(|(symbol, binding)| {
+                let is_keyword = matches!(binding, Binding::Form(_) | Binding::Macro(_));
+                (self.syntax.symbols.name(symbol).clone(), is_keyword)
+            })
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn deliver(&mut self, expansion: Result<Expansion, Vec<Diagnostic>>) -> Result<Expansion, Vec<Diagnostic>> {
+        let mut expansion = expansion?;
+        let program = std::mem::replace(&mut expansion.units, std::mem::take(&mut self.undelivered));
+        expansion.units.extend(program);
+        Ok(expansion)
+    }
+
+    fn new_module(&mut self, name: Name, is_interactive: bool) -> Module {
+        let scope = self.syntax.sets.fresh();
+        let scopes = self.syntax.sets.insert(ScopeSet::EMPTY, scope);
+        Module { name, scope, scopes, is_interactive, renamed: BTreeSet::new() }
+    }
+
+    /// Keeps a text and reads it; the forms get the given scopes.
+    fn read(&mut self, source: SourceText, scopes: ScopeSet, folds_case: bool) -> (Vec<Syntax>, Vec<Diagnostic>) {
+        let id = SourceId(u32::try_from(self.sources.len()).unwrap_or(u32::MAX));
+        let read = if folds_case { read_all_folding_case } else { read_all };
+        let (reading, errors) = read(&source.text, id);
+        self.sources.push(source);
+        (self.syntax.import(reading, scopes), errors.into_iter().map(Diagnostic::from).collect())
+    }
+
+    fn global(&mut self, library: &Name, name: &Name) -> u32 {
+        let global = GlobalName { library: library.clone(), name: name.clone() };
+        if let Some(index) = self.global_index.get(&global) {
+            return *index;
+        }
+        let index = u32::try_from(self.globals.len()).unwrap_or(u32::MAX);
+        self.globals.push(global.clone());
+        self.global_index.insert(global, index);
+        index
+    }
+
+    /// The identifier by which the kernel's own library knows a form.
+    fn kernel_identifier(&mut self, name: &str) -> Identifier {
+        Identifier { symbol: self.syntax.symbols.intern(&Name::from(name)), scopes: self.kernel }
+    }
+
+    pub(crate) fn auxiliary(&mut self) -> Auxiliary {
+        Auxiliary { ellipsis: self.kernel_identifier("..."), underscore: self.kernel_identifier("_") }
+    }
+}
+
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,290 @@
+//! Definition contexts: bodies and top levels.
+//!
+//! Owns the two passes over a sequence of definitions and expressions: the first rewrites macro uses until every definition is known, the second expands values and expressions.
+//! INVARIANT: no expression is expanded before all names of its context are bound.
+//! It does not know which forms define.
+//! Read next: `library.rs`.
+
+use std::collections::BTreeSet;
+
+use super::unit::{Head, UnitExpander};
+use super::{Macro, Transformer};
+use crate::core::{Core, CoreId, GlobalName, Lambda, VariableId};
+use crate::datum::Name;
+use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::syntax::binding::Binding;
+use crate::syntax::scope::Scope;
+use crate::syntax::{Identifier, Syntax};
+
+/// A sequence of definitions and expressions in the course of its first pass.
+pub(crate) struct Context {
+    is_top_level: bool,
+    /// Scopes of the macro uses of this context, which definitions do not keep.
+    pub(super) use_scopes: Vec<Scope>,
+    /// Forms to come, the next one last.
+    pending: Vec<Syntax>,
+    items: Vec<Item>,
+    /// What this body has defined.
+    defined: BTreeSet<Identifier>,
+}
+
+/// What the first pass leaves for the second.
+enum Item {
+    Define { target: Target, value: Value, place: Syntax },
+    Evaluate(Value, Syntax),
+}
+
+/// What a definition defines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    /// A global, by its number in the session.
+    Global(u32),
+    Local(VariableId),
+}
+
+/// What the second pass is to make code of.
+pub(crate) enum Value {
+    /// An expression.
+    Expression(Syntax),
+    /// A procedure: its formals and body.
+    Procedure(Syntax, Vec<Syntax>),
+    /// The values of an expression, received by the procedure that the code makes.
+    Received(Syntax, CoreId),
+    /// Code that a form has already made.
+    Ready(CoreId),
+}
+
+impl Context {
+    fn new(is_top_level: bool, forms: &[Syntax]) -> Self {
+        let pending = forms.iter().rev().copied().collect();
+        Self { is_top_level, use_scopes: Vec::new(), pending, items: Vec::new(), defined: BTreeSet::new() }
+    }
+
+    /// Whether this is the top level of a program, library or interaction.
+    pub(crate) fn is_top_level(&self) -> bool {
+        self.is_top_level
+    }
+
+    /// Puts forms in place of the current one.
+    pub(crate) fn splice(&mut self, forms: &[Syntax]) {
+        self.pending.extend(forms.iter().rev());
+    }
+
+    /// Takes all forms that are still to come.
+    pub(crate) fn take_rest(&mut self) -> Vec<Syntax> {
+        let mut rest = std::mem::take(&mut self.pending);
+        rest.reverse();
+        rest
+    }
+
+    /// Adds a definition.
+    pub(crate) fn define(&mut self, target: Target, value: Value, place: Syntax) {
+        self.items.push(Item::Define { target, value, place });
+    }
+
+    /// Adds something to evaluate in order.
+    pub(crate) fn evaluate(&mut self, value: Value, place: Syntax) {
+        self.items.push(Item::Evaluate(value, place));
+    }
+}
+
+impl UnitExpander<'_> {
+    /// Expands the body of a procedure or binding form, whose forms have the scope of what it binds.
+    pub(crate) fn body(&mut self, forms: &[Syntax], place: Syntax) -> CoreId {
+        let body = self.nested(place, |unit| {
+            let mut context = Context::new(false, forms);
+            unit.discover(&mut context);
+            unit.finish_body(context, place)
+        });
+        body.unwrap_or_else(|failure| {
+            self.report(failure);
+            self.node(Core::Unspecified, place)
+        })
+    }
+
+    /// Expands the top level of the unit.
+    pub(super) fn top_level(&mut self, forms: &[Syntax]) {
+        let Some(place) = forms.first().copied() else {
+            let nothing = self.session.syntax.make_nothing();
+            self.body = Some(self.node(Core::Unspecified, nothing));
+            return;
+        };
+        let mut context = Context::new(true, forms);
+        self.discover(&mut context);
+        let mut code = Vec::with_capacity(context.items.len());
+        for item in context.items {
+            let (target, value) = self.item(item);
+            code.push(match target {
+                Some((Target::Global(global), place)) => self.define_global(global, value, place),
+                Some((Target::Local(_), _)) | None => value,
+            });
+        }
+        self.body = Some(self.sequence_node(code, place));
+    }
+
+    /// The first pass.
+    fn discover(&mut self, context: &mut Context) {
+        while let Some(form) = context.pending.pop() {
+            if self.is_abandoned() {
+                return;
+            }
+            if let Err(failure) = self.discover_form(context, form) {
+                self.report(failure);
+            }
+        }
+    }
+
+    fn discover_form(&mut self, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+        match self.head(form)? {
+            Head::Macro(index, keyword) => {
+                let rewritten = self.rewrite(index, keyword, form, Some(context))?;
+                context.pending.push(rewritten);
+            }
+            Head::Form(row) => match row.definition {
+                Some(define) => define(self, context, form)?,
+                None => context.evaluate(Value::Expression(form), form),
+            },
+            Head::Expression => context.evaluate(Value::Expression(form), form),
+        }
+        Ok(())
+    }
+
+    /// The second pass of a body: `letrec*` around the expressions behind the last definition.
+    fn finish_body(&mut self, context: Context, place: Syntax) -> Result<CoreId, Failure> {
+        let is_definition = |item: &Item| matches!(item, Item::Define { .. });
+        let definitions = context.items.iter().rposition(is_definition).map_or(0, |last| last + 1);
+        if context.items.len() == definitions && !self.is_abandoned() {
+            return Err(self.failure(place, DiagnosticKind::EmptyBody));
+        }
+        let mut bindings = Vec::new();
+        let mut code = Vec::new();
+        for (index, item) in context.items.into_iter().enumerate() {
+            let (target, value) = self.item(item);
+            match target {
+                Some((Target::Local(variable), _)) => bindings.push((variable, value)),
+                Some((Target::Global(_), _)) | None if index < definitions => bindings.push((self.temporary("_"), value)),
+                Some((Target::Global(_), _)) | None => code.push(value),
+            }
+        }
+        let body = self.sequence_node(code, place);
+        Ok(if bindings.is_empty() { body } else { self.node(Core::Letrec { bindings, body }, place) })
+    }
+
+    /// The second pass of one item: its code, and what the code is the value of.
+    fn item(&mut self, item: Item) -> (Option<(Target, Syntax)>, CoreId) {
+        match item {
+            Item::Evaluate(value, place) => (None, self.value(value, None, place)),
+            Item::Define { target, value, place } => {
+                let name = match target {
+                    Target::Global(global) => self.session.globals[global as usize].name.clone(),
+                    Target::Local(variable) => self.variable_name(variable),
+                };
+                (Some((target, place)), self.value(value, Some(name), place))
+            }
+        }
+    }
+
+    fn value(&mut self, value: Value, name: Option<Name>, place: Syntax) -> CoreId {
+        match value {
+            Value::Expression(form) => match name {
+                Some(name) => self.named_expression(form, name),
+                None => self.expression(form),
+            },
+            Value::Ready(code) => code,
+            Value::Received(expression, receiver) => {
+                let body = self.expression(expression);
+                let span = self.session.syntax.span(place);
+                let lambda = Lambda { name: None, parameters: Vec::new(), rest: None, body, span };
+                let producer = self.lambda_node(lambda, place);
+                self.primitive_call("call-with-values", vec![producer, receiver], place)
+            }
+            Value::Procedure(formals, body) => {
+                let lambda = self.nested(place, |unit| unit.procedure(formals, &body, place, name));
+                match lambda {
+                    Ok(lambda) => self.node(Core::Lambda(vec![lambda]), place),
+                    Err(failure) => {
+                        self.report(failure);
+                        self.node(Core::Unspecified, place)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Binds the identifier that a definition names, as a variable.
+    pub(crate) fn define_variable(&mut self, context: &mut Context, form: Syntax, name: Syntax) -> Result<Target, Failure> {
+        let identifier = self.defined_identifier(context, form, name)?;
+        if context.is_top_level {
+            return Ok(Target::Global(self.bind_global(identifier)));
+        }
+        self.check_once(context, identifier, name)?;
+        Ok(Target::Local(self.bind_local(identifier)))
+    }
+
+    /// Binds the identifier that a definition names, as a keyword.
+    pub(crate) fn define_keyword(
+        &mut self,
+        context: &mut Context,
+        (form, name): (Syntax, Syntax),
+        binding: Binding,
+    ) -> Result<(), Failure> {
+        let identifier = self.defined_identifier(context, form, name)?;
+        if !context.is_top_level {
+            self.check_once(context, identifier, name)?;
+        }
+        self.session.syntax.bind(identifier, binding);
+        Ok(())
+    }
+
+    /// Adds a macro to the session.
+    pub(crate) fn add_macro(&mut self, transformer: Transformer, place: Syntax) -> Binding {
+        let definition = self.session.syntax.span(place);
+        self.session.macros.push(Macro { transformer, module: self.module.scope, definition });
+        Binding::Macro(u32::try_from(self.session.macros.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    fn check_once(&mut self, context: &mut Context, identifier: Identifier, name: Syntax) -> Result<(), Failure> {
+        if context.defined.insert(identifier) {
+            return Ok(());
+        }
+        let kind = DiagnosticKind::DuplicateBinding { name: self.name_of(identifier) };
+        Err(self.failure(name, kind))
+    }
+
+    fn defined_identifier(&mut self, context: &Context, form: Syntax, name: Syntax) -> Result<Identifier, Failure> {
+        let mut name = name;
+        for scope in &context.use_scopes {
+            name = self.session.syntax.remove_scope(name, *scope);
+        }
+        self.identifier_in(form, name)
+    }
+
+    /// The global that a definition at top level names. One that a macro introduced gets a name of its own.
+    fn bind_global(&mut self, identifier: Identifier) -> u32 {
+        let store = &self.session.syntax;
+        if let Some(Binding::Global(global)) = store.bindings.bound_in(&store.sets, identifier.symbol, identifier.scopes)
+            && self.session.globals[global as usize].library == self.module.name
+        {
+            return global;
+        }
+        let plain = self.name_of(identifier);
+        let is_plain = identifier.scopes == self.module.scopes && !self.module.renamed.contains(&plain);
+        let name = if is_plain { plain } else { self.fresh_global_name(&plain) };
+        let module = self.module.name.clone();
+        let global = self.session.global(&module, &name);
+        self.session.syntax.bind(identifier, Binding::Global(global));
+        global
+    }
+
+    fn fresh_global_name(&mut self, plain: &Name) -> Name {
+        let candidates = (1_u64..).map(|number| Name::from(format!("{plain}~{number}").as_str()));
+        let module = &self.module.name;
+        let is_free = |name: &Name| {
+            let global = GlobalName { library: module.clone(), name: name.clone() };
+            !self.session.global_index.contains_key(&global)
+        };
+        let name = candidates.into_iter().find(is_free).unwrap_or_else(|| plain.clone());
+        self.module.renamed.insert(name.clone());
+        name
+    }
+}

@@ -1,0 +1,289 @@
+//! Programs, interactions and libraries.
+//!
+//! Owns what a text may contain at its top: which imports a program starts with, and the declarations of `define-library` and `define-module`.
+//! INVARIANT: a library's body sees only what the library imports, whatever surrounds its definition.
+//! It does not expand definitions or expressions.
+//! Read next: `form.rs`.
+
+use std::collections::BTreeMap;
+
+use super::unit::UnitExpander;
+use super::{Library, SourceText};
+use crate::datum::{Name, Node};
+use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::syntax::binding::Binding;
+use crate::syntax::symbol::Symbol;
+use crate::syntax::{Identifier, Syntax};
+
+/// Forms that a program may use before it has imported anything.
+const PROGRAM_FORMS: [&str; 3] = ["import", "define-library", "define-module"];
+
+/// What `(features)` answers and `cond-expand` knows.
+pub(super) const FEATURES: [&str; 6] = ["r7rs", "exact-closed", "full-unicode", "ratios", "duet", "duet-0.1"];
+
+/// The declarations of a library.
+#[derive(Default)]
+struct Declarations {
+    /// Internal name, external name, and where the export is written.
+    exports: Vec<(Symbol, Symbol, Syntax)>,
+    imports: Vec<(Syntax, Vec<Syntax>)>,
+    body: Vec<Syntax>,
+}
+
+impl UnitExpander<'_> {
+    /// Expands the text of a program.
+    pub(super) fn program(&mut self, name: &str, text: &str) {
+        let Some(forms) = self.read_top_level(name, text) else { return };
+        let is_explicit = forms.iter().any(|form| self.head_text(*form) == "import");
+        if !is_explicit {
+            self.import_defaults();
+        }
+        self.bind_program_forms();
+        self.top_level(&forms);
+    }
+
+    /// Expands the text of an interaction.
+    pub(super) fn interaction(&mut self, name: &str, text: &str) {
+        self.bind_program_forms();
+        if let Some(forms) = self.read_top_level(name, text) {
+            self.top_level(&forms);
+        }
+    }
+
+    fn read_top_level(&mut self, name: &str, text: &str) -> Option<Vec<Syntax>> {
+        let source = SourceText { name: name.to_owned(), text: text.into() };
+        let (forms, errors) = self.session.read(source, self.module.scopes, false);
+        let is_readable = errors.is_empty();
+        self.absorb(errors, Vec::new());
+        // A form that could not be read may define what the others use.
+        is_readable.then_some(forms)
+    }
+
+    fn bind_program_forms(&mut self) {
+        for name in PROGRAM_FORMS {
+            let identifier = self.session.kernel_identifier(name);
+            if let Ok(Some(binding)) = self.session.syntax.resolve(identifier) {
+                let scopes = self.module.scopes;
+                self.session.syntax.bind(Identifier { scopes, ..identifier }, binding);
+            }
+        }
+    }
+
+    /// Expands every library that a file defines; whether `wanted` is one of them.
+    pub(super) fn libraries_of_file(&mut self, forms: &[Syntax], wanted: &Name) -> Result<bool, Failure> {
+        let mut is_found = false;
+        for (index, form) in forms.iter().enumerate() {
+            let head = self.head_text(*form);
+            if head != "define-library" && head != "define-module" {
+                continue;
+            }
+            let rest = if head == "define-module" && !self.has_body(*form) { &forms[index + 1..] } else { &[] };
+            is_found |= self.define_library(*form, rest)? == *wanted;
+            if !rest.is_empty() {
+                break;
+            }
+        }
+        Ok(is_found)
+    }
+
+    /// Expands `(define-library name declaration …)`, or a `define-module` form whose body is the rest of its file; its name.
+    pub(crate) fn define_library(&mut self, form: Syntax, rest: &[Syntax]) -> Result<Name, Failure> {
+        let parts = self.parts(form)?;
+        let Some(name) = parts.get(1) else { return Err(self.malformed(form)) };
+        let name = self.library_name(form, *name)?.to_name();
+        let module = self.session.new_module(name.clone(), false);
+        let scopes = module.scopes;
+        let mut own = |forms: &[Syntax]| -> Vec<Syntax> {
+            forms.iter().map(|form| self.session.syntax.rescope(*form, scopes)).collect()
+        };
+        let (declarations, rest) = (own(&parts[2..]), own(rest));
+        self.session.loading.push(name.clone());
+        let exports = self.nested(form, |unit| {
+            let depth = unit.depth();
+            let mut inner = UnitExpander::new(unit.session, unit.libraries, module);
+            inner.continue_nesting(depth);
+            let exports = inner.library(form, &declarations, rest);
+            let (_, expansion) = inner.finish();
+            match expansion {
+                Ok(expansion) => {
+                    unit.session.undelivered.extend(expansion.units);
+                    unit.absorb(Vec::new(), expansion.warnings);
+                    Ok(exports)
+                }
+                Err(errors) => {
+                    unit.absorb(errors, Vec::new());
+                    unit.abandon();
+                    Ok(None)
+                }
+            }
+        });
+        self.session.loading.pop();
+        if let Some(exports) = exports? {
+            self.session.libraries.insert(name.clone(), Library { exports });
+        }
+        Ok(name)
+    }
+
+    /// Whether a module contains its body, rather than standing at the head of it.
+    pub(crate) fn has_body(&mut self, form: Syntax) -> bool {
+        let parts = self.session.syntax.list(form).unwrap_or_default();
+        parts.iter().skip(2).any(|part| !matches!(self.head_text(*part).as_str(), "provide" | "require"))
+    }
+
+    fn library(&mut self, form: Syntax, forms: &[Syntax], rest: Vec<Syntax>) -> Option<BTreeMap<Symbol, Binding>> {
+        let mut declarations = Declarations::default();
+        for declaration in forms {
+            if let Err(failure) = self.declaration(form, *declaration, &mut declarations) {
+                self.report(failure);
+            }
+        }
+        declarations.body.extend(rest);
+        for (import, sets) in &declarations.imports {
+            self.import(*import, sets);
+        }
+        if !declarations.body.is_empty() && !self.is_abandoned() {
+            self.top_level(&declarations.body);
+        }
+        let exports = self.resolve_exports(declarations.exports);
+        exports.map_err(|failure| self.report(failure)).ok()
+    }
+
+    fn declaration(&mut self, library: Syntax, form: Syntax, declarations: &mut Declarations) -> Result<(), Failure> {
+        let parts = self.list_in(library, form)?;
+        let arguments = parts.get(1..).unwrap_or_default();
+        match self.head_text(form).as_str() {
+            "export" | "provide" => {
+                for spec in arguments {
+                    let export = self.export(library, *spec)?;
+                    declarations.exports.push(export);
+                }
+            }
+            "import" | "require" => declarations.imports.push((form, arguments.to_vec())),
+            "begin" => declarations.body.extend(arguments),
+            "include" => declarations.body.extend(self.include(form, arguments, false)?),
+            "include-ci" => declarations.body.extend(self.include(form, arguments, true)?),
+            "include-library-declarations" => {
+                let included = self.include(form, arguments, false)?;
+                self.declarations(library, &included, declarations)?;
+            }
+            "cond-expand" => {
+                let chosen = self.choose_clause(form, arguments)?;
+                self.declarations(library, &chosen, declarations)?;
+            }
+            _ if self.head_text(library) == "define-module" => declarations.body.push(form),
+            _ => return Err(self.malformed_at(library, form)),
+        }
+        Ok(())
+    }
+
+    fn declarations(&mut self, library: Syntax, forms: &[Syntax], declarations: &mut Declarations) -> Result<(), Failure> {
+        self.nested(library, |unit| {
+            forms.iter().try_for_each(|form| unit.declaration(library, *form, declarations))
+        })
+    }
+
+    fn export(&mut self, library: Syntax, spec: Syntax) -> Result<(Symbol, Symbol, Syntax), Failure> {
+        if let Some(identifier) = self.session.syntax.identifier(spec) {
+            return Ok((identifier.symbol, identifier.symbol, spec));
+        }
+        let parts = self.list_in(library, spec)?;
+        let [rename, internal, external] = parts[..] else { return Err(self.malformed_at(library, spec)) };
+        if self.text_of(rename) != "rename" {
+            return Err(self.malformed_at(library, spec));
+        }
+        let (internal, external) = (self.identifier_in(library, internal)?, self.identifier_in(library, external)?);
+        Ok((internal.symbol, external.symbol, spec))
+    }
+
+    fn resolve_exports(&mut self, specs: Vec<(Symbol, Symbol, Syntax)>) -> Result<BTreeMap<Symbol, Binding>, Failure> {
+        let scopes = self.module.scopes;
+        let mut exports = BTreeMap::new();
+        for (internal, external, place) in specs {
+            let Some(binding) = self.resolve(place, Identifier { symbol: internal, scopes })? else {
+                let name = self.session.syntax.symbols.name(internal).clone();
+                let failure = self.failure(place, DiagnosticKind::ExportsUndefined { name });
+                self.report(failure);
+                continue;
+            };
+            if exports.insert(external, binding).is_some_and(|earlier| earlier != binding) {
+                let name = self.session.syntax.symbols.name(external).clone();
+                return Err(self.failure(place, DiagnosticKind::DuplicateExport { name }));
+            }
+        }
+        Ok(exports)
+    }
+
+    /// The forms of included files, with the scopes of the including form.
+    pub(crate) fn include(&mut self, form: Syntax, paths: &[Syntax], folds_case: bool) -> Result<Vec<Syntax>, Failure> {
+        self.count_inclusion(form)?;
+        let span = self.session.syntax.span(form);
+        let includer = self.session.source(span.source).map_or_else(String::new, |source| source.name.clone());
+        let mut included = Vec::new();
+        for path in paths {
+            let Some(Node::String(path_text)) = self.session.syntax.atom(*path).cloned() else {
+                return Err(self.malformed_at(form, *path));
+            };
+            let source = self.libraries.include(&includer, &path_text).map_err(|error| {
+                let name = Name::from(&*path_text);
+                self.failure(*path, DiagnosticKind::SourceUnavailable { name, reason: error.0 })
+            })?;
+            let scopes = self.session.syntax.scopes(form);
+            let (forms, errors) = self.session.read(source, scopes, folds_case);
+            if !errors.is_empty() {
+                self.absorb(errors, Vec::new());
+                self.abandon();
+            }
+            included.extend(forms);
+        }
+        Ok(included)
+    }
+
+    /// The forms of the first clause of a `cond-expand` that holds.
+    pub(crate) fn choose_clause(&mut self, form: Syntax, clauses: &[Syntax]) -> Result<Vec<Syntax>, Failure> {
+        for clause in clauses {
+            let parts = self.list_in(form, *clause)?;
+            let Some((requirement, forms)) = parts.split_first() else { return Err(self.malformed_at(form, *clause)) };
+            if self.holds(form, *requirement)? {
+                return Ok(forms.to_vec());
+            }
+        }
+        Err(self.failure(form, DiagnosticKind::NoClauseHolds))
+    }
+
+    fn holds(&mut self, form: Syntax, requirement: Syntax) -> Result<bool, Failure> {
+        if self.session.syntax.identifier(requirement).is_some() {
+            let feature = self.text_of(requirement);
+            return Ok(feature == "else" || FEATURES.contains(&feature.as_str()));
+        }
+        self.nested(requirement, |unit| {
+            let parts = unit.list_in(form, requirement)?;
+            let Some((operator, operands)) = parts.split_first() else { return Err(unit.malformed_at(form, requirement)) };
+            match (unit.text_of(*operator).as_str(), operands) {
+                ("and", _) => unit.all_hold(form, operands, true),
+                ("or", _) => unit.all_hold(form, operands, false).map(|none_holds| !none_holds),
+                ("not", [operand]) => Ok(!unit.holds(form, *operand)?),
+                ("library", [name]) => {
+                    let name = unit.library_name(form, *name)?;
+                    Ok(unit.has_library(&name))
+                }
+                _ => Err(unit.malformed_at(form, requirement)),
+            }
+        })
+    }
+
+    /// Whether every requirement has the given value.
+    fn all_hold(&mut self, form: Syntax, requirements: &[Syntax], value: bool) -> Result<bool, Failure> {
+        for requirement in requirements {
+            if self.holds(form, *requirement)? != value {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The text of the identifier at the head of a form, or nothing.
+    fn head_text(&mut self, form: Syntax) -> String {
+        let head = self.session.syntax.pair(form).map(|(head, _)| head);
+        head.map_or_else(String::new, |head| self.text_of(head))
+    }
+}

@@ -1,0 +1,448 @@
+//! The expansion of one unit: expressions.
+//!
+//! Owns the dispatch on what the head of a form means, macro rewriting, references, calls, and the collection of errors.
+//! INVARIANT: nesting is bounded by [`LIMIT_NESTING`]; an error in one form is recorded and expansion goes on with its neighbours.
+//! It does not know the core forms themselves.
+//! Read next: `body.rs`.
+
+use super::body::Context;
+use super::builder::Builder;
+use super::{Expander, Expansion, LIMIT_EXPANSION_NODES, LIMIT_NESTING, Libraries, Module, Transformer};
+use crate::core::{Core, CoreId, GlobalId, Lambda, LambdaId, VariableId};
+use crate::datum::{Datum, Name, Node};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Failure, similar_names};
+use crate::form::{FORMS, Row};
+use crate::syntax::binding::{Ambiguity, Binding};
+use crate::syntax::rules::Use;
+use crate::syntax::{Identifier, Shape, Syntax};
+
+/// After so many errors expansion stops.
+const LIMIT_ERRORS: usize = 100;
+
+/// After so many `include` forms in one unit, a file is taken to include itself.
+const LIMIT_INCLUSIONS: u32 = 1000;
+
+/// Stack that must be left before another level of nesting, and how much is added if it is not; in bytes.
+const STACK_RESERVE_BYTES: usize = 1 << 20;
+const STACK_GROWTH_BYTES: usize = 8 << 20;
+
+/// The state of expanding one unit.
+pub(crate) struct UnitExpander<'a> {
+    pub(crate) session: &'a mut Expander,
+    pub(crate) libraries: &'a mut dyn Libraries,
+    pub(crate) module: Module,
+    pub(super) builder: Builder,
+    /// The top-level forms, once expanded.
+    pub(super) body: Option<CoreId>,
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    depth: u32,
+    /// Syntax nodes at the start, to measure how many macros make.
+    first_node: u32,
+    /// How many `include` forms have been followed.
+    inclusions: u32,
+    /// Set by errors after which going on would only repeat them.
+    is_abandoned: bool,
+    /// What the next expression is the value of.
+    name_hint: Option<Name>,
+}
+
+/// What the head of a form says about the form.
+pub(crate) enum Head {
+    Form(&'static Row),
+    Macro(u32, Identifier),
+    /// A call, or no list at all.
+    Expression,
+}
+
+impl<'a> UnitExpander<'a> {
+    pub(super) fn new(session: &'a mut Expander, libraries: &'a mut dyn Libraries, module: Module) -> Self {
+        let first_node = session.syntax.length();
+        Self {
+            session,
+            libraries,
+            module,
+            builder: Builder::default(),
+            body: None,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            depth: 0,
+            first_node,
+            inclusions: 0,
+            is_abandoned: false,
+            name_hint: None,
+        }
+    }
+
+    /// The module and, if there were no errors, the unit.
+    pub(super) fn finish(mut self) -> (Module, Result<Expansion, Vec<Diagnostic>>) {
+        if !self.errors.is_empty() {
+            return (self.module, Err(self.errors));
+        }
+        let units = self.body.take().map(|body| {
+            self.builder.finish(self.module.name.clone(), body, self.module.is_interactive)
+        });
+        (self.module, Ok(Expansion { units: units.into_iter().collect(), warnings: self.warnings }))
+    }
+
+    /// Expands an expression; an error is recorded and stands for an unspecified value.
+    pub(crate) fn expression(&mut self, syntax: Syntax) -> CoreId {
+        let expanded = self.nested(syntax, |unit| unit.dispatch(syntax));
+        expanded.unwrap_or_else(|failure| {
+            self.report(failure);
+            self.node(Core::Unspecified, syntax)
+        })
+    }
+
+    /// Expands an expression that is the value of a definition or binding of this name.
+    pub(crate) fn named_expression(&mut self, syntax: Syntax, name: Name) -> CoreId {
+        self.name_hint = Some(name);
+        self.expression(syntax)
+    }
+
+    /// Expands each expression; the value is that of the last.
+    pub(crate) fn sequence(&mut self, forms: &[Syntax], place: Syntax) -> CoreId {
+        let expanded = forms.iter().map(|form| self.expression(*form)).collect();
+        self.sequence_node(expanded, place)
+    }
+
+    /// Runs `expand` one level deeper.
+    pub(crate) fn nested<T>(
+        &mut self,
+        place: Syntax,
+        expand: impl FnOnce(&mut Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        if self.depth >= LIMIT_NESTING {
+            return Err(self.failure(place, DiagnosticKind::TooDeep { limit: LIMIT_NESTING }));
+        }
+        self.depth += 1;
+        let result = stacker::maybe_grow(STACK_RESERVE_BYTES, STACK_GROWTH_BYTES, || expand(self));
+        self.depth -= 1;
+        result
+    }
+
+    fn dispatch(&mut self, mut syntax: Syntax) -> Result<CoreId, Failure> {
+        let name = self.name_hint.take();
+        loop {
+            if self.is_abandoned {
+                return Ok(self.node(Core::Unspecified, syntax));
+            }
+            match self.head(syntax)? {
+                Head::Form(row) => {
+                    let Some(expand) = row.expression else { return Err(self.misplaced(syntax, row)) };
+                    self.name_hint = name;
+                    let expanded = expand(self, syntax);
+                    self.name_hint = None;
+                    return expanded;
+                }
+                Head::Macro(index, keyword) => syntax = self.rewrite(index, keyword, syntax, None)?,
+                Head::Expression => return self.plain(syntax),
+            }
+        }
+    }
+
+    /// The name that the form now being expanded is the value of.
+    pub(crate) fn take_name(&mut self) -> Option<Name> {
+        self.name_hint.take()
+    }
+
+    /// Classifies a form by what its first element means.
+    pub(crate) fn head(&mut self, syntax: Syntax) -> Result<Head, Failure> {
+        let Some((first, _)) = self.session.syntax.pair(syntax) else { return Ok(Head::Expression) };
+        let Some(identifier) = self.session.syntax.identifier(first) else { return Ok(Head::Expression) };
+        Ok(match self.resolve(first, identifier)? {
+            Some(Binding::Form(row)) => Head::Form(&FORMS[usize::from(row)]),
+            Some(Binding::Macro(index)) => Head::Macro(index, identifier),
+            Some(Binding::Local(_) | Binding::Global(_) | Binding::Primitive(_)) | None => Head::Expression,
+        })
+    }
+
+    /// Rewrites a macro use once. In a definition context, the scope of the use is remembered there, because definitions made by the use do not have it.
+    pub(crate) fn rewrite(
+        &mut self,
+        index: u32,
+        keyword: Identifier,
+        form: Syntax,
+        context: Option<&mut Context>,
+    ) -> Result<Syntax, Failure> {
+        let origin = self.session.syntax.origin(form);
+        let steps = self.session.syntax.origin_details(origin).map_or(0, |origin| origin.depth);
+        if steps >= LIMIT_NESTING {
+            return Err(self.failure(form, DiagnosticKind::TooDeep { limit: LIMIT_NESTING }));
+        }
+        if self.session.syntax.length() - self.first_node > LIMIT_EXPANSION_NODES {
+            return Err(self.failure(form, DiagnosticKind::TooLarge { limit: LIMIT_EXPANSION_NODES }));
+        }
+        let Expander { syntax, macros, .. } = &mut *self.session;
+        let definition = &macros[index as usize];
+        let mut form = form;
+        // Identifiers of a use and of a template can be confused only if they come from one module.
+        if definition.module == self.module.scope {
+            let scope = syntax.sets.fresh();
+            form = syntax.add_scope(form, scope);
+            if let Some(context) = context {
+                context.use_scopes.push(scope);
+            }
+        }
+        let macro_use = Use { form, keyword: keyword.symbol, definition: definition.definition };
+        match &definition.transformer {
+            Transformer::Rules(rules) => rules.expand(syntax, macro_use),
+        }
+    }
+
+    /// Expands what is neither a form nor a macro use.
+    fn plain(&mut self, syntax: Syntax) -> Result<CoreId, Failure> {
+        match self.session.syntax.shape(syntax) {
+            Shape::Nil => Err(self.failure(syntax, DiagnosticKind::EmptyCombination)),
+            Shape::Identifier(identifier) => self.reference(syntax, identifier),
+            Shape::Pair(..) => self.call(syntax),
+            Shape::Vector | Shape::Atom => Ok(self.constant(syntax)),
+        }
+    }
+
+    fn reference(&mut self, syntax: Syntax, identifier: Identifier) -> Result<CoreId, Failure> {
+        let core = match self.resolve(syntax, identifier)? {
+            Some(Binding::Local(variable)) => Core::Local(variable),
+            Some(Binding::Global(global)) => Core::Global(self.global_id(global)),
+            Some(Binding::Primitive(index)) => Core::Primitive(self.session.primitives[index as usize].name.clone()),
+            Some(Binding::Form(_) | Binding::Macro(_)) => {
+                let name = self.name_of(identifier);
+                return Err(self.failure(syntax, DiagnosticKind::KeywordAsExpression { name }));
+            }
+            None => Core::Global(self.unbound(syntax, identifier)),
+        };
+        Ok(self.node(core, syntax))
+    }
+
+    /// A name that nothing binds yet: a global of this module that only a later interaction can define.
+    pub(crate) fn unbound(&mut self, place: Syntax, identifier: Identifier) -> GlobalId {
+        let name = self.name_of(identifier);
+        let store = &self.session.syntax;
+        let visible = store.bindings.visible(&store.sets, identifier.scopes);
+        let similar = similar_names(name.as_str(), visible.into_iter().map(|symbol| store.symbols.name(symbol)));
+        let failure = self.failure(place, DiagnosticKind::Unbound { name: name.clone(), similar });
+        if self.module.is_interactive { self.warnings.push(*failure) } else { self.report(failure) }
+        let module = self.module.name.clone();
+        let global = self.session.global(&module, &name);
+        self.global_id(global)
+    }
+
+    fn call(&mut self, syntax: Syntax) -> Result<CoreId, Failure> {
+        let Some(parts) = self.session.syntax.list(syntax) else {
+            return Err(self.failure(syntax, DiagnosticKind::ImproperCombination));
+        };
+        let procedure = self.expression(parts[0]);
+        let arguments: Vec<_> = parts[1..].iter().map(|part| self.expression(*part)).collect();
+        if let Core::Primitive(name) = self.builder.get(procedure).clone() {
+            self.check_count(syntax, name, arguments.len());
+        }
+        Ok(self.node(Core::Call { procedure, arguments }, syntax))
+    }
+
+    /// Warns of a primitive called with too few or too many arguments; the call itself would raise a condition.
+    fn check_count(&mut self, place: Syntax, name: Name, given: usize) {
+        let Some(signature) = self.session.primitives.iter().find(|primitive| primitive.name == name) else { return };
+        let (minimum, maximum) = (signature.minimum, signature.maximum);
+        if given < minimum || maximum.is_some_and(|maximum| given > maximum) {
+            let kind = DiagnosticKind::WrongArgumentCount { name, given, minimum, maximum };
+            let warning = self.failure(place, kind);
+            self.warnings.push(*warning);
+        }
+    }
+
+    fn misplaced(&self, syntax: Syntax, row: &Row) -> Failure {
+        let name = Name::from(row.name);
+        let kind = match row.definition {
+            Some(_) => DiagnosticKind::DefinitionAsExpression { name },
+            None => DiagnosticKind::KeywordAsExpression { name },
+        };
+        self.failure(syntax, kind)
+    }
+
+    /// What an identifier means.
+    pub(crate) fn resolve(&self, place: Syntax, identifier: Identifier) -> Result<Option<Binding>, Failure> {
+        self.session.syntax.resolve(identifier).map_err(|Ambiguity| {
+            let name = self.name_of(identifier);
+            self.failure(place, DiagnosticKind::Ambiguous { name })
+        })
+    }
+
+    /// Whether a syntax object is an identifier that means this core form.
+    pub(crate) fn is_keyword(&self, syntax: Syntax, name: &str) -> bool {
+        let Some(identifier) = self.session.syntax.identifier(syntax) else { return false };
+        match self.session.syntax.resolve(identifier) {
+            Ok(Some(Binding::Form(row))) => FORMS[usize::from(row)].name == name,
+            _ => false,
+        }
+    }
+
+    /// The elements of a core form, its keyword included.
+    pub(crate) fn parts(&mut self, form: Syntax) -> Result<Vec<Syntax>, Failure> {
+        self.session.syntax.list(form).ok_or_else(|| self.malformed(form))
+    }
+
+    /// The elements of a list that a core form contains.
+    pub(crate) fn list_in(&mut self, form: Syntax, list: Syntax) -> Result<Vec<Syntax>, Failure> {
+        self.session.syntax.list(list).ok_or_else(|| self.malformed_at(form, list))
+    }
+
+    /// The identifier that must stand at a place in a core form.
+    pub(crate) fn identifier_in(&mut self, form: Syntax, place: Syntax) -> Result<Identifier, Failure> {
+        self.session.syntax.identifier(place).ok_or_else(|| self.malformed_at(form, place))
+    }
+
+    /// The error that a core form is not as its grammar demands.
+    pub(crate) fn malformed(&mut self, form: Syntax) -> Failure {
+        self.malformed_at(form, form)
+    }
+
+    /// The error that a core form is not as its grammar demands, at a part of it.
+    pub(crate) fn malformed_at(&mut self, form: Syntax, part: Syntax) -> Failure {
+        let grammar = match self.head(form) {
+            Ok(Head::Form(row)) => row.grammar,
+            _ => "a declaration of a library",
+        };
+        self.failure(part, DiagnosticKind::Malformed { grammar })
+    }
+
+    pub(crate) fn failure(&self, place: Syntax, kind: DiagnosticKind) -> Failure {
+        self.session.syntax.failure(place, kind)
+    }
+
+    /// Records an error.
+    pub(crate) fn report(&mut self, failure: Failure) {
+        let is_fatal = matches!(failure.kind, DiagnosticKind::TooDeep { .. } | DiagnosticKind::TooLarge { .. });
+        if !self.is_abandoned {
+            self.errors.push(*failure);
+        }
+        self.is_abandoned |= is_fatal || self.errors.len() >= LIMIT_ERRORS;
+    }
+
+    /// Records what another unit found.
+    pub(super) fn absorb(&mut self, errors: Vec<Diagnostic>, warnings: Vec<Diagnostic>) {
+        self.errors.extend(errors);
+        self.warnings.extend(warnings);
+    }
+
+    /// Counts an `include` form.
+    pub(super) fn count_inclusion(&mut self, place: Syntax) -> Result<(), Failure> {
+        self.inclusions += 1;
+        if self.inclusions <= LIMIT_INCLUSIONS {
+            return Ok(());
+        }
+        Err(self.failure(place, DiagnosticKind::TooDeep { limit: LIMIT_INCLUSIONS }))
+    }
+
+    /// Stops expanding, because what follows would only repeat an error.
+    pub(super) fn abandon(&mut self) {
+        self.is_abandoned = true;
+    }
+
+    /// How many levels of nesting surround the current form.
+    pub(super) fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Counts the levels around this unit as its own.
+    pub(super) fn continue_nesting(&mut self, depth: u32) {
+        self.depth = depth;
+    }
+
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.is_abandoned
+    }
+
+    pub(crate) fn name_of(&self, identifier: Identifier) -> Name {
+        self.session.syntax.symbols.name(identifier.symbol).clone()
+    }
+
+    /// Adds a node that stands where `place` stands.
+    pub(crate) fn node(&mut self, core: Core, place: Syntax) -> CoreId {
+        let span = self.session.syntax.span(place);
+        self.builder.node(core, span)
+    }
+
+    /// A literal.
+    pub(crate) fn constant(&mut self, syntax: Syntax) -> CoreId {
+        let datum = match self.session.syntax.atom(syntax) {
+            Some(atom) => Datum::atom(atom.clone()),
+            None => self.session.syntax.datum(syntax),
+        };
+        self.node(Core::Constant(datum), syntax)
+    }
+
+    pub(crate) fn boolean(&mut self, value: bool, place: Syntax) -> CoreId {
+        self.node(Core::Constant(Datum::atom(Node::Boolean(value))), place)
+    }
+
+    pub(crate) fn sequence_node(&mut self, mut forms: Vec<CoreId>, place: Syntax) -> CoreId {
+        match forms.len() {
+            0 => self.node(Core::Unspecified, place),
+            1 => forms.remove(0),
+            _ => self.node(Core::Sequence(forms), place),
+        }
+    }
+
+    pub(crate) fn conditional(&mut self, (test, consequent, alternative): (CoreId, CoreId, CoreId), place: Syntax) -> CoreId {
+        self.node(Core::If { test, consequent, alternative }, place)
+    }
+
+    /// A call of a primitive that a form needs.
+    pub(crate) fn primitive_call(&mut self, name: &str, arguments: Vec<CoreId>, place: Syntax) -> CoreId {
+        let procedure = self.node(Core::Primitive(Name::from(name)), place);
+        self.node(Core::Call { procedure, arguments }, place)
+    }
+
+    /// A local variable that no identifier names.
+    pub(crate) fn temporary(&mut self, name: &str) -> VariableId {
+        self.builder.variable(Name::from(name))
+    }
+
+    /// Binds an identifier to a fresh local variable.
+    pub(crate) fn bind_local(&mut self, identifier: Identifier) -> VariableId {
+        let name = self.name_of(identifier);
+        let variable = self.builder.variable(name);
+        self.session.syntax.bind(identifier, Binding::Local(variable));
+        variable
+    }
+
+    pub(crate) fn variable_name(&self, variable: VariableId) -> Name {
+        self.builder.variable_name(variable).clone()
+    }
+
+    /// A procedure of one clause.
+    pub(crate) fn lambda_node(&mut self, lambda: Lambda, place: Syntax) -> CoreId {
+        let id = self.add_lambda(lambda);
+        self.node(Core::Lambda(vec![id]), place)
+    }
+
+    pub(crate) fn add_lambda(&mut self, lambda: Lambda) -> LambdaId {
+        self.builder.lambda(lambda)
+    }
+
+    pub(crate) fn assign_local(&mut self, variable: VariableId, value: CoreId, place: Syntax) -> CoreId {
+        self.builder.mark_variable_assigned(variable);
+        self.node(Core::SetLocal(variable, value), place)
+    }
+
+    pub(crate) fn assign_global(&mut self, global: GlobalId, value: CoreId, place: Syntax) -> CoreId {
+        self.builder.mark_global_assigned(global);
+        self.node(Core::SetGlobal(global, value), place)
+    }
+
+    pub(crate) fn define_global(&mut self, global: u32, value: CoreId, place: Syntax) -> CoreId {
+        let id = self.global_id(global);
+        self.builder.mark_global_defined(id);
+        self.node(Core::DefineGlobal(id, value), place)
+    }
+
+    /// Whether a global of the session belongs to this module.
+    pub(crate) fn is_own(&self, global: u32) -> bool {
+        self.session.globals[global as usize].library == self.module.name
+    }
+
+    /// This unit's number of a global of the session.
+    pub(crate) fn global_id(&mut self, global: u32) -> GlobalId {
+        self.builder.global(global, &self.session.globals[global as usize])
+    }
+}

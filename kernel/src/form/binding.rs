@@ -1,0 +1,134 @@
+//! `let`, `let*`, `letrec`, `letrec*` and named `let`.
+
+use std::collections::BTreeSet;
+
+use crate::core::{Core, CoreId, Lambda, VariableId};
+use crate::diagnostic::Failure;
+use crate::expander::UnitExpander;
+use crate::syntax::Syntax;
+
+pub(super) fn let_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+    let parts = unit.parts(form)?;
+    let [_, bindings, ref body @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    if unit.session.syntax.identifier(bindings).is_some() {
+        return named_let(unit, form, &parts);
+    }
+    let bindings = unit.bindings(form, bindings)?;
+    let names: Vec<_> = bindings.iter().map(|(name, _)| *name).collect();
+    let mut values = Vec::with_capacity(bindings.len());
+    for (name, init) in bindings {
+        values.push(unit.initial_value(form, name, init)?);
+    }
+    let (variables, body) = unit.bound_body(form, &names, body)?;
+    let bindings: Vec<_> = variables.into_iter().zip(values).collect();
+    let body = unit.body(&body, form);
+    Ok(if bindings.is_empty() { body } else { unit.node(Core::Let { bindings, body }, form) })
+}
+
+pub(super) fn let_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+    let parts = unit.parts(form)?;
+    let [_, bindings, ref body @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    let bindings = unit.bindings(form, bindings)?;
+    let mut body = body.to_vec();
+    let mut rest: Vec<_> = bindings.into_iter().rev().collect();
+    let mut expanded = Vec::with_capacity(rest.len());
+    while let Some((name, init)) = rest.pop() {
+        let value = unit.initial_value(form, name, init)?;
+        let scope = unit.session.syntax.sets.fresh();
+        let name = unit.session.syntax.add_scope(name, scope);
+        let identifier = unit.identifier_in(form, name)?;
+        expanded.push((unit.bind_local(identifier), value));
+        for (name, init) in &mut rest {
+            *name = unit.session.syntax.add_scope(*name, scope);
+            *init = unit.session.syntax.add_scope(*init, scope);
+        }
+        for form in &mut body {
+            *form = unit.session.syntax.add_scope(*form, scope);
+        }
+    }
+    let scope = unit.session.syntax.sets.fresh();
+    let body: Vec<_> = body.into_iter().map(|form| unit.session.syntax.add_scope(form, scope)).collect();
+    let body = unit.body(&body, form);
+    Ok(expanded.into_iter().rev().fold(body, |body, binding| unit.node(Core::Let { bindings: vec![binding], body }, form)))
+}
+
+pub(super) fn letrec(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+    let parts = unit.parts(form)?;
+    let [_, bindings, ref body @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    let (names, inits): (Vec<_>, Vec<_>) = unit.bindings(form, bindings)?.into_iter().unzip();
+    let inner: Vec<_> = inits.iter().chain(body).copied().collect();
+    let (variables, inner) = unit.bound_body(form, &names, &inner)?;
+    let (inits, body) = inner.split_at(names.len());
+    let mut bindings = Vec::with_capacity(names.len());
+    for (variable, init) in variables.into_iter().zip(inits) {
+        let name = unit.variable_name(variable);
+        bindings.push((variable, unit.named_expression(*init, name)));
+    }
+    let body = unit.body(body, form);
+    Ok(if bindings.is_empty() { body } else { unit.node(Core::Letrec { bindings, body }, form) })
+}
+
+fn named_let(unit: &mut UnitExpander<'_>, form: Syntax, parts: &[Syntax]) -> Result<CoreId, Failure> {
+    let [_, name, bindings, ref body @ ..] = *parts else { return Err(unit.malformed(form)) };
+    let (names, inits): (Vec<_>, Vec<_>) = unit.bindings(form, bindings)?.into_iter().unzip();
+    let arguments: Vec<_> = inits.iter().map(|init| unit.expression(*init)).collect();
+    let (procedure, inner) = unit.bound_body(form, &[name], &[&names[..], body].concat())?;
+    let (names, body) = inner.split_at(names.len());
+    let (parameters, body) = unit.bound_body(form, names, body)?;
+    let body = unit.body(&body, form);
+    Ok(unit.loop_node(procedure[0], (parameters, arguments, body), form))
+}
+
+impl UnitExpander<'_> {
+    /// A procedure, known to itself by a variable, called once.
+    pub(super) fn loop_node(
+        &mut self,
+        procedure: VariableId,
+        (parameters, arguments, body): (Vec<VariableId>, Vec<CoreId>, CoreId),
+        place: Syntax,
+    ) -> CoreId {
+        let name = Some(self.variable_name(procedure));
+        let span = self.session.syntax.span(place);
+        let lambda = self.lambda_node(Lambda { name, parameters, rest: None, body, span }, place);
+        let operator = self.node(Core::Local(procedure), place);
+        let call = self.node(Core::Call { procedure: operator, arguments }, place);
+        self.node(Core::Letrec { bindings: vec![(procedure, lambda)], body: call }, place)
+    }
+
+    /// The names and initial values of `((name init) …)`.
+    pub(super) fn bindings(&mut self, form: Syntax, bindings: Syntax) -> Result<Vec<(Syntax, Syntax)>, Failure> {
+        let mut pairs = Vec::new();
+        for binding in self.list_in(form, bindings)? {
+            match self.list_in(form, binding)?[..] {
+                [name, init] => pairs.push((name, init)),
+                _ => return Err(self.malformed_at(form, binding)),
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// Binds names in a fresh scope; their variables, and the forms with that scope.
+    pub(super) fn bound_body(
+        &mut self,
+        form: Syntax,
+        names: &[Syntax],
+        body: &[Syntax],
+    ) -> Result<(Vec<VariableId>, Vec<Syntax>), Failure> {
+        let scope = self.session.syntax.sets.fresh();
+        let mut seen = BTreeSet::new();
+        let mut variables = Vec::with_capacity(names.len());
+        for name in names {
+            let name = self.session.syntax.add_scope(*name, scope);
+            let identifier = self.binder(form, name, &mut seen)?;
+            variables.push(self.bind_local(identifier));
+        }
+        let body = body.iter().map(|form| self.session.syntax.add_scope(*form, scope)).collect();
+        Ok((variables, body))
+    }
+
+    fn initial_value(&mut self, form: Syntax, name: Syntax, init: Syntax) -> Result<CoreId, Failure> {
+        let identifier = self.identifier_in(form, name)?;
+        let name = self.name_of(identifier);
+        Ok(self.named_expression(init, name))
+    }
+}

@@ -1,0 +1,67 @@
+//! `if`, `when`, `unless`, `and`, `or`.
+
+use crate::core::{Core, CoreId};
+use crate::diagnostic::Failure;
+use crate::expander::UnitExpander;
+use crate::syntax::Syntax;
+
+pub(super) fn if_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+    let parts = unit.parts(form)?;
+    let (test, consequent, alternative) = match parts[..] {
+        [_, test, consequent] => (test, consequent, None),
+        [_, test, consequent, alternative] => (test, consequent, Some(alternative)),
+        _ => return Err(unit.malformed(form)),
+    };
+    let test = unit.expression(test);
+    let consequent = unit.expression(consequent);
+    let alternative = match alternative {
+        Some(alternative) => unit.expression(alternative),
+        None => unit.node(Core::Unspecified, form),
+    };
+    Ok(unit.conditional((test, consequent, alternative), form))
+}
+
+pub(super) fn when(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+    let (test, body, nothing) = guarded(unit, form)?;
+    Ok(unit.conditional((test, body, nothing), form))
+}
+
+pub(super) fn unless(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+    let (test, body, nothing) = guarded(unit, form)?;
+    Ok(unit.conditional((test, nothing, body), form))
+}
+
+fn guarded(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<(CoreId, CoreId, CoreId), Failure> {
+    let parts = unit.parts(form)?;
+    let [_, test, ref body @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    let test = unit.expression(test);
+    let body = unit.sequence(body, form);
+    Ok((test, body, unit.node(Core::Unspecified, form)))
+}
+
+pub(super) fn and(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+    let tests: Vec<_> = unit.parts(form)?[1..].iter().map(|test| unit.expression(*test)).collect();
+    let mut tests = tests.into_iter().rev();
+    let Some(last) = tests.next() else { return Ok(unit.boolean(true, form)) };
+    Ok(tests.fold(last, |rest, test| {
+        let otherwise = unit.boolean(false, form);
+        unit.conditional((test, rest, otherwise), form)
+    }))
+}
+
+pub(super) fn or(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+    let tests: Vec<_> = unit.parts(form)?[1..].iter().map(|test| unit.expression(*test)).collect();
+    let mut tests = tests.into_iter().rev();
+    let Some(last) = tests.next() else { return Ok(unit.boolean(false, form)) };
+    Ok(tests.fold(last, |rest, test| unit.either(test, rest, form)))
+}
+
+impl UnitExpander<'_> {
+    /// The value of `test` if it is true, otherwise that of `rest`.
+    pub(super) fn either(&mut self, test: CoreId, rest: CoreId, place: Syntax) -> CoreId {
+        let variable = self.temporary("or");
+        let (condition, value) = (self.node(Core::Local(variable), place), self.node(Core::Local(variable), place));
+        let body = self.conditional((condition, value, rest), place);
+        self.node(Core::Let { bindings: vec![(variable, test)], body }, place)
+    }
+}

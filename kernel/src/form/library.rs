@@ -1,0 +1,31 @@
+//! `import`, `define-library` and `define-module` at the top level of a program.
+
+use crate::datum::Name;
+use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::expander::{Context, UnitExpander};
+use crate::syntax::Syntax;
+
+pub(super) fn import(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+    require_top_level(unit, context, form, "import")?;
+    let parts = unit.parts(form)?;
+    unit.import(form, &parts[1..]);
+    Ok(())
+}
+
+pub(super) fn define_library(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+    require_top_level(unit, context, form, "define-library")?;
+    unit.define_library(form, &[]).map(drop)
+}
+
+pub(super) fn define_module(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+    require_top_level(unit, context, form, "define-module")?;
+    let rest = if unit.has_body(form) { Vec::new() } else { context.take_rest() };
+    unit.define_library(form, &rest).map(drop)
+}
+
+fn require_top_level(unit: &UnitExpander<'_>, context: &Context, form: Syntax, name: &str) -> Result<(), Failure> {
+    if context.is_top_level() {
+        return Ok(());
+    }
+    Err(unit.failure(form, DiagnosticKind::NotAtTopLevel { name: Name::from(name) }))
+}

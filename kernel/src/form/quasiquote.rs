@@ -1,0 +1,127 @@
+//! `quasiquote`: templates of data.
+//!
+//! Owns nested levels, splicing and vectors. Parts without `unquote` stay constants, shared as the reports allow.
+
+use crate::core::CoreId;
+use crate::diagnostic::Failure;
+use crate::expander::UnitExpander;
+use crate::syntax::{Shape, Syntax};
+
+/// What a template part amounts to.
+enum Part {
+    /// Itself.
+    Constant(Syntax),
+    /// The value of code.
+    Code(CoreId),
+}
+
+pub(super) fn quasiquote(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+    let [_, template] = unit.parts(form)?[..] else { return Err(unit.malformed(form)) };
+    let part = expand(unit, template, 0)?;
+    Ok(code(unit, part))
+}
+
+/// Expands a template inside of `level` further quasi-quotations.
+fn expand(unit: &mut UnitExpander<'_>, template: Syntax, level: u32) -> Result<Part, Failure> {
+    unit.nested(template, |unit| match unit.session.syntax.shape(template) {
+        Shape::Pair(head, _) => pair(unit, template, head, level),
+        Shape::Vector => {
+            let elements = unit.session.syntax.vector(template).unwrap_or_default();
+            let elements = unit.session.syntax.make_list(&elements, None, template);
+            Ok(match list(unit, elements, level)? {
+                Part::Constant(_) => Part::Constant(template),
+                Part::Code(elements) => Part::Code(unit.primitive_call("list->vector", vec![elements], template)),
+            })
+        }
+        Shape::Nil | Shape::Identifier(_) | Shape::Atom => Ok(Part::Constant(template)),
+    })
+}
+
+fn pair(unit: &mut UnitExpander<'_>, template: Syntax, head: Syntax, level: u32) -> Result<Part, Failure> {
+    if unit.is_keyword(head, "unquote") {
+        let [_, expression] = unit.parts(template)?[..] else { return Err(unit.malformed(template)) };
+        return match level {
+            0 => Ok(Part::Code(unit.expression(expression))),
+            _ => rebuild(unit, template, level - 1),
+        };
+    }
+    if unit.is_keyword(head, "quasiquote") {
+        return rebuild(unit, template, level + 1);
+    }
+    if unit.is_keyword(head, "unquote-splicing") && level > 0 {
+        return rebuild(unit, template, level - 1);
+    }
+    list(unit, template, level)
+}
+
+/// Keeps the keyword of a nested form and expands its operands at another level.
+fn rebuild(unit: &mut UnitExpander<'_>, template: Syntax, level: u32) -> Result<Part, Failure> {
+    let Some((keyword, operands)) = unit.session.syntax.pair(template) else { return Ok(Part::Constant(template)) };
+    Ok(match list(unit, operands, level)? {
+        Part::Constant(_) => Part::Constant(template),
+        Part::Code(operands) => {
+            let keyword = unit.constant(keyword);
+            Part::Code(unit.primitive_call("cons", vec![keyword, operands], template))
+        }
+    })
+}
+
+/// Expands the elements of a list, then its tail, and conses them from the end.
+fn list(unit: &mut UnitExpander<'_>, template: Syntax, level: u32) -> Result<Part, Failure> {
+    let mut elements = Vec::new();
+    let mut rest = template;
+    while let Some((first, tail)) = unit.session.syntax.pair(rest) {
+        let is_dotted_unquote = !elements.is_empty() && is_tail_form(unit, rest);
+        if is_dotted_unquote || elements.len() > unit.session.syntax.length() as usize {
+            break;
+        }
+        elements.push((first, rest));
+        rest = tail;
+    }
+    let mut parts = Vec::with_capacity(elements.len());
+    for (element, from_here) in elements {
+        let spliced = spliced_expression(unit, element, level)?;
+        let (part, is_spliced) = match spliced {
+            Some(expression) => (Part::Code(unit.expression(expression)), true),
+            None => (expand(unit, element, level)?, false),
+        };
+        parts.push((part, is_spliced, from_here));
+    }
+    let mut result = if unit.session.syntax.pair(rest).is_some() { expand(unit, rest, level)? } else { Part::Constant(rest) };
+    for (part, is_spliced, from_here) in parts.into_iter().rev() {
+        result = match (part, result) {
+            (Part::Constant(_), Part::Constant(_)) => Part::Constant(from_here),
+            (Part::Code(spliced), Part::Constant(rest)) if is_spliced && unit.session.syntax.is_nil(rest) => Part::Code(spliced),
+            (part, result) => {
+                let arguments = vec![code(unit, part), code(unit, result)];
+                Part::Code(unit.primitive_call(if is_spliced { "append" } else { "cons" }, arguments, from_here))
+            }
+        };
+    }
+    Ok(result)
+}
+
+/// Whether the rest of a list is really `. ,expression` or the like.
+fn is_tail_form(unit: &mut UnitExpander<'_>, rest: Syntax) -> bool {
+    let Some(parts) = unit.session.syntax.list(rest) else { return false };
+    let [head, _] = parts[..] else { return false };
+    unit.is_keyword(head, "unquote") || unit.is_keyword(head, "quasiquote")
+}
+
+fn spliced_expression(unit: &mut UnitExpander<'_>, element: Syntax, level: u32) -> Result<Option<Syntax>, Failure> {
+    let Some((head, _)) = unit.session.syntax.pair(element) else { return Ok(None) };
+    if level > 0 || !unit.is_keyword(head, "unquote-splicing") {
+        return Ok(None);
+    }
+    match unit.parts(element)?[..] {
+        [_, expression] => Ok(Some(expression)),
+        _ => Err(unit.malformed(element)),
+    }
+}
+
+fn code(unit: &mut UnitExpander<'_>, part: Part) -> CoreId {
+    match part {
+        Part::Constant(datum) => unit.constant(datum),
+        Part::Code(code) => code,
+    }
+}

@@ -1,0 +1,13 @@
+//! `quote`.
+
+use crate::core::CoreId;
+use crate::diagnostic::Failure;
+use crate::expander::UnitExpander;
+use crate::syntax::Syntax;
+
+pub(super) fn quote(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+    match unit.parts(form)?[..] {
+        [_, datum] => Ok(unit.constant(datum)),
+        _ => Err(unit.malformed(form)),
+    }
+}

@@ -1,0 +1,168 @@
+//! `define-record-type`.
+
+use crate::core::{Core, CoreId, Lambda, VariableId};
+use crate::datum::{Datum, Name, Node};
+use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::expander::{Context, Target, UnitExpander, Value};
+use crate::number::Number;
+use crate::syntax::{Identifier, Syntax};
+
+/// A field: its name, and its accessor and modifier if they are wanted.
+struct Field {
+    identifier: Identifier,
+    name: Syntax,
+    accessor: Option<Syntax>,
+    modifier: Option<Syntax>,
+}
+
+pub(super) fn define_record_type(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+    let parts = unit.parts(form)?;
+    let [_, type_name, constructor, predicate, ref fields @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    let fields = fields.iter().map(|field| parse_field(unit, form, *field)).collect::<Result<Vec<_>, _>>()?;
+    let type_name = match unit.session.syntax.pair(type_name) {
+        Some((name, _)) => name,
+        None => type_name,
+    };
+    unit.identifier_in(form, type_name)?;
+    let names: Vec<_> = fields.iter().map(|field| field.name).collect();
+    let names = unit.session.syntax.make_list(&names, None, form);
+    let arguments = vec![unit.constant(type_name), unit.constant(names)];
+    let descriptor = unit.primitive_call("%make-record-type", arguments, form);
+    let type_target = unit.define_variable(context, form, type_name)?;
+    context.define(type_target, Value::Ready(descriptor), form);
+    define_constructor(unit, context, (form, constructor), (type_target, &fields))?;
+    if unit.session.syntax.identifier(predicate).is_some() {
+        let body = |unit: &mut UnitExpander<'_>, value| {
+            let arguments = vec![unit.node(Core::Local(value), form), unit.read(type_target, form)];
+            unit.primitive_call("%record?", arguments, form)
+        };
+        define_procedure(unit, context, (form, predicate), body)?;
+    } else if !is_false(unit, predicate) {
+        return Err(unit.malformed_at(form, predicate));
+    }
+    for (index, field) in fields.iter().enumerate() {
+        define_field(unit, context, form, (type_target, index, field))?;
+    }
+    Ok(())
+}
+
+fn parse_field(unit: &mut UnitExpander<'_>, form: Syntax, field: Syntax) -> Result<Field, Failure> {
+    let parts = match unit.session.syntax.identifier(field) {
+        Some(_) => vec![field],
+        None => unit.list_in(form, field)?,
+    };
+    let [name, ref procedures @ ..] = parts[..] else { return Err(unit.malformed_at(form, field)) };
+    let identifier = unit.identifier_in(form, name)?;
+    match *procedures {
+        [] => Ok(Field { identifier, name, accessor: None, modifier: None }),
+        [accessor] => Ok(Field { identifier, name, accessor: Some(accessor), modifier: None }),
+        [accessor, modifier] => Ok(Field { identifier, name, accessor: Some(accessor), modifier: Some(modifier) }),
+        _ => Err(unit.malformed_at(form, field)),
+    }
+}
+
+/// Defines the constructor: `#f` for none, a name for one that takes every field, or a list of the name and the fields it takes.
+fn define_constructor(
+    unit: &mut UnitExpander<'_>,
+    context: &mut Context,
+    (form, constructor): (Syntax, Syntax),
+    (type_target, fields): (Target, &[Field]),
+) -> Result<(), Failure> {
+    if is_false(unit, constructor) {
+        return Ok(());
+    }
+    let (name, taken) = match unit.session.syntax.pair(constructor) {
+        Some((name, taken)) => (name, unit.list_in(form, taken)?),
+        None => (constructor, fields.iter().map(|field| field.name).collect()),
+    };
+    let mut parameters = Vec::with_capacity(taken.len());
+    let mut values: Vec<Option<VariableId>> = vec![None; fields.len()];
+    for field_name in taken {
+        let identifier = unit.identifier_in(form, field_name)?;
+        let position = fields.iter().position(|field| field.identifier == identifier);
+        let Some(position) = position else { return Err(unit.malformed_at(form, field_name)) };
+        let text = unit.name_of(identifier);
+        let parameter = unit.temporary(text.as_str());
+        if values[position].replace(parameter).is_some() {
+            return Err(unit.failure(field_name, DiagnosticKind::DuplicateBinding { name: text }));
+        }
+        parameters.push(parameter);
+    }
+    let mut arguments = vec![unit.read(type_target, form)];
+    for value in values {
+        arguments.push(match value {
+            Some(parameter) => unit.node(Core::Local(parameter), form),
+            None => unit.node(Core::Unspecified, form),
+        });
+    }
+    let body = unit.primitive_call("%make-record", arguments, form);
+    define_lambda(unit, context, (form, name), (parameters, body))
+}
+
+fn define_field(
+    unit: &mut UnitExpander<'_>,
+    context: &mut Context,
+    form: Syntax,
+    (type_target, index, field): (Target, usize, &Field),
+) -> Result<(), Failure> {
+    let operands = |unit: &mut UnitExpander<'_>, record| {
+        let index = Node::Number(Number::Fixnum(i64::try_from(index).unwrap_or(i64::MAX)));
+        let index = unit.node(Core::Constant(Datum::atom(index)), form);
+        vec![unit.node(Core::Local(record), form), unit.read(type_target, form), index]
+    };
+    if let Some(accessor) = field.accessor {
+        let body = |unit: &mut UnitExpander<'_>, record| {
+            let arguments = operands(unit, record);
+            unit.primitive_call("%record-ref", arguments, form)
+        };
+        define_procedure(unit, context, (form, accessor), body)?;
+    }
+    let Some(modifier) = field.modifier else { return Ok(()) };
+    let (record, value) = (unit.temporary("record"), unit.temporary("value"));
+    let mut arguments = operands(unit, record);
+    arguments.push(unit.node(Core::Local(value), form));
+    let body = unit.primitive_call("%record-set!", arguments, form);
+    define_lambda(unit, context, (form, modifier), (vec![record, value], body))
+}
+
+/// Defines a procedure of one parameter.
+fn define_procedure(
+    unit: &mut UnitExpander<'_>,
+    context: &mut Context,
+    name: (Syntax, Syntax),
+    body: impl FnOnce(&mut UnitExpander<'_>, VariableId) -> CoreId,
+) -> Result<(), Failure> {
+    let parameter = unit.temporary("record");
+    let body = body(unit, parameter);
+    define_lambda(unit, context, name, (vec![parameter], body))
+}
+
+fn define_lambda(
+    unit: &mut UnitExpander<'_>,
+    context: &mut Context,
+    (form, name): (Syntax, Syntax),
+    (parameters, body): (Vec<VariableId>, CoreId),
+) -> Result<(), Failure> {
+    let identifier = unit.identifier_in(form, name)?;
+    let text: Name = unit.name_of(identifier);
+    let span = unit.session.syntax.span(name);
+    let lambda = unit.lambda_node(Lambda { name: Some(text), parameters, rest: None, body, span }, name);
+    let target = unit.define_variable(context, form, name)?;
+    context.define(target, Value::Ready(lambda), form);
+    Ok(())
+}
+
+fn is_false(unit: &UnitExpander<'_>, syntax: Syntax) -> bool {
+    unit.session.syntax.atom(syntax) == Some(&Node::Boolean(false))
+}
+
+impl UnitExpander<'_> {
+    /// The value of what a definition defines.
+    fn read(&mut self, target: Target, place: Syntax) -> CoreId {
+        let core = match target {
+            Target::Global(global) => Core::Global(self.global_id(global)),
+            Target::Local(variable) => Core::Local(variable),
+        };
+        self.node(core, place)
+    }
+}

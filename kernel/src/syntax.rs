@@ -1,0 +1,345 @@
+//! Syntax objects: data in code position, with scopes, source and origin.
+//!
+//! Owns the arena of syntax nodes. A [`Syntax`] is a reference to a node together with scopes that hold for everything below it,
+//! so that adding a scope to a whole form costs nothing and source trees are never copied.
+//! INVARIANT: nodes never change; the scopes of an identifier are those of all references on the way to it.
+//! It does not know core forms.
+//! Read next: `syntax/scope.rs`, then `form.rs`.
+
+pub mod binding;
+pub mod rules;
+pub mod scope;
+pub mod symbol;
+
+use std::collections::BTreeMap;
+
+use crate::datum::reader::Reading;
+use crate::datum::{Datum, Name, Node, NodeId, Span};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, Failure, Note, NoteKind};
+use binding::{Ambiguity, Binding, Bindings};
+use scope::{Scope, ScopeSet, ScopeSets};
+use symbol::{Symbol, Symbols};
+
+/// A syntax object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Syntax {
+    node: u32,
+    scopes: ScopeSet,
+}
+
+/// An identifier, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Identifier {
+    /// Its name.
+    pub symbol: Symbol,
+    /// Its scopes.
+    pub scopes: ScopeSet,
+}
+
+/// What a syntax object is at its top.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// The empty list.
+    Nil,
+    /// A symbol in code position.
+    Identifier(Identifier),
+    /// A pair.
+    Pair(Syntax, Syntax),
+    /// A vector.
+    Vector,
+    /// Any other datum.
+    Atom,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Nil,
+    Symbol(Symbol),
+    Pair(Syntax, Syntax),
+    Vector(Box<[Syntax]>),
+    Atom(Node),
+}
+
+/// Names one expansion step; zero is the source text itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OriginId(u32);
+
+/// One expansion step: which macro produced a node, in the course of which other expansion.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The macro's keyword.
+    pub keyword: Symbol,
+    /// Where the macro is defined.
+    pub definition: Span,
+    /// The step that produced the macro use.
+    pub parent: OriginId,
+    /// How many steps there are, this one included.
+    pub depth: u32,
+}
+
+/// All syntax of one session.
+#[derive(Debug, Default)]
+pub struct SyntaxStore {
+    /// Names.
+    pub symbols: Symbols,
+    /// Sets of scopes.
+    pub sets: ScopeSets,
+    /// Meanings.
+    pub bindings: Bindings,
+    kinds: Vec<Kind>,
+    spans: Vec<Span>,
+    node_origins: Vec<OriginId>,
+    origins: Vec<Origin>,
+}
+
+impl SyntaxStore {
+    /// Takes over what the reader read; the forms get the given scopes.
+    pub fn import(&mut self, reading: Reading, scopes: ScopeSet) -> Vec<Syntax> {
+        let base = self.length();
+        let child = |id: NodeId| Syntax { node: base + id.0, scopes: ScopeSet::EMPTY };
+        for node in reading.nodes {
+            let kind = match node {
+                Node::Nil => Kind::Nil,
+                Node::Symbol(name) => Kind::Symbol(self.symbols.intern(&name)),
+                Node::Pair(first, rest) => Kind::Pair(child(first), child(rest)),
+                Node::Vector(elements) => Kind::Vector(elements.into_iter().map(child).collect()),
+                atom @ (Node::Boolean(_)
+                | Node::Number(_)
+                | Node::Character(_)
+                | Node::String(_)
+                | Node::Keyword(_)
+                | Node::Bytevector(_)) => Kind::Atom(atom),
+            };
+            self.kinds.push(kind);
+        }
+        self.spans.extend(reading.spans);
+        self.node_origins.resize(self.kinds.len(), OriginId::default());
+        reading.forms.into_iter().map(|form| Syntax { scopes, ..child(form) }).collect()
+    }
+
+    /// What a syntax object is at its top.
+    pub fn shape(&mut self, syntax: Syntax) -> Shape {
+        match &self.kinds[syntax.node as usize] {
+            Kind::Nil => Shape::Nil,
+            Kind::Symbol(symbol) => Shape::Identifier(Identifier { symbol: *symbol, scopes: syntax.scopes }),
+            Kind::Pair(first, rest) => {
+                let (first, rest) = (*first, *rest);
+                Shape::Pair(self.inherit(syntax, first), self.inherit(syntax, rest))
+            }
+            Kind::Vector(_) => Shape::Vector,
+            Kind::Atom(_) => Shape::Atom,
+        }
+    }
+
+    /// The identifier that a syntax object is.
+    pub fn identifier(&self, syntax: Syntax) -> Option<Identifier> {
+        match self.kinds[syntax.node as usize] {
+            Kind::Symbol(symbol) => Some(Identifier { symbol, scopes: syntax.scopes }),
+            Kind::Nil | Kind::Pair(..) | Kind::Vector(_) | Kind::Atom(_) => None,
+        }
+    }
+
+    /// The two parts of a pair.
+    pub fn pair(&mut self, syntax: Syntax) -> Option<(Syntax, Syntax)> {
+        match self.shape(syntax) {
+            Shape::Pair(first, rest) => Some((first, rest)),
+            Shape::Nil | Shape::Identifier(_) | Shape::Vector | Shape::Atom => None,
+        }
+    }
+
+    /// Whether a syntax object is the empty list.
+    pub fn is_nil(&self, syntax: Syntax) -> bool {
+        matches!(self.kinds[syntax.node as usize], Kind::Nil)
+    }
+
+    /// The datum of an atom.
+    pub fn atom(&self, syntax: Syntax) -> Option<&Node> {
+        match &self.kinds[syntax.node as usize] {
+            Kind::Atom(node) => Some(node),
+            Kind::Nil | Kind::Symbol(_) | Kind::Pair(..) | Kind::Vector(_) => None,
+        }
+    }
+
+    /// The elements of a vector.
+    pub fn vector(&mut self, syntax: Syntax) -> Option<Vec<Syntax>> {
+        let Kind::Vector(elements) = &self.kinds[syntax.node as usize] else { return None };
+        let elements = elements.clone();
+        Some(elements.iter().map(|element| self.inherit(syntax, *element)).collect())
+    }
+
+    /// The elements of a list and its tail, which is `()` for a proper list. A circular list ends after as many elements as there are nodes.
+    pub fn split_list(&mut self, syntax: Syntax) -> (Vec<Syntax>, Syntax) {
+        let mut elements = Vec::new();
+        let mut rest = syntax;
+        while elements.len() < self.kinds.len() {
+            let Some((first, tail)) = self.pair(rest) else { break };
+            elements.push(first);
+            rest = tail;
+        }
+        (elements, rest)
+    }
+
+    /// The elements of a proper list.
+    pub fn list(&mut self, syntax: Syntax) -> Option<Vec<Syntax>> {
+        let (elements, tail) = self.split_list(syntax);
+        self.is_nil(tail).then_some(elements)
+    }
+
+    /// The syntax object with one more scope on everything below it.
+    pub fn add_scope(&mut self, syntax: Syntax, scope: Scope) -> Syntax {
+        Syntax { scopes: self.sets.insert(syntax.scopes, scope), ..syntax }
+    }
+
+    /// The identifier without one scope. Scopes inside of a compound form stay.
+    pub fn remove_scope(&mut self, syntax: Syntax, scope: Scope) -> Syntax {
+        Syntax { scopes: self.sets.remove(syntax.scopes, scope), ..syntax }
+    }
+
+    /// The form as the reader read it, with these scopes.
+    pub fn rescope(&mut self, syntax: Syntax, scopes: ScopeSet) -> Syntax {
+        Syntax { scopes, ..syntax }
+    }
+
+    /// The scopes that hold for a whole form.
+    pub fn scopes(&self, syntax: Syntax) -> ScopeSet {
+        syntax.scopes
+    }
+
+    /// Where a node comes from in the text. A node made by a macro stands where the macro was used.
+    pub fn span(&self, syntax: Syntax) -> Span {
+        self.spans[syntax.node as usize]
+    }
+
+    /// The expansion step that made a node.
+    pub fn origin(&self, syntax: Syntax) -> OriginId {
+        self.node_origins[syntax.node as usize]
+    }
+
+    /// The details of a step, unless it is the source text itself.
+    pub fn origin_details(&self, id: OriginId) -> Option<&Origin> {
+        self.origins.get(id.0.checked_sub(1)? as usize)
+    }
+
+    /// Records an expansion step.
+    pub fn add_origin(&mut self, keyword: Symbol, definition: Span, parent: OriginId) -> OriginId {
+        let depth = self.origin_details(parent).map_or(0, |origin| origin.depth) + 1;
+        self.origins.push(Origin { keyword, definition, parent, depth });
+        OriginId(u32::try_from(self.origins.len()).unwrap_or(u32::MAX))
+    }
+
+    /// How many nodes there are.
+    pub fn length(&self) -> u32 {
+        u32::try_from(self.kinds.len()).unwrap_or(u32::MAX)
+    }
+
+    /// What an identifier means.
+    ///
+    /// # Errors
+    /// [`Ambiguity`], as [`Bindings::resolve`].
+    pub fn resolve(&self, identifier: Identifier) -> Result<Option<Binding>, Ambiguity> {
+        self.bindings.resolve(&self.sets, identifier.symbol, identifier.scopes)
+    }
+
+    /// Binds an identifier.
+    pub fn bind(&mut self, identifier: Identifier, binding: Binding) {
+        self.bindings.bind(&self.sets, identifier.symbol, identifier.scopes, binding);
+    }
+
+    /// Whether two identifiers mean the same: the same binding, or the same name if both are unbound (`free-identifier=?`).
+    pub fn is_same_meaning(&self, a: Identifier, b: Identifier) -> bool {
+        match (self.resolve(a), self.resolve(b)) {
+            (Ok(None), Ok(None)) => a.symbol == b.symbol,
+            (Ok(first), Ok(second)) => first == second,
+            (Err(Ambiguity), _) | (_, Err(Ambiguity)) => false,
+        }
+    }
+
+    /// An error at a node, with the macros that made the node.
+    pub(crate) fn failure(&self, place: Syntax, kind: DiagnosticKind) -> Failure {
+        let mut diagnostic = Diagnostic::new(kind, self.span(place));
+        let mut origin = self.origin(place);
+        while let Some(step) = self.origin_details(origin) {
+            // A runaway macro has thousands of steps; the innermost tell the story.
+            if diagnostic.notes.len() == 8 {
+                break;
+            }
+            let keyword = self.symbols.name(step.keyword).clone();
+            diagnostic.notes.push(Note { kind: NoteKind::InExpansionOf(keyword), span: step.definition });
+            origin = step.parent;
+        }
+        Box::new(diagnostic)
+    }
+
+    /// Makes an identifier that stands where `place` stands.
+    pub fn make_identifier(&mut self, name: &Name, scopes: ScopeSet, place: Syntax) -> Syntax {
+        let symbol = self.symbols.intern(name);
+        self.add(Kind::Symbol(symbol), scopes, self.span(place), self.origin(place))
+    }
+
+    /// Makes a list that stands where `place` stands.
+    pub fn make_list(&mut self, elements: &[Syntax], tail: Option<Syntax>, place: Syntax) -> Syntax {
+        let (span, origin) = (self.span(place), self.origin(place));
+        let tail = tail.unwrap_or_else(|| self.add(Kind::Nil, ScopeSet::EMPTY, span, origin));
+        self.make_list_at(elements, tail, span, origin)
+    }
+
+    /// Makes an empty list that stands nowhere: the place of code that no text shows.
+    pub(crate) fn make_nothing(&mut self) -> Syntax {
+        let span = Span { source: crate::datum::SourceId(0), start: 0, end: 0 };
+        self.add(Kind::Nil, ScopeSet::EMPTY, span, OriginId::default())
+    }
+
+    fn make_list_at(&mut self, elements: &[Syntax], tail: Syntax, span: Span, origin: OriginId) -> Syntax {
+        let cons = |rest, first: &Syntax| self.add(Kind::Pair(*first, rest), ScopeSet::EMPTY, span, origin);
+        elements.iter().rev().fold(tail, cons)
+    }
+
+    fn make_vector(&mut self, elements: Vec<Syntax>, span: Span, origin: OriginId) -> Syntax {
+        self.add(Kind::Vector(elements.into_boxed_slice()), ScopeSet::EMPTY, span, origin)
+    }
+
+    /// Copies a node without children to another place, with one more scope.
+    fn copy_atom(&mut self, syntax: Syntax, scope: Scope, span: Span, origin: OriginId) -> Syntax {
+        let kind = self.kinds[syntax.node as usize].clone();
+        let scopes = self.sets.insert(syntax.scopes, scope);
+        self.add(kind, scopes, span, origin)
+    }
+
+    /// The datum that a syntax object stands for, without scopes; shared and circular structure is kept.
+    pub fn datum(&self, syntax: Syntax) -> Datum {
+        let mut ids = BTreeMap::from([(syntax.node, NodeId(0))]);
+        let mut order = vec![syntax.node];
+        let mut nodes = Vec::new();
+        let mut next = 0;
+        while next < order.len() {
+            let kind = &self.kinds[order[next] as usize];
+            next += 1;
+            let mut child = |child: &Syntax| {
+                *ids.entry(child.node).or_insert_with(|| {
+                    order.push(child.node);
+                    NodeId(u32::try_from(order.len() - 1).unwrap_or(u32::MAX))
+                })
+            };
+            nodes.push(match kind {
+                Kind::Nil => Node::Nil,
+                Kind::Symbol(symbol) => Node::Symbol(self.symbols.name(*symbol).clone()),
+                Kind::Pair(first, rest) => Node::Pair(child(first), child(rest)),
+                Kind::Vector(elements) => Node::Vector(elements.iter().map(child).collect()),
+                Kind::Atom(node) => node.clone(),
+            });
+        }
+        Datum { nodes, root: NodeId(0) }
+    }
+
+    fn inherit(&mut self, parent: Syntax, child: Syntax) -> Syntax {
+        Syntax { scopes: self.sets.union(child.scopes, parent.scopes), ..child }
+    }
+
+    fn add(&mut self, kind: Kind, scopes: ScopeSet, span: Span, origin: OriginId) -> Syntax {
+        let node = self.length();
+        self.kinds.push(kind);
+        self.spans.push(span);
+        self.node_origins.push(origin);
+        Syntax { node, scopes }
+    }
+}

@@ -1,0 +1,216 @@
+//! Patterns: compiled once, matched against every use.
+//!
+//! Owns the meaning of patterns and the numbering of their variables.
+//! INVARIANT: the variables of a subpattern have consecutive numbers; recursion is on the depth of the pattern, never on the length of a list or the depth of a use.
+//! It does not know templates.
+//! Read next: `template.rs`.
+
+use super::{Conventions, Match, problem};
+use crate::datum::Node;
+use crate::diagnostic::{DiagnosticKind, Failure, RuleProblem};
+use crate::syntax::{Identifier, Shape, Syntax, SyntaxStore};
+
+/// How deep a pattern or template may be nested; the recursion below stays within a few hundred KiB of stack.
+pub(super) const LIMIT_DEPTH: u32 = 400;
+
+/// A compiled pattern, as an arena whose last node is the whole.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    nodes: Vec<Part>,
+    root: usize,
+    /// The variables in order of their numbers.
+    pub(super) variables: Vec<Variable>,
+}
+
+/// A pattern variable.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Variable {
+    pub(super) identifier: Identifier,
+    /// How many ellipses follow it or what contains it.
+    pub(super) depth: u32,
+}
+
+#[derive(Debug)]
+enum Part {
+    Anything,
+    Variable(usize),
+    Literal(Identifier),
+    Atom(Node),
+    /// Elements, the position of the repeated one if any, and the tail.
+    List { elements: Vec<usize>, repeated: Option<Repeat>, tail: usize },
+    Nil,
+    /// A list pattern that the elements must match.
+    Vector(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Repeat {
+    position: usize,
+    first_variable: usize,
+    end_variable: usize,
+}
+
+impl Pattern {
+    /// Compiles the pattern of a rule; its first element, the keyword, matches anything.
+    pub(super) fn compile(store: &mut SyntaxStore, conventions: &Conventions, pattern: Syntax) -> Result<Self, Failure> {
+        let Some((_, arguments)) = store.pair(pattern) else {
+            return Err(problem(store, pattern, RuleProblem::PatternNotAList));
+        };
+        let mut compiler = Compiler { store, conventions, nodes: Vec::new(), variables: Vec::new() };
+        let root = compiler.part(arguments, 0, 0)?;
+        Ok(Self { nodes: compiler.nodes, root, variables: compiler.variables })
+    }
+
+    /// Matches a whole use; what each variable matched, by number.
+    pub(super) fn matches(&self, store: &mut SyntaxStore, form: Syntax) -> Option<Vec<Match>> {
+        let (_, arguments) = store.pair(form)?;
+        let mut matches = vec![Match::Nothing; self.variables.len()];
+        self.part(store, self.root, arguments, &mut matches).then_some(matches)
+    }
+
+    fn part(&self, store: &mut SyntaxStore, part: usize, form: Syntax, matches: &mut [Match]) -> bool {
+        match &self.nodes[part] {
+            Part::Anything => true,
+            Part::Variable(variable) => {
+                matches[*variable] = Match::One(form);
+                true
+            }
+            Part::Literal(literal) => {
+                let identifier = store.identifier(form);
+                identifier.is_some_and(|identifier| store.is_same_meaning(identifier, *literal))
+            }
+            Part::Atom(atom) => store.atom(form) == Some(atom),
+            Part::Nil => store.is_nil(form),
+            Part::Vector(list) => match store.vector(form) {
+                Some(elements) => {
+                    let list_form = store.make_list(&elements, None, form);
+                    self.part(store, *list, list_form, matches)
+                }
+                None => false,
+            },
+            Part::List { elements, repeated, tail } => self.list(store, (elements, *repeated, *tail), form, matches),
+        }
+    }
+
+    fn list(
+        &self,
+        store: &mut SyntaxStore,
+        (elements, repeated, tail): (&[usize], Option<Repeat>, usize),
+        form: Syntax,
+        matches: &mut [Match],
+    ) -> bool {
+        let mut rest = form;
+        for (position, element) in elements.iter().enumerate() {
+            if let Some(repeat) = repeated.filter(|repeat| repeat.position == position) {
+                let following = elements.len() - position - 1;
+                let Some(behind) = self.repetitions(store, *element, repeat, (rest, following), matches) else { return false };
+                rest = behind;
+                continue;
+            }
+            let Some((first, others)) = store.pair(rest) else { return false };
+            if !self.part(store, *element, first, matches) {
+                return false;
+            }
+            rest = others;
+        }
+        self.part(store, tail, rest, matches)
+    }
+
+    /// Matches as many elements as leave `following` ones; what comes behind them.
+    fn repetitions(
+        &self,
+        store: &mut SyntaxStore,
+        element: usize,
+        repeat: Repeat,
+        (form, following): (Syntax, usize),
+        matches: &mut [Match],
+    ) -> Option<Syntax> {
+        let (available, _) = store.split_list(form);
+        let count = available.len().checked_sub(following)?;
+        let variables = repeat.first_variable..repeat.end_variable;
+        let mut collected: Vec<Vec<Match>> = variables.clone().map(|_| Vec::with_capacity(count)).collect();
+        for form in &available[..count] {
+            if !self.part(store, element, *form, matches) {
+                return None;
+            }
+            for (sequence, variable) in collected.iter_mut().zip(variables.clone()) {
+                sequence.push(std::mem::replace(&mut matches[variable], Match::Nothing));
+            }
+        }
+        for (sequence, variable) in collected.into_iter().zip(variables) {
+            matches[variable] = Match::Many(sequence);
+        }
+        let mut rest = form;
+        for _ in 0..count {
+            (_, rest) = store.pair(rest)?;
+        }
+        Some(rest)
+    }
+}
+
+struct Compiler<'a> {
+    store: &'a mut SyntaxStore,
+    conventions: &'a Conventions,
+    nodes: Vec<Part>,
+    variables: Vec<Variable>,
+}
+
+impl Compiler<'_> {
+    /// Compiles one pattern that stands under `ellipses` ellipses, `depth` levels deep.
+    fn part(&mut self, pattern: Syntax, ellipses: u32, depth: u32) -> Result<usize, Failure> {
+        if depth > LIMIT_DEPTH {
+            return Err(self.store.failure(pattern, DiagnosticKind::TooDeep { limit: LIMIT_DEPTH }));
+        }
+        let part = match self.store.shape(pattern) {
+            Shape::Nil => Part::Nil,
+            Shape::Identifier(identifier) => self.identifier(pattern, identifier, ellipses)?,
+            Shape::Atom => self.store.atom(pattern).cloned().map_or(Part::Nil, Part::Atom),
+            Shape::Pair(..) => self.list(pattern, ellipses, depth)?,
+            Shape::Vector => {
+                let elements = self.store.vector(pattern).unwrap_or_default();
+                let list = self.store.make_list(&elements, None, pattern);
+                Part::Vector(self.part(list, ellipses, depth + 1)?)
+            }
+        };
+        self.nodes.push(part);
+        Ok(self.nodes.len() - 1)
+    }
+
+    fn identifier(&mut self, pattern: Syntax, identifier: Identifier, ellipses: u32) -> Result<Part, Failure> {
+        if self.conventions.is_literal(identifier) {
+            return Ok(Part::Literal(identifier));
+        }
+        if self.conventions.is_ellipsis(self.store, pattern) {
+            return Err(problem(self.store, pattern, RuleProblem::EllipsisWithoutPattern));
+        }
+        if self.store.is_same_meaning(identifier, self.conventions.underscore) {
+            return Ok(Part::Anything);
+        }
+        if self.variables.iter().any(|variable| variable.identifier == identifier) {
+            let name = self.store.symbols.name(identifier.symbol).clone();
+            return Err(problem(self.store, pattern, RuleProblem::DuplicateVariable(name)));
+        }
+        self.variables.push(Variable { identifier, depth: ellipses });
+        Ok(Part::Variable(self.variables.len() - 1))
+    }
+
+    fn list(&mut self, pattern: Syntax, ellipses: u32, depth: u32) -> Result<Part, Failure> {
+        let (sources, tail) = self.store.split_list(pattern);
+        let mut elements = Vec::new();
+        let mut repeated = None;
+        let mut sources = sources.into_iter().peekable();
+        while let Some(source) = sources.next() {
+            let follows = sources.next_if(|next| self.conventions.is_ellipsis(self.store, *next));
+            let first_variable = self.variables.len();
+            elements.push(self.part(source, ellipses + u32::from(follows.is_some()), depth + 1)?);
+            let Some(ellipsis) = follows else { continue };
+            if repeated.is_some() {
+                return Err(problem(self.store, ellipsis, RuleProblem::SecondEllipsis));
+            }
+            let end_variable = self.variables.len();
+            repeated = Some(Repeat { position: elements.len() - 1, first_variable, end_variable });
+        }
+        let tail = self.part(tail, ellipses, depth + 1)?;
+        Ok(Part::List { elements, repeated, tail })
+    }
+}

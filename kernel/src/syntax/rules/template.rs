@@ -1,0 +1,225 @@
+//! Templates: compiled once, filled in for every match.
+//!
+//! Owns the meaning of templates.
+//! INVARIANT: every node that a template inserts is fresh, so that it carries the place and origin of its expansion; recursion is on the depth of the template only.
+//! It does not match.
+//! Read next: `form.rs`.
+
+use super::pattern::{LIMIT_DEPTH, Pattern};
+use super::{Conventions, Match, Step, problem};
+use crate::diagnostic::{DiagnosticKind, Failure, RuleProblem};
+use crate::syntax::{Shape, Syntax, SyntaxStore};
+
+/// A compiled template, as an arena.
+#[derive(Debug)]
+pub(super) struct Template {
+    nodes: Vec<Part>,
+    root: usize,
+}
+
+#[derive(Debug)]
+enum Part {
+    Variable(usize),
+    /// An identifier or atom to insert.
+    Insert(Syntax),
+    List { elements: Vec<Element>, tail: usize },
+    Vector(Vec<Element>),
+}
+
+#[derive(Debug)]
+struct Element {
+    part: usize,
+    /// How many ellipses follow it.
+    ellipses: u32,
+    /// The pattern variables in it that have ellipses of their own.
+    variables: Vec<usize>,
+}
+
+impl Template {
+    /// Compiles a template for the variables of a pattern.
+    pub(super) fn compile(
+        store: &mut SyntaxStore,
+        conventions: &Conventions,
+        pattern: &Pattern,
+        template: Syntax,
+    ) -> Result<Self, Failure> {
+        let mut compiler = Compiler { store, conventions, pattern, nodes: Vec::new(), mentioned: Vec::new() };
+        let root = compiler.part(template, Context { ellipses: 0, depth: 0, is_escaped: false })?;
+        Ok(Self { nodes: compiler.nodes, root })
+    }
+
+    /// Fills the template in.
+    pub(super) fn instantiate(
+        &self,
+        store: &mut SyntaxStore,
+        mut matches: Vec<Match>,
+        step: &Step,
+    ) -> Result<Syntax, RuleProblem> {
+        self.part(store, self.root, &mut matches, step)
+    }
+
+    fn part(&self, store: &mut SyntaxStore, part: usize, matches: &mut [Match], step: &Step) -> Result<Syntax, RuleProblem> {
+        match &self.nodes[part] {
+            Part::Variable(variable) => match &matches[*variable] {
+                Match::One(syntax) => Ok(*syntax),
+                Match::Nothing | Match::Many(_) => Err(RuleProblem::NothingToRepeat),
+            },
+            Part::Insert(syntax) => Ok(store.copy_atom(*syntax, step.scope, step.span, step.origin)),
+            Part::List { elements, tail } => {
+                let filled = self.elements(store, elements, matches, step)?;
+                let tail = self.part(store, *tail, matches, step)?;
+                Ok(store.make_list_at(&filled, tail, step.span, step.origin))
+            }
+            Part::Vector(elements) => {
+                let filled = self.elements(store, elements, matches, step)?;
+                Ok(store.make_vector(filled, step.span, step.origin))
+            }
+        }
+    }
+
+    fn elements(
+        &self,
+        store: &mut SyntaxStore,
+        elements: &[Element],
+        matches: &mut [Match],
+        step: &Step,
+    ) -> Result<Vec<Syntax>, RuleProblem> {
+        let mut filled = Vec::with_capacity(elements.len());
+        for element in elements {
+            self.repeat(store, (element, element.ellipses), matches, (step, &mut filled))?;
+        }
+        Ok(filled)
+    }
+
+    /// Fills one element in as often as its variables matched; `ellipses` of its levels are left to repeat.
+    fn repeat(
+        &self,
+        store: &mut SyntaxStore,
+        (element, ellipses): (&Element, u32),
+        matches: &mut [Match],
+        (step, filled): (&Step, &mut Vec<Syntax>),
+    ) -> Result<(), RuleProblem> {
+        if ellipses == 0 {
+            filled.push(self.part(store, element.part, matches, step)?);
+            return Ok(());
+        }
+        let mut sequences = Vec::new();
+        for variable in &element.variables {
+            if let Match::Many(sequence) = &mut matches[*variable] {
+                sequences.push((*variable, std::mem::take(sequence)));
+            }
+        }
+        let count = sequences.first().map(|(_, sequence)| sequence.len()).ok_or(RuleProblem::NothingToRepeat)?;
+        if sequences.iter().any(|(_, sequence)| sequence.len() != count) {
+            return Err(RuleProblem::UnequalLengths);
+        }
+        for index in 0..count {
+            for (variable, sequence) in &mut sequences {
+                matches[*variable] = std::mem::replace(&mut sequence[index], Match::Nothing);
+            }
+            self.repeat(store, (element, ellipses - 1), matches, (step, filled))?;
+            for (variable, sequence) in &mut sequences {
+                sequence[index] = std::mem::replace(&mut matches[*variable], Match::Nothing);
+            }
+        }
+        for (variable, sequence) in sequences {
+            matches[variable] = Match::Many(sequence);
+        }
+        Ok(())
+    }
+}
+
+/// Where a template part stands.
+#[derive(Clone, Copy)]
+struct Context {
+    /// How many ellipses follow it or what contains it.
+    ellipses: u32,
+    depth: u32,
+    /// Inside of `(... template)`, where an ellipsis stands for itself.
+    is_escaped: bool,
+}
+
+struct Compiler<'a> {
+    store: &'a mut SyntaxStore,
+    conventions: &'a Conventions,
+    pattern: &'a Pattern,
+    nodes: Vec<Part>,
+    /// The variables met so far, in order.
+    mentioned: Vec<usize>,
+}
+
+impl Compiler<'_> {
+    fn part(&mut self, template: Syntax, context: Context) -> Result<usize, Failure> {
+        if context.depth > LIMIT_DEPTH {
+            return Err(self.store.failure(template, DiagnosticKind::TooDeep { limit: LIMIT_DEPTH }));
+        }
+        let part = match self.store.shape(template) {
+            Shape::Nil | Shape::Atom => Part::Insert(template),
+            Shape::Identifier(_) => self.identifier(template, context)?,
+            Shape::Vector => {
+                let sources = self.store.vector(template).unwrap_or_default();
+                Part::Vector(self.elements(sources, context)?)
+            }
+            Shape::Pair(..) => {
+                let (sources, tail) = self.store.split_list(template);
+                if let [first, escaped] = sources[..]
+                    && self.is_ellipsis(first, context)
+                    && self.store.is_nil(tail)
+                {
+                    return self.part(escaped, Context { is_escaped: true, depth: context.depth + 1, ..context });
+                }
+                let elements = self.elements(sources, context)?;
+                let tail = self.part(tail, Context { depth: context.depth + 1, ..context })?;
+                Part::List { elements, tail }
+            }
+        };
+        self.nodes.push(part);
+        Ok(self.nodes.len() - 1)
+    }
+
+    fn identifier(&mut self, template: Syntax, context: Context) -> Result<Part, Failure> {
+        let identifier = self.store.identifier(template);
+        let position = self.pattern.variables.iter().position(|variable| Some(variable.identifier) == identifier);
+        let Some(index) = position else {
+            if self.is_ellipsis(template, context) {
+                return Err(problem(self.store, template, RuleProblem::NothingToRepeat));
+            }
+            return Ok(Part::Insert(template));
+        };
+        let variable = self.pattern.variables[index];
+        if variable.depth > context.ellipses {
+            let name = self.store.symbols.name(variable.identifier.symbol).clone();
+            return Err(problem(self.store, template, RuleProblem::MissingEllipsis(name)));
+        }
+        self.mentioned.push(index);
+        Ok(Part::Variable(index))
+    }
+
+    fn elements(&mut self, sources: Vec<Syntax>, context: Context) -> Result<Vec<Element>, Failure> {
+        let mut elements = Vec::new();
+        let mut sources = sources.into_iter().peekable();
+        while let Some(source) = sources.next() {
+            let mut ellipses = 0;
+            while sources.next_if(|next| self.is_ellipsis(*next, context)).is_some() {
+                ellipses += 1;
+            }
+            let start = self.mentioned.len();
+            let inner = Context { ellipses: context.ellipses + ellipses, depth: context.depth + 1, ..context };
+            let part = self.part(source, inner)?;
+            let mut variables = self.mentioned[start..].to_vec();
+            variables.sort_unstable();
+            variables.dedup();
+            variables.retain(|variable| self.pattern.variables[*variable].depth > 0);
+            let deepest = variables.iter().map(|variable| self.pattern.variables[*variable].depth).max();
+            if ellipses > 0 && deepest.unwrap_or(0) < inner.ellipses {
+                return Err(problem(self.store, source, RuleProblem::NothingToRepeat));
+            }
+            elements.push(Element { part, ellipses, variables });
+        }
+        Ok(elements)
+    }
+
+    fn is_ellipsis(&self, template: Syntax, context: Context) -> bool {
+        !context.is_escaped && self.conventions.is_ellipsis(self.store, template)
+    }
+}
