@@ -99,6 +99,24 @@ pub struct Datum {
 }
 
 impl Datum {
+    /// A datum of one node without children.
+    pub fn atom(node: Node) -> Self {
+        Self {
+            nodes: vec![node],
+            root: NodeId(0),
+        }
+    }
+
+    /// One of its nodes.
+    ///
+    /// # Panics
+    /// If the id belongs to another datum.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+}
+
+impl Datum {
     /// A datum of one node.
     pub fn of(node: Node) -> Datum {
         Datum {
@@ -145,16 +163,5 @@ impl Node {
         bytes.push(tag);
         bytes.extend((content.len() as u64).to_le_bytes());
         bytes.extend(content);
-    /// A datum of one node without children.
-    pub fn atom(node: Node) -> Self {
-        Self { nodes: vec![node], root: NodeId(0) }
-    }
-
-    /// One of its nodes.
-    ///
-    /// # Panics
-    /// If the id belongs to another datum.
-    pub fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id.0 as usize]
     }
 }

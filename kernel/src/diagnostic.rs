@@ -203,22 +203,28 @@ pub enum RuleProblem {
 impl Diagnostic {
     /// A diagnostic without notes.
     pub fn new(kind: DiagnosticKind, span: Span) -> Self {
-        Self { kind, span, notes: Vec::new() }
+        Self {
+            kind,
+            span,
+            notes: Vec::new(),
+        }
     }
 
     /// What the author could do about it.
     pub fn hint(&self) -> Option<String> {
         match &self.kind {
-            DiagnosticKind::Unbound { similar, .. } | DiagnosticKind::NotExported { similar, .. } => did_you_mean(similar),
+            DiagnosticKind::Unbound { similar, .. } | DiagnosticKind::NotExported { similar, .. } => {
+                did_you_mean(similar)
+            }
             DiagnosticKind::UnknownLibrary { similar, .. } => did_you_mean(similar),
             DiagnosticKind::EmptyCombination => Some("write '() for the empty list".to_owned()),
             DiagnosticKind::AssignsImport { name } => Some(format!("define a `{name}` of your own first")),
             DiagnosticKind::NotATransformer => Some("write (syntax-rules (literal …) (pattern template) …)".to_owned()),
             DiagnosticKind::NoClauseHolds => Some("add an `else` clause".to_owned()),
             DiagnosticKind::TooDeep { .. } => Some("does a macro expand into a use of itself?".to_owned()),
-            DiagnosticKind::DefinitionAsExpression { .. } => {
-                Some("a definition may stand at the top level or in a body, such as that of `let` or `lambda`".to_owned())
-            }
+            DiagnosticKind::DefinitionAsExpression { .. } => Some(
+                "a definition may stand at the top level or in a body, such as that of `let` or `lambda`".to_owned(),
+            ),
             _ => None,
         }
     }
@@ -231,8 +237,15 @@ fn did_you_mean(similar: &[Name]) -> Option<String> {
 
 impl From<ReadError> for Diagnostic {
     fn from(error: ReadError) -> Self {
-        let notes = error.related.map(|span| Note { kind: NoteKind::StartsAtMargin, span });
-        Self { kind: DiagnosticKind::Unreadable(error.problem), span: error.span, notes: notes.into_iter().collect() }
+        let notes = error.related.map(|span| Note {
+            kind: NoteKind::StartsAtMargin,
+            span,
+        });
+        Self {
+            kind: DiagnosticKind::Unreadable(error.problem),
+            span: error.span,
+            notes: notes.into_iter().collect(),
+        }
     }
 }
 
@@ -269,7 +282,12 @@ impl fmt::Display for DiagnosticKind {
             Self::DuplicateExport { name } => write!(f, "`{name}` is exported twice with different meanings"),
             Self::SourceUnavailable { name, reason } => write!(f, "cannot read {name}: {reason}"),
             Self::NoClauseHolds => write!(f, "no clause of this `cond-expand` holds"),
-            Self::WrongArgumentCount { name, given, minimum, maximum } => {
+            Self::WrongArgumentCount {
+                name,
+                given,
+                minimum,
+                maximum,
+            } => {
                 write!(f, "`{name}` takes ")?;
                 match maximum {
                     Some(maximum) if maximum == minimum => write!(f, "{minimum}")?,
@@ -289,7 +307,9 @@ impl fmt::Display for RuleProblem {
             Self::SecondEllipsis => write!(f, "a list pattern may contain one ellipsis only"),
             Self::EllipsisWithoutPattern => write!(f, "nothing stands before this ellipsis"),
             Self::DuplicateVariable(name) => write!(f, "`{name}` occurs twice in this pattern"),
-            Self::MissingEllipsis(name) => write!(f, "`{name}` needs as many ellipses in the template as in the pattern"),
+            Self::MissingEllipsis(name) => {
+                write!(f, "`{name}` needs as many ellipses in the template as in the pattern")
+            }
             Self::NothingToRepeat => write!(f, "no variable before this ellipsis has one in the pattern"),
             Self::UnequalLengths => write!(f, "variables repeated together matched different numbers of forms"),
         }
@@ -350,7 +370,9 @@ mod tests {
 
     #[test]
     fn similar_names_are_one_slip_away() {
-        let names: Vec<Name> = ["car", "cdr", "vector-ref", "vector-set!", "string-ref"].map(Name::from).to_vec();
+        let names: Vec<Name> = ["car", "cdr", "vector-ref", "vector-set!", "string-ref"]
+            .map(Name::from)
+            .to_vec();
         for (typed, expected) in [
             ("cra", &["car"][..]),
             ("vectr-ref", &["vector-ref"]),

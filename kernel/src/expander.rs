@@ -194,15 +194,24 @@ impl Expander {
             programs: 0,
             kernel,
         };
-        let forms = FORMS.iter().map(|row| Name::from(row.name)).zip((0..).map(Binding::Form));
-        let primitives = expander.primitives.iter().map(|primitive| primitive.name.clone()).zip((0..).map(Binding::Primitive));
+        let forms = FORMS
+            .iter()
+            .map(|row| Name::from(row.name))
+            .zip((0..).map(Binding::Form));
+        let primitives = expander
+            .primitives
+            .iter()
+            .map(|primitive| primitive.name.clone())
+            .zip((0..).map(Binding::Primitive));
         let mut exports = BTreeMap::new();
         for (name, binding) in primitives.chain(forms).collect::<Vec<_>>() {
             let symbol = expander.syntax.symbols.intern(&name);
             expander.syntax.bind(Identifier { symbol, scopes: kernel }, binding);
             exports.insert(symbol, binding);
         }
-        expander.libraries.insert(Name::from(KERNEL_LIBRARY), Library { exports });
+        expander
+            .libraries
+            .insert(Name::from(KERNEL_LIBRARY), Library { exports });
         expander
     }
 
@@ -219,7 +228,11 @@ impl Expander {
         libraries: &mut dyn Libraries,
     ) -> Result<Expansion, Vec<Diagnostic>> {
         self.programs += 1;
-        let module_name = if self.programs == 1 { "(program)".to_owned() } else { format!("(program {})", self.programs) };
+        let module_name = if self.programs == 1 {
+            "(program)".to_owned()
+        } else {
+            format!("(program {})", self.programs)
+        };
         let module = self.new_module(Name::from(module_name.as_str()), false);
         let mut unit = UnitExpander::new(self, libraries, module);
         unit.program(name, text);
@@ -259,7 +272,9 @@ impl Expander {
 
     /// The names visible at the interactive top level, for completion, each with whether it is a keyword; in alphabetical order.
     pub fn interaction_names(&self) -> Vec<(Name, bool)> {
-        let Some(module) = &self.interaction else { return Vec::new() };
+        let Some(module) = &self.interaction else {
+            return Vec::new();
+        };
         let bindings = self.syntax.bindings.names_in(&self.syntax.sets, module.scopes);
         let mut names: Vec<_> = bindings
             .map(|(symbol, binding)| {
@@ -281,7 +296,13 @@ impl Expander {
     fn new_module(&mut self, name: Name, is_interactive: bool) -> Module {
         let scope = self.syntax.sets.fresh();
         let scopes = self.syntax.sets.insert(ScopeSet::EMPTY, scope);
-        Module { name, scope, scopes, is_interactive, renamed: BTreeSet::new() }
+        Module {
+            name,
+            scope,
+            scopes,
+            is_interactive,
+            renamed: BTreeSet::new(),
+        }
     }
 
     /// Keeps a text and reads it; the forms get the given scopes.
@@ -290,11 +311,17 @@ impl Expander {
         let read = if folds_case { read_all_folding_case } else { read_all };
         let (reading, errors) = read(&source.text, id);
         self.sources.push(source);
-        (self.syntax.import(reading, scopes), errors.into_iter().map(Diagnostic::from).collect())
+        (
+            self.syntax.import(reading, scopes),
+            errors.into_iter().map(Diagnostic::from).collect(),
+        )
     }
 
     fn global(&mut self, library: &Name, name: &Name) -> u32 {
-        let global = GlobalName { library: library.clone(), name: name.clone() };
+        let global = GlobalName {
+            library: library.clone(),
+            name: name.clone(),
+        };
         if let Some(index) = self.global_index.get(&global) {
             return *index;
         }
@@ -306,14 +333,19 @@ impl Expander {
 
     /// The identifier by which the kernel's own library knows a form.
     fn kernel_identifier(&mut self, name: &str) -> Identifier {
-        Identifier { symbol: self.syntax.symbols.intern(&Name::from(name)), scopes: self.kernel }
+        Identifier {
+            symbol: self.syntax.symbols.intern(&Name::from(name)),
+            scopes: self.kernel,
+        }
     }
 
     pub(crate) fn auxiliary(&mut self) -> Auxiliary {
-        Auxiliary { ellipsis: self.kernel_identifier("..."), underscore: self.kernel_identifier("_") }
+        Auxiliary {
+            ellipsis: self.kernel_identifier("..."),
+            underscore: self.kernel_identifier("_"),
+        }
     }
 }
-
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,11 @@
 
 pub mod number;
 pub mod datum;
+pub mod diagnostic;
 pub mod core;
+pub mod syntax;
+mod form;
+pub mod expander;
 pub mod instruction;
 pub mod unit;
 pub mod compiler;
@@ -13,10 +17,3 @@ pub mod heap;
 pub mod machine;
 pub mod primitive;
 pub mod code;
-pub mod core;
-pub mod datum;
-pub mod diagnostic;
-pub mod expander;
-mod form;
-pub mod number;
-pub mod syntax;

@@ -96,7 +96,10 @@ impl SyntaxStore {
     /// Takes over what the reader read; the forms get the given scopes.
     pub fn import(&mut self, reading: Reading, scopes: ScopeSet) -> Vec<Syntax> {
         let base = self.length();
-        let child = |id: NodeId| Syntax { node: base + id.0, scopes: ScopeSet::EMPTY };
+        let child = |id: NodeId| Syntax {
+            node: base + id.0,
+            scopes: ScopeSet::EMPTY,
+        };
         for node in reading.nodes {
             let kind = match node {
                 Node::Nil => Kind::Nil,
@@ -114,14 +117,21 @@ impl SyntaxStore {
         }
         self.spans.extend(reading.spans);
         self.node_origins.resize(self.kinds.len(), OriginId::default());
-        reading.forms.into_iter().map(|form| Syntax { scopes, ..child(form) }).collect()
+        reading
+            .forms
+            .into_iter()
+            .map(|form| Syntax { scopes, ..child(form) })
+            .collect()
     }
 
     /// What a syntax object is at its top.
     pub fn shape(&mut self, syntax: Syntax) -> Shape {
         match &self.kinds[syntax.node as usize] {
             Kind::Nil => Shape::Nil,
-            Kind::Symbol(symbol) => Shape::Identifier(Identifier { symbol: *symbol, scopes: syntax.scopes }),
+            Kind::Symbol(symbol) => Shape::Identifier(Identifier {
+                symbol: *symbol,
+                scopes: syntax.scopes,
+            }),
             Kind::Pair(first, rest) => {
                 let (first, rest) = (*first, *rest);
                 Shape::Pair(self.inherit(syntax, first), self.inherit(syntax, rest))
@@ -134,7 +144,10 @@ impl SyntaxStore {
     /// The identifier that a syntax object is.
     pub fn identifier(&self, syntax: Syntax) -> Option<Identifier> {
         match self.kinds[syntax.node as usize] {
-            Kind::Symbol(symbol) => Some(Identifier { symbol, scopes: syntax.scopes }),
+            Kind::Symbol(symbol) => Some(Identifier {
+                symbol,
+                scopes: syntax.scopes,
+            }),
             Kind::Nil | Kind::Pair(..) | Kind::Vector(_) | Kind::Atom(_) => None,
         }
     }
@@ -162,7 +175,9 @@ impl SyntaxStore {
 
     /// The elements of a vector.
     pub fn vector(&mut self, syntax: Syntax) -> Option<Vec<Syntax>> {
-        let Kind::Vector(elements) = &self.kinds[syntax.node as usize] else { return None };
+        let Kind::Vector(elements) = &self.kinds[syntax.node as usize] else {
+            return None;
+        };
         let elements = elements.clone();
         Some(elements.iter().map(|element| self.inherit(syntax, *element)).collect())
     }
@@ -187,12 +202,18 @@ impl SyntaxStore {
 
     /// The syntax object with one more scope on everything below it.
     pub fn add_scope(&mut self, syntax: Syntax, scope: Scope) -> Syntax {
-        Syntax { scopes: self.sets.insert(syntax.scopes, scope), ..syntax }
+        Syntax {
+            scopes: self.sets.insert(syntax.scopes, scope),
+            ..syntax
+        }
     }
 
     /// The identifier without one scope. Scopes inside of a compound form stay.
     pub fn remove_scope(&mut self, syntax: Syntax, scope: Scope) -> Syntax {
-        Syntax { scopes: self.sets.remove(syntax.scopes, scope), ..syntax }
+        Syntax {
+            scopes: self.sets.remove(syntax.scopes, scope),
+            ..syntax
+        }
     }
 
     /// The form as the reader read it, with these scopes.
@@ -223,7 +244,12 @@ impl SyntaxStore {
     /// Records an expansion step.
     pub fn add_origin(&mut self, keyword: Symbol, definition: Span, parent: OriginId) -> OriginId {
         let depth = self.origin_details(parent).map_or(0, |origin| origin.depth) + 1;
-        self.origins.push(Origin { keyword, definition, parent, depth });
+        self.origins.push(Origin {
+            keyword,
+            definition,
+            parent,
+            depth,
+        });
         OriginId(u32::try_from(self.origins.len()).unwrap_or(u32::MAX))
     }
 
@@ -242,7 +268,8 @@ impl SyntaxStore {
 
     /// Binds an identifier.
     pub fn bind(&mut self, identifier: Identifier, binding: Binding) {
-        self.bindings.bind(&self.sets, identifier.symbol, identifier.scopes, binding);
+        self.bindings
+            .bind(&self.sets, identifier.symbol, identifier.scopes, binding);
     }
 
     /// Whether two identifiers mean the same: the same binding, or the same name if both are unbound (`free-identifier=?`).
@@ -264,7 +291,10 @@ impl SyntaxStore {
                 break;
             }
             let keyword = self.symbols.name(step.keyword).clone();
-            diagnostic.notes.push(Note { kind: NoteKind::InExpansionOf(keyword), span: step.definition });
+            diagnostic.notes.push(Note {
+                kind: NoteKind::InExpansionOf(keyword),
+                span: step.definition,
+            });
             origin = step.parent;
         }
         Box::new(diagnostic)
@@ -285,7 +315,11 @@ impl SyntaxStore {
 
     /// Makes an empty list that stands nowhere: the place of code that no text shows.
     pub(crate) fn make_nothing(&mut self) -> Syntax {
-        let span = Span { source: crate::datum::SourceId(0), start: 0, end: 0 };
+        let span = Span {
+            source: crate::datum::SourceId(0),
+            start: 0,
+            end: 0,
+        };
         self.add(Kind::Nil, ScopeSet::EMPTY, span, OriginId::default())
     }
 
@@ -332,7 +366,10 @@ impl SyntaxStore {
     }
 
     fn inherit(&mut self, parent: Syntax, child: Syntax) -> Syntax {
-        Syntax { scopes: self.sets.union(child.scopes, parent.scopes), ..child }
+        Syntax {
+            scopes: self.sets.union(child.scopes, parent.scopes),
+            ..child
+        }
     }
 
     fn add(&mut self, kind: Kind, scopes: ScopeSet, span: Span, origin: OriginId) -> Syntax {

@@ -59,7 +59,11 @@ fn expand(unit: &Unit, id: CoreId, parts: &mut Vec<Task>) {
         Core::SetGlobal(id, value) => form(parts, format!("set! {}", global(unit, *id)), &[*value]),
         Core::DefineGlobal(id, value) => form(parts, format!("define {}", global(unit, *id)), &[*value]),
         Core::Primitive(name) => text(parts, name.as_str()),
-        Core::If { test, consequent, alternative } => form(parts, "if", &[*test, *consequent, *alternative]),
+        Core::If {
+            test,
+            consequent,
+            alternative,
+        } => form(parts, "if", &[*test, *consequent, *alternative]),
         Core::Lambda(clauses) => lambda(unit, clauses, parts),
         Core::Sequence(forms) => form(parts, "begin", forms),
         Core::Let { bindings, body } => binding(unit, ("let", bindings, *body), parts),
@@ -116,7 +120,11 @@ fn lambda(unit: &Unit, clauses: &[LambdaId], parts: &mut Vec<Task>) {
 
 fn clause(unit: &Unit, id: LambdaId, keyword: &str, parts: &mut Vec<Task>) {
     let lambda = &unit.lambdas[id.0 as usize];
-    let names: Vec<_> = lambda.parameters.iter().map(|parameter| local(unit, *parameter)).collect();
+    let names: Vec<_> = lambda
+        .parameters
+        .iter()
+        .map(|parameter| local(unit, *parameter))
+        .collect();
     let formals = match (lambda.rest, names.is_empty()) {
         (None, _) => format!("({})", names.join(" ")),
         (Some(rest), true) => local(unit, rest),
@@ -129,7 +137,11 @@ fn clause(unit: &Unit, id: LambdaId, keyword: &str, parts: &mut Vec<Task>) {
 
 fn constant(datum: &Datum) -> String {
     let is_self_evaluating = !matches!(datum.node(datum.root), Node::Symbol(_) | Node::Pair(..) | Node::Nil);
-    if is_self_evaluating { datum.to_string() } else { format!("'{datum}") }
+    if is_self_evaluating {
+        datum.to_string()
+    } else {
+        format!("'{datum}")
+    }
 }
 
 fn local(unit: &Unit, variable: VariableId) -> String {
@@ -138,5 +150,9 @@ fn local(unit: &Unit, variable: VariableId) -> String {
 
 fn global(unit: &Unit, id: GlobalId) -> String {
     let name = &unit.globals[id.0 as usize].name;
-    if name.library == unit.name { format!("@{}", name.name) } else { format!("@{}{}", name.library, name.name) }
+    if name.library == unit.name {
+        format!("@{}", name.name)
+    } else {
+        format!("@{}{}", name.library, name.name)
+    }
 }

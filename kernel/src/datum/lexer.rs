@@ -54,7 +54,11 @@ pub struct Lexer<'a> {
 impl<'a> Lexer<'a> {
     /// Starts at byte `offset` of `text`, which must be a character boundary. A first line that starts with `#!/` or `#! ` is skipped.
     pub fn new(text: &'a str, offset: usize) -> Self {
-        let mut lexer = Self { text, offset, folds_case: false };
+        let mut lexer = Self {
+            text,
+            offset,
+            folds_case: false,
+        };
         if offset == 0 && (text.starts_with("#!/") || text.starts_with("#! ")) {
             lexer.skip_line();
         }
@@ -91,7 +95,9 @@ impl<'a> Lexer<'a> {
 
     /// Reads one token at a place that is not blank; `None` for a directive.
     fn token(&mut self) -> Result<Option<Token>, ReadProblem> {
-        let Some(first) = self.bump() else { return Ok(Some(Token::End)) };
+        let Some(first) = self.bump() else {
+            return Ok(Some(Token::End));
+        };
         let token = match first {
             '(' => Token::Open,
             ')' => Token::Close,
@@ -108,7 +114,11 @@ impl<'a> Lexer<'a> {
                 let start = self.offset - first.len_utf8();
                 self.skip_word();
                 let word = &self.text[start..self.offset];
-                if word == "." { Token::Dot } else { Token::Atom(atom::word(word, self.folds_case)?) }
+                if word == "." {
+                    Token::Dot
+                } else {
+                    Token::Atom(atom::word(word, self.folds_case)?)
+                }
             }
         };
         Ok(Some(token))
@@ -127,7 +137,10 @@ impl<'a> Lexer<'a> {
             self.bump().ok_or(ReadProblem::UnknownCharacter(Name::from("")))?;
             self.skip_word();
             let name = &self.text[start + 2..self.offset];
-            return Ok(Some(Token::Atom(Node::Character(atom::character(name, self.folds_case)?))));
+            return Ok(Some(Token::Atom(Node::Character(atom::character(
+                name,
+                self.folds_case,
+            )?))));
         }
         self.skip_word();
         let word = &self.text[start..self.offset];
@@ -151,8 +164,14 @@ impl<'a> Lexer<'a> {
             return None;
         }
         self.offset = self.offset - word.len() + digits + 2;
-        let Ok(number) = word[1..=digits].parse() else { return Some(Err(ReadProblem::UnknownSharp(Name::from(word)))) };
-        Some(Ok(if sign == b'=' { Token::LabelDefinition(number) } else { Token::LabelReference(number) }))
+        let Ok(number) = word[1..=digits].parse() else {
+            return Some(Err(ReadProblem::UnknownSharp(Name::from(word))));
+        };
+        Some(Ok(if sign == b'=' {
+            Token::LabelDefinition(number)
+        } else {
+            Token::LabelReference(number)
+        }))
     }
 
     fn barred(&mut self) -> Result<Name, ReadProblem> {
@@ -292,5 +311,8 @@ impl<'a> Lexer<'a> {
 
 /// Whether a character ends the word before it.
 pub(super) fn is_delimiter(character: char) -> bool {
-    matches!(character, '(' | ')' | '"' | ';' | '|' | '\'' | '`' | ',' | '[' | ']' | '{' | '}') || character.is_whitespace()
+    matches!(
+        character,
+        '(' | ')' | '"' | ';' | '|' | '\'' | '`' | ',' | '[' | ']' | '{' | '}'
+    ) || character.is_whitespace()
 }

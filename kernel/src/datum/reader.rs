@@ -27,8 +27,19 @@ pub fn read_all_folding_case(text: &str, source: SourceId) -> (Reading, Vec<Read
 
 fn read_lexed(text: &str, lexer: Lexer<'_>, source: SourceId) -> (Reading, Vec<ReadError>) {
     if u32::try_from(text.len()).is_err() {
-        let span = Span { source, start: 0, end: 0 };
-        return (Reading::default(), vec![ReadError { problem: ReadProblem::TextTooLong, span, related: None }]);
+        let span = Span {
+            source,
+            start: 0,
+            end: 0,
+        };
+        return (
+            Reading::default(),
+            vec![ReadError {
+                problem: ReadProblem::TextTooLong,
+                span,
+                related: None,
+            }],
+        );
     }
     let mut reader = Reader::new(text, lexer, source);
     while reader.step(usize::MAX) {}
@@ -42,8 +53,16 @@ fn read_lexed(text: &str, lexer: Lexer<'_>, source: SourceId) -> (Reading, Vec<R
 pub fn read_one(text: &str, start: usize) -> Result<Option<(Datum, usize)>, ReadError> {
     let source = SourceId(0);
     if u32::try_from(text.len()).is_err() {
-        let span = Span { source, start: 0, end: 0 };
-        return Err(ReadError { problem: ReadProblem::TextTooLong, span, related: None });
+        let span = Span {
+            source,
+            start: 0,
+            end: 0,
+        };
+        return Err(ReadError {
+            problem: ReadProblem::TextTooLong,
+            span,
+            related: None,
+        });
     }
     let mut reader = Reader::new(text, Lexer::new(text, start), source);
     while reader.errors.is_empty() && reader.step(1) {}
@@ -125,7 +144,11 @@ impl ReadProblem {
     pub fn is_incomplete(&self) -> bool {
         matches!(
             self,
-            Self::UnclosedList | Self::UnclosedString | Self::UnclosedSymbol | Self::UnclosedComment | Self::MissingDatum
+            Self::UnclosedList
+                | Self::UnclosedString
+                | Self::UnclosedSymbol
+                | Self::UnclosedComment
+                | Self::MissingDatum
         )
     }
 }
@@ -244,7 +267,11 @@ impl<'a> Reader<'a> {
         if is_at_margin && !self.frames.is_empty() && self.margin.is_none() {
             self.margin = Some(extent.clone());
         }
-        self.frames.push(Frame { kind, extent, base: self.values.len() });
+        self.frames.push(Frame {
+            kind,
+            extent,
+            base: self.values.len(),
+        });
     }
 
     fn define_label(&mut self, label: u64, extent: Extent) {
@@ -260,7 +287,11 @@ impl<'a> Reader<'a> {
     fn dot(&mut self, extent: Extent) {
         let count = self.values.len();
         match self.frames.last_mut() {
-            Some(Frame { kind: FrameKind::List(dot @ None), base, .. }) if count > *base => *dot = Some(count - *base),
+            Some(Frame {
+                kind: FrameKind::List(dot @ None),
+                base,
+                ..
+            }) if count > *base => *dot = Some(count - *base),
             _ => self.error(ReadProblem::MisplacedDot, extent),
         }
     }
@@ -269,14 +300,24 @@ impl<'a> Reader<'a> {
     fn complete(&mut self, mut node: NodeId) {
         loop {
             match self.frames.last() {
-                Some(Frame { kind: FrameKind::Abbreviation(name), extent, .. }) => {
+                Some(Frame {
+                    kind: FrameKind::Abbreviation(name),
+                    extent,
+                    ..
+                }) => {
                     let (name, extent) = (*name, extent.clone());
                     node = self.abbreviation(name, extent, node);
                 }
-                Some(Frame { kind: FrameKind::Label(label, placeholder), .. }) => {
+                Some(Frame {
+                    kind: FrameKind::Label(label, placeholder),
+                    ..
+                }) => {
                     node = self.resolve_label(*label, *placeholder, node);
                 }
-                Some(Frame { kind: FrameKind::DatumComment, .. }) => {
+                Some(Frame {
+                    kind: FrameKind::DatumComment,
+                    ..
+                }) => {
                     self.frames.pop();
                     return;
                 }
@@ -309,7 +350,11 @@ impl<'a> Reader<'a> {
     fn resolve_label(&mut self, label: u64, placeholder: NodeId, node: NodeId) -> NodeId {
         if node == placeholder {
             let span = self.reading.spans[placeholder.0 as usize];
-            self.errors.push(ReadError { problem: ReadProblem::UnknownLabel(label), span, related: None });
+            self.errors.push(ReadError {
+                problem: ReadProblem::UnknownLabel(label),
+                span,
+                related: None,
+            });
             return placeholder;
         }
         if self.labels.iter().any(|(_, other)| *other == node) {
@@ -362,7 +407,11 @@ impl<'a> Reader<'a> {
         for (index, element) in elements.iter().enumerate().rev() {
             let start = self.reading.spans[element.0 as usize].start as usize;
             // A label reference stands where its datum stands, which may be outside of this list.
-            let extent = if index == 0 || !whole.contains(&start) { whole.clone() } else { start..whole.end };
+            let extent = if index == 0 || !whole.contains(&start) {
+                whole.clone()
+            } else {
+                start..whole.end
+            };
             list = self.add(Node::Pair(*element, list), extent);
         }
         list
@@ -379,7 +428,11 @@ impl<'a> Reader<'a> {
                 Some(byte) => bytes.push(byte),
                 None => {
                     let span = self.reading.spans[element.0 as usize];
-                    self.errors.push(ReadError { problem: ReadProblem::NotAByte, span, related: None });
+                    self.errors.push(ReadError {
+                        problem: ReadProblem::NotAByte,
+                        span,
+                        related: None,
+                    });
                 }
             }
         }
@@ -389,11 +442,20 @@ impl<'a> Reader<'a> {
     /// Reports what the end of the text leaves open: the outermost list, or else the prefix that lacks its datum.
     fn finish(&mut self) {
         let margin = self.margin.take().map(|extent| self.span(extent));
-        let is_list = |frame: &&Frame| matches!(frame.kind, FrameKind::List(_) | FrameKind::Vector | FrameKind::Bytevector);
+        let is_list = |frame: &&Frame| {
+            matches!(
+                frame.kind,
+                FrameKind::List(_) | FrameKind::Vector | FrameKind::Bytevector
+            )
+        };
         let list = self.frames.iter().find(is_list).map(|frame| frame.extent.clone());
         if let Some(extent) = list {
             let span = self.span(extent);
-            self.errors.push(ReadError { problem: ReadProblem::UnclosedList, span, related: margin });
+            self.errors.push(ReadError {
+                problem: ReadProblem::UnclosedList,
+                span,
+                related: margin,
+            });
         } else if let Some(frame) = self.frames.last() {
             let extent = frame.extent.clone();
             self.error(ReadProblem::MissingDatum, extent);
@@ -410,12 +472,20 @@ impl<'a> Reader<'a> {
 
     fn span(&self, extent: Extent) -> Span {
         let offset = |byte: usize| u32::try_from(byte).unwrap_or(u32::MAX);
-        Span { source: self.source, start: offset(extent.start), end: offset(extent.end) }
+        Span {
+            source: self.source,
+            start: offset(extent.start),
+            end: offset(extent.end),
+        }
     }
 
     fn error(&mut self, problem: ReadProblem, extent: Extent) {
         let span = self.span(extent);
-        self.errors.push(ReadError { problem, span, related: None });
+        self.errors.push(ReadError {
+            problem,
+            span,
+            related: None,
+        });
     }
 }
 

@@ -30,7 +30,11 @@ pub(crate) struct Context {
 
 /// What the first pass leaves for the second.
 enum Item {
-    Define { target: Target, value: Value, place: Syntax },
+    Define {
+        target: Target,
+        value: Value,
+        place: Syntax,
+    },
     Evaluate(Value, Syntax),
 }
 
@@ -57,7 +61,13 @@ pub(crate) enum Value {
 impl Context {
     fn new(is_top_level: bool, forms: &[Syntax]) -> Self {
         let pending = forms.iter().rev().copied().collect();
-        Self { is_top_level, use_scopes: Vec::new(), pending, items: Vec::new(), defined: BTreeSet::new() }
+        Self {
+            is_top_level,
+            use_scopes: Vec::new(),
+            pending,
+            items: Vec::new(),
+            defined: BTreeSet::new(),
+        }
     }
 
     /// Whether this is the top level of a program, library or interaction.
@@ -162,12 +172,18 @@ impl UnitExpander<'_> {
             let (target, value) = self.item(item);
             match target {
                 Some((Target::Local(variable), _)) => bindings.push((variable, value)),
-                Some((Target::Global(_), _)) | None if index < definitions => bindings.push((self.temporary("_"), value)),
+                Some((Target::Global(_), _)) | None if index < definitions => {
+                    bindings.push((self.temporary("_"), value))
+                }
                 Some((Target::Global(_), _)) | None => code.push(value),
             }
         }
         let body = self.sequence_node(code, place);
-        Ok(if bindings.is_empty() { body } else { self.node(Core::Letrec { bindings, body }, place) })
+        Ok(if bindings.is_empty() {
+            body
+        } else {
+            self.node(Core::Letrec { bindings, body }, place)
+        })
     }
 
     /// The second pass of one item: its code, and what the code is the value of.
@@ -194,7 +210,13 @@ impl UnitExpander<'_> {
             Value::Received(expression, receiver) => {
                 let body = self.expression(expression);
                 let span = self.session.syntax.span(place);
-                let lambda = Lambda { name: None, parameters: Vec::new(), rest: None, body, span };
+                let lambda = Lambda {
+                    name: None,
+                    parameters: Vec::new(),
+                    rest: None,
+                    body,
+                    span,
+                };
                 let producer = self.lambda_node(lambda, place);
                 self.primitive_call("call-with-values", vec![producer, receiver], place)
             }
@@ -212,7 +234,12 @@ impl UnitExpander<'_> {
     }
 
     /// Binds the identifier that a definition names, as a variable.
-    pub(crate) fn define_variable(&mut self, context: &mut Context, form: Syntax, name: Syntax) -> Result<Target, Failure> {
+    pub(crate) fn define_variable(
+        &mut self,
+        context: &mut Context,
+        form: Syntax,
+        name: Syntax,
+    ) -> Result<Target, Failure> {
         let identifier = self.defined_identifier(context, form, name)?;
         if context.is_top_level {
             return Ok(Target::Global(self.bind_global(identifier)));
@@ -239,7 +266,11 @@ impl UnitExpander<'_> {
     /// Adds a macro to the session.
     pub(crate) fn add_macro(&mut self, transformer: Transformer, place: Syntax) -> Binding {
         let definition = self.session.syntax.span(place);
-        self.session.macros.push(Macro { transformer, module: self.module.scope, definition });
+        self.session.macros.push(Macro {
+            transformer,
+            module: self.module.scope,
+            definition,
+        });
         Binding::Macro(u32::try_from(self.session.macros.len() - 1).unwrap_or(u32::MAX))
     }
 
@@ -247,7 +278,9 @@ impl UnitExpander<'_> {
         if context.defined.insert(identifier) {
             return Ok(());
         }
-        let kind = DiagnosticKind::DuplicateBinding { name: self.name_of(identifier) };
+        let kind = DiagnosticKind::DuplicateBinding {
+            name: self.name_of(identifier),
+        };
         Err(self.failure(name, kind))
     }
 
@@ -262,14 +295,21 @@ impl UnitExpander<'_> {
     /// The global that a definition at top level names. One that a macro introduced gets a name of its own.
     fn bind_global(&mut self, identifier: Identifier) -> u32 {
         let store = &self.session.syntax;
-        if let Some(Binding::Global(global)) = store.bindings.bound_in(&store.sets, identifier.symbol, identifier.scopes)
+        if let Some(Binding::Global(global)) =
+            store
+                .bindings
+                .bound_in(&store.sets, identifier.symbol, identifier.scopes)
             && self.session.globals[global as usize].library == self.module.name
         {
             return global;
         }
         let plain = self.name_of(identifier);
         let is_plain = identifier.scopes == self.module.scopes && !self.module.renamed.contains(&plain);
-        let name = if is_plain { plain } else { self.fresh_global_name(&plain) };
+        let name = if is_plain {
+            plain
+        } else {
+            self.fresh_global_name(&plain)
+        };
         let module = self.module.name.clone();
         let global = self.session.global(&module, &name);
         self.session.syntax.bind(identifier, Binding::Global(global));
@@ -280,7 +320,10 @@ impl UnitExpander<'_> {
         let candidates = (1_u64..).map(|number| Name::from(format!("{plain}~{number}").as_str()));
         let module = &self.module.name;
         let is_free = |name: &Name| {
-            let global = GlobalName { library: module.clone(), name: name.clone() };
+            let global = GlobalName {
+                library: module.clone(),
+                name: name.clone(),
+            };
             !self.session.global_index.contains_key(&global)
         };
         let name = candidates.into_iter().find(is_free).unwrap_or_else(|| plain.clone());

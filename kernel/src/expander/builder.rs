@@ -33,7 +33,10 @@ impl Builder {
     }
 
     pub(super) fn variable(&mut self, name: Name) -> VariableId {
-        self.variables.push(Variable { name, is_assigned: false });
+        self.variables.push(Variable {
+            name,
+            is_assigned: false,
+        });
         VariableId(index(self.variables.len() - 1))
     }
 
@@ -54,7 +57,11 @@ impl Builder {
     pub(super) fn global(&mut self, session: u32, name: &GlobalName) -> GlobalId {
         let globals = &mut self.globals;
         *self.global_ids.entry(session).or_insert_with(|| {
-            globals.push(Global { name: name.clone(), is_defined_here: false, is_assigned: false });
+            globals.push(Global {
+                name: name.clone(),
+                is_defined_here: false,
+                is_assigned: false,
+            });
             GlobalId(index(globals.len() - 1))
         })
     }
@@ -70,8 +77,24 @@ impl Builder {
     }
 
     pub(super) fn finish(self, name: Name, body: CoreId, is_interactive: bool) -> Unit {
-        let Self { nodes, spans, variables, lambdas, globals, .. } = self;
-        Unit { name, nodes, spans, variables, lambdas, globals, body, is_interactive }
+        let Self {
+            nodes,
+            spans,
+            variables,
+            lambdas,
+            globals,
+            ..
+        } = self;
+        Unit {
+            name,
+            nodes,
+            spans,
+            variables,
+            lambdas,
+            globals,
+            body,
+            is_interactive,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::unit::UnitExpander;
 use super::{KERNEL_LIBRARY, LibraryName};
 use crate::datum::{Name, Node};
-use crate::diagnostic::{DiagnosticKind, Failure, NoteKind, Note, similar_names};
+use crate::diagnostic::{DiagnosticKind, Failure, Note, NoteKind, similar_names};
 use crate::number::Number;
 use crate::syntax::binding::Binding;
 use crate::syntax::scope::ScopeSet;
@@ -69,7 +69,9 @@ impl UnitExpander<'_> {
     fn import_set(&mut self, form: Syntax, set: Syntax) -> Result<Option<ImportSet>, Failure> {
         self.nested(set, |unit| {
             let parts = unit.list_in(form, set)?;
-            let is_narrowed = parts.get(1).is_some_and(|inner| unit.session.syntax.pair(*inner).is_some());
+            let is_narrowed = parts
+                .get(1)
+                .is_some_and(|inner| unit.session.syntax.pair(*inner).is_some());
             let narrowing = parts.first().map(|first| unit.text_of(*first)).filter(|_| is_narrowed);
             match narrowing.as_deref() {
                 Some("only") => unit.narrow(form, &parts, Self::only),
@@ -79,7 +81,10 @@ impl UnitExpander<'_> {
                 _ => {
                     let name = unit.library_name(form, set)?;
                     let names = unit.exports(&name, set)?;
-                    Ok(names.map(|names| ImportSet { library: name.to_name(), names }))
+                    Ok(names.map(|names| ImportSet {
+                        library: name.to_name(),
+                        names,
+                    }))
                 }
             }
         })
@@ -115,7 +120,9 @@ impl UnitExpander<'_> {
     }
 
     fn prefix(&mut self, form: Syntax, set: ImportSet, arguments: &[Syntax]) -> Result<ImportSet, Failure> {
-        let [prefix] = *arguments else { return Err(self.malformed(form)) };
+        let [prefix] = *arguments else {
+            return Err(self.malformed(form));
+        };
         let prefix = self.identifier_in(form, prefix)?;
         let prefix = self.name_of(prefix);
         let mut names = BTreeMap::new();
@@ -131,7 +138,9 @@ impl UnitExpander<'_> {
         let mut renamed = Vec::new();
         for pair in pairs {
             let parts = self.list_in(form, *pair)?;
-            let [from, to] = parts[..] else { return Err(self.malformed_at(form, *pair)) };
+            let [from, to] = parts[..] else {
+                return Err(self.malformed_at(form, *pair));
+            };
             let (from, binding) = self.named_in(form, &set, from)?;
             let to = self.identifier_in(form, to)?;
             renamed.push((from, to.symbol, binding));
@@ -152,7 +161,11 @@ impl UnitExpander<'_> {
         let text = self.name_of(identifier);
         let symbols = &self.session.syntax.symbols;
         let similar = similar_names(text.as_str(), set.names.keys().map(|symbol| symbols.name(*symbol)));
-        let kind = DiagnosticKind::NotExported { library: set.library.clone(), name: text, similar };
+        let kind = DiagnosticKind::NotExported {
+            library: set.library.clone(),
+            name: text,
+            similar,
+        };
         Err(self.failure(name, kind))
     }
 
@@ -216,7 +229,10 @@ impl UnitExpander<'_> {
         let file = Name::from(source.name.as_str());
         let (forms, mut errors) = self.session.read(source, ScopeSet::EMPTY, false);
         let is_readable = errors.is_empty();
-        let note = Note { kind: NoteKind::ImportedHere(name.clone()), span: self.session.syntax.span(place) };
+        let note = Note {
+            kind: NoteKind::ImportedHere(name.clone()),
+            span: self.session.syntax.span(place),
+        };
         for error in &mut errors {
             error.notes.push(note.clone());
         }
@@ -233,7 +249,13 @@ impl UnitExpander<'_> {
 
     fn unknown_library(&mut self, name: Name, place: Syntax) -> Failure {
         let mut known: Vec<Name> = self.libraries.names().iter().map(LibraryName::to_name).collect();
-        known.extend(self.session.libraries.keys().filter(|name| name.as_str() != KERNEL_LIBRARY).cloned());
+        known.extend(
+            self.session
+                .libraries
+                .keys()
+                .filter(|name| name.as_str() != KERNEL_LIBRARY)
+                .cloned(),
+        );
         let similar = similar_names(name.as_str(), known.iter());
         self.failure(place, DiagnosticKind::UnknownLibrary { name, similar })
     }

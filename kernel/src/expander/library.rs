@@ -33,7 +33,9 @@ struct Declarations {
 impl UnitExpander<'_> {
     /// Expands the text of a program.
     pub(super) fn program(&mut self, name: &str, text: &str) {
-        let Some(forms) = self.read_top_level(name, text) else { return };
+        let Some(forms) = self.read_top_level(name, text) else {
+            return;
+        };
         let is_explicit = forms.iter().any(|form| self.head_text(*form) == "import");
         if !is_explicit {
             self.import_defaults();
@@ -51,7 +53,10 @@ impl UnitExpander<'_> {
     }
 
     fn read_top_level(&mut self, name: &str, text: &str) -> Option<Vec<Syntax>> {
-        let source = SourceText { name: name.to_owned(), text: text.into() };
+        let source = SourceText {
+            name: name.to_owned(),
+            text: text.into(),
+        };
         let (forms, errors) = self.session.read(source, self.module.scopes, false);
         let is_readable = errors.is_empty();
         self.absorb(errors, Vec::new());
@@ -77,7 +82,11 @@ impl UnitExpander<'_> {
             if head != "define-library" && head != "define-module" {
                 continue;
             }
-            let rest = if head == "define-module" && !self.has_body(*form) { &forms[index + 1..] } else { &[] };
+            let rest = if head == "define-module" && !self.has_body(*form) {
+                &forms[index + 1..]
+            } else {
+                &[]
+            };
             is_found |= self.define_library(*form, rest)? == *wanted;
             if !rest.is_empty() {
                 break;
@@ -89,12 +98,17 @@ impl UnitExpander<'_> {
     /// Expands `(define-library name declaration …)`, or a `define-module` form whose body is the rest of its file; its name.
     pub(crate) fn define_library(&mut self, form: Syntax, rest: &[Syntax]) -> Result<Name, Failure> {
         let parts = self.parts(form)?;
-        let Some(name) = parts.get(1) else { return Err(self.malformed(form)) };
+        let Some(name) = parts.get(1) else {
+            return Err(self.malformed(form));
+        };
         let name = self.library_name(form, *name)?.to_name();
         let module = self.session.new_module(name.clone(), false);
         let scopes = module.scopes;
         let mut own = |forms: &[Syntax]| -> Vec<Syntax> {
-            forms.iter().map(|form| self.session.syntax.rescope(*form, scopes)).collect()
+            forms
+                .iter()
+                .map(|form| self.session.syntax.rescope(*form, scopes))
+                .collect()
         };
         let (declarations, rest) = (own(&parts[2..]), own(rest));
         self.session.loading.push(name.clone());
@@ -127,7 +141,10 @@ impl UnitExpander<'_> {
     /// Whether a module contains its body, rather than standing at the head of it.
     pub(crate) fn has_body(&mut self, form: Syntax) -> bool {
         let parts = self.session.syntax.list(form).unwrap_or_default();
-        parts.iter().skip(2).any(|part| !matches!(self.head_text(*part).as_str(), "provide" | "require"))
+        parts
+            .iter()
+            .skip(2)
+            .any(|part| !matches!(self.head_text(*part).as_str(), "provide" | "require"))
     }
 
     fn library(&mut self, form: Syntax, forms: &[Syntax], rest: Vec<Syntax>) -> Option<BTreeMap<Symbol, Binding>> {
@@ -176,9 +193,16 @@ impl UnitExpander<'_> {
         Ok(())
     }
 
-    fn declarations(&mut self, library: Syntax, forms: &[Syntax], declarations: &mut Declarations) -> Result<(), Failure> {
+    fn declarations(
+        &mut self,
+        library: Syntax,
+        forms: &[Syntax],
+        declarations: &mut Declarations,
+    ) -> Result<(), Failure> {
         self.nested(library, |unit| {
-            forms.iter().try_for_each(|form| unit.declaration(library, *form, declarations))
+            forms
+                .iter()
+                .try_for_each(|form| unit.declaration(library, *form, declarations))
         })
     }
 
@@ -187,11 +211,16 @@ impl UnitExpander<'_> {
             return Ok((identifier.symbol, identifier.symbol, spec));
         }
         let parts = self.list_in(library, spec)?;
-        let [rename, internal, external] = parts[..] else { return Err(self.malformed_at(library, spec)) };
+        let [rename, internal, external] = parts[..] else {
+            return Err(self.malformed_at(library, spec));
+        };
         if self.text_of(rename) != "rename" {
             return Err(self.malformed_at(library, spec));
         }
-        let (internal, external) = (self.identifier_in(library, internal)?, self.identifier_in(library, external)?);
+        let (internal, external) = (
+            self.identifier_in(library, internal)?,
+            self.identifier_in(library, external)?,
+        );
         Ok((internal.symbol, external.symbol, spec))
     }
 
@@ -199,13 +228,23 @@ impl UnitExpander<'_> {
         let scopes = self.module.scopes;
         let mut exports = BTreeMap::new();
         for (internal, external, place) in specs {
-            let Some(binding) = self.resolve(place, Identifier { symbol: internal, scopes })? else {
+            let Some(binding) = self.resolve(
+                place,
+                Identifier {
+                    symbol: internal,
+                    scopes,
+                },
+            )?
+            else {
                 let name = self.session.syntax.symbols.name(internal).clone();
                 let failure = self.failure(place, DiagnosticKind::ExportsUndefined { name });
                 self.report(failure);
                 continue;
             };
-            if exports.insert(external, binding).is_some_and(|earlier| earlier != binding) {
+            if exports
+                .insert(external, binding)
+                .is_some_and(|earlier| earlier != binding)
+            {
                 let name = self.session.syntax.symbols.name(external).clone();
                 return Err(self.failure(place, DiagnosticKind::DuplicateExport { name }));
             }
@@ -217,7 +256,10 @@ impl UnitExpander<'_> {
     pub(crate) fn include(&mut self, form: Syntax, paths: &[Syntax], folds_case: bool) -> Result<Vec<Syntax>, Failure> {
         self.count_inclusion(form)?;
         let span = self.session.syntax.span(form);
-        let includer = self.session.source(span.source).map_or_else(String::new, |source| source.name.clone());
+        let includer = self
+            .session
+            .source(span.source)
+            .map_or_else(String::new, |source| source.name.clone());
         let mut included = Vec::new();
         for path in paths {
             let Some(Node::String(path_text)) = self.session.syntax.atom(*path).cloned() else {
@@ -242,7 +284,9 @@ impl UnitExpander<'_> {
     pub(crate) fn choose_clause(&mut self, form: Syntax, clauses: &[Syntax]) -> Result<Vec<Syntax>, Failure> {
         for clause in clauses {
             let parts = self.list_in(form, *clause)?;
-            let Some((requirement, forms)) = parts.split_first() else { return Err(self.malformed_at(form, *clause)) };
+            let Some((requirement, forms)) = parts.split_first() else {
+                return Err(self.malformed_at(form, *clause));
+            };
             if self.holds(form, *requirement)? {
                 return Ok(forms.to_vec());
             }
@@ -257,7 +301,9 @@ impl UnitExpander<'_> {
         }
         self.nested(requirement, |unit| {
             let parts = unit.list_in(form, requirement)?;
-            let Some((operator, operands)) = parts.split_first() else { return Err(unit.malformed_at(form, requirement)) };
+            let Some((operator, operands)) = parts.split_first() else {
+                return Err(unit.malformed_at(form, requirement));
+            };
             match (unit.text_of(*operator).as_str(), operands) {
                 ("and", _) => unit.all_hold(form, operands, true),
                 ("or", _) => unit.all_hold(form, operands, false).map(|none_holds| !none_holds),

@@ -17,12 +17,18 @@ pub(super) struct Texts(BTreeMap<String, String>);
 impl Libraries for Texts {
     fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
         let key = name.to_string();
-        Ok(self.0.get(&key).map(|text| SourceText { name: key, text: Arc::from(text.as_str()) }))
+        Ok(self.0.get(&key).map(|text| SourceText {
+            name: key,
+            text: Arc::from(text.as_str()),
+        }))
     }
 
     fn include(&mut self, _: &str, path: &str) -> Result<SourceText, SourceError> {
         let text = self.0.get(path).ok_or_else(|| SourceError("no such file".to_owned()))?;
-        Ok(SourceText { name: path.to_owned(), text: Arc::from(text.as_str()) })
+        Ok(SourceText {
+            name: path.to_owned(),
+            text: Arc::from(text.as_str()),
+        })
     }
 
     fn names(&self) -> Vec<LibraryName> {
@@ -32,23 +38,58 @@ impl Libraries for Texts {
 }
 
 pub(super) fn texts(texts: &[(&str, &str)]) -> Texts {
-    Texts(texts.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect())
+    Texts(
+        texts
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+            .collect(),
+    )
 }
 
 /// A session in which a handful of primitives exist and programs see the kernel's own library.
 pub(super) fn session() -> Expander {
     let names = [
-        "+", "-", "*", "<", "=", "car", "cdr", "cons", "list", "append", "list->vector", "vector", "vector-ref", "eqv?",
-        "memv", "not", "values", "call-with-values", "display", "%make-record-type", "%make-record", "%record?",
-        "%record-ref", "%record-set!",
+        "+",
+        "-",
+        "*",
+        "<",
+        "=",
+        "car",
+        "cdr",
+        "cons",
+        "list",
+        "append",
+        "list->vector",
+        "vector",
+        "vector-ref",
+        "eqv?",
+        "memv",
+        "not",
+        "values",
+        "call-with-values",
+        "display",
+        "%make-record-type",
+        "%make-record",
+        "%record?",
+        "%record-ref",
+        "%record-set!",
     ];
     let mut primitives: Vec<_> = names
         .into_iter()
-        .map(|name| PrimitiveSignature { name: Name::from(name), minimum: 0, maximum: None })
+        .map(|name| PrimitiveSignature {
+            name: Name::from(name),
+            minimum: 0,
+            maximum: None,
+        })
         .collect();
     primitives[5].minimum = 1;
     primitives[5].maximum = Some(1);
-    Expander::new(primitives, vec![LibraryName { parts: vec![Name::from("duet"), Name::from("kernel")] }])
+    Expander::new(
+        primitives,
+        vec![LibraryName {
+            parts: vec![Name::from("duet"), Name::from("kernel")],
+        }],
+    )
 }
 
 /// The last unit of a program, printed.
@@ -56,7 +97,11 @@ pub(super) fn expand(text: &str) -> String {
     let expansion = session().expand_program("test.scm", text, &mut Texts::default());
     match expansion {
         Ok(expansion) => expansion.units.last().unwrap().to_string(),
-        Err(errors) => errors.iter().map(|error| format!("error: {}", error.kind)).collect::<Vec<_>>().join("\n"),
+        Err(errors) => errors
+            .iter()
+            .map(|error| format!("error: {}", error.kind))
+            .collect::<Vec<_>>()
+            .join("\n"),
     }
 }
 
@@ -67,11 +112,16 @@ pub(super) fn check(text: &str, expected: &str) {
 
 /// Each error of a program as its message and the text it points at.
 pub(super) fn check_errors(text: &str, expected: &[(&str, &str)]) {
-    let errors = session().expand_program("test.scm", text, &mut Texts::default()).unwrap_err();
+    let errors = session()
+        .expand_program("test.scm", text, &mut Texts::default())
+        .unwrap_err();
     let show = |error: &Diagnostic| {
         let place = &text[error.span.start as usize..error.span.end as usize];
         (error.kind.to_string(), place.to_owned())
     };
-    let expected: Vec<_> = expected.iter().map(|(kind, place)| ((*kind).to_owned(), (*place).to_owned())).collect();
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(kind, place)| ((*kind).to_owned(), (*place).to_owned()))
+        .collect();
     assert_eq!(errors.iter().map(show).collect::<Vec<_>>(), expected, "in {text}");
 }

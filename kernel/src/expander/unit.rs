@@ -80,9 +80,16 @@ impl<'a> UnitExpander<'a> {
             return (self.module, Err(self.errors));
         }
         let units = self.body.take().map(|body| {
-            self.builder.finish(self.module.name.clone(), body, self.module.is_interactive)
+            self.builder
+                .finish(self.module.name.clone(), body, self.module.is_interactive)
         });
-        (self.module, Ok(Expansion { units: units.into_iter().collect(), warnings: self.warnings }))
+        (
+            self.module,
+            Ok(Expansion {
+                units: units.into_iter().collect(),
+                warnings: self.warnings,
+            }),
+        )
     }
 
     /// Expands an expression; an error is recorded and stands for an unspecified value.
@@ -129,7 +136,9 @@ impl<'a> UnitExpander<'a> {
             }
             match self.head(syntax)? {
                 Head::Form(row) => {
-                    let Some(expand) = row.expression else { return Err(self.misplaced(syntax, row)) };
+                    let Some(expand) = row.expression else {
+                        return Err(self.misplaced(syntax, row));
+                    };
                     self.name_hint = name;
                     let expanded = expand(self, syntax);
                     self.name_hint = None;
@@ -148,8 +157,12 @@ impl<'a> UnitExpander<'a> {
 
     /// Classifies a form by what its first element means.
     pub(crate) fn head(&mut self, syntax: Syntax) -> Result<Head, Failure> {
-        let Some((first, _)) = self.session.syntax.pair(syntax) else { return Ok(Head::Expression) };
-        let Some(identifier) = self.session.syntax.identifier(first) else { return Ok(Head::Expression) };
+        let Some((first, _)) = self.session.syntax.pair(syntax) else {
+            return Ok(Head::Expression);
+        };
+        let Some(identifier) = self.session.syntax.identifier(first) else {
+            return Ok(Head::Expression);
+        };
         Ok(match self.resolve(first, identifier)? {
             Some(Binding::Form(row)) => Head::Form(&FORMS[usize::from(row)]),
             Some(Binding::Macro(index)) => Head::Macro(index, identifier),
@@ -166,12 +179,21 @@ impl<'a> UnitExpander<'a> {
         context: Option<&mut Context>,
     ) -> Result<Syntax, Failure> {
         let origin = self.session.syntax.origin(form);
-        let steps = self.session.syntax.origin_details(origin).map_or(0, |origin| origin.depth);
+        let steps = self
+            .session
+            .syntax
+            .origin_details(origin)
+            .map_or(0, |origin| origin.depth);
         if steps >= LIMIT_NESTING {
             return Err(self.failure(form, DiagnosticKind::TooDeep { limit: LIMIT_NESTING }));
         }
         if self.session.syntax.length() - self.first_node > LIMIT_EXPANSION_NODES {
-            return Err(self.failure(form, DiagnosticKind::TooLarge { limit: LIMIT_EXPANSION_NODES }));
+            return Err(self.failure(
+                form,
+                DiagnosticKind::TooLarge {
+                    limit: LIMIT_EXPANSION_NODES,
+                },
+            ));
         }
         let Expander { syntax, macros, .. } = &mut *self.session;
         let definition = &macros[index as usize];
@@ -184,7 +206,11 @@ impl<'a> UnitExpander<'a> {
                 context.use_scopes.push(scope);
             }
         }
-        let macro_use = Use { form, keyword: keyword.symbol, definition: definition.definition };
+        let macro_use = Use {
+            form,
+            keyword: keyword.symbol,
+            definition: definition.definition,
+        };
         match &definition.transformer {
             Transformer::Rules(rules) => rules.expand(syntax, macro_use),
         }
@@ -219,9 +245,22 @@ impl<'a> UnitExpander<'a> {
         let name = self.name_of(identifier);
         let store = &self.session.syntax;
         let visible = store.bindings.visible(&store.sets, identifier.scopes);
-        let similar = similar_names(name.as_str(), visible.into_iter().map(|symbol| store.symbols.name(symbol)));
-        let failure = self.failure(place, DiagnosticKind::Unbound { name: name.clone(), similar });
-        if self.module.is_interactive { self.warnings.push(*failure) } else { self.report(failure) }
+        let similar = similar_names(
+            name.as_str(),
+            visible.into_iter().map(|symbol| store.symbols.name(symbol)),
+        );
+        let failure = self.failure(
+            place,
+            DiagnosticKind::Unbound {
+                name: name.clone(),
+                similar,
+            },
+        );
+        if self.module.is_interactive {
+            self.warnings.push(*failure)
+        } else {
+            self.report(failure)
+        }
         let module = self.module.name.clone();
         let global = self.session.global(&module, &name);
         self.global_id(global)
@@ -241,10 +280,17 @@ impl<'a> UnitExpander<'a> {
 
     /// Warns of a primitive called with too few or too many arguments; the call itself would raise a condition.
     fn check_count(&mut self, place: Syntax, name: Name, given: usize) {
-        let Some(signature) = self.session.primitives.iter().find(|primitive| primitive.name == name) else { return };
+        let Some(signature) = self.session.primitives.iter().find(|primitive| primitive.name == name) else {
+            return;
+        };
         let (minimum, maximum) = (signature.minimum, signature.maximum);
         if given < minimum || maximum.is_some_and(|maximum| given > maximum) {
-            let kind = DiagnosticKind::WrongArgumentCount { name, given, minimum, maximum };
+            let kind = DiagnosticKind::WrongArgumentCount {
+                name,
+                given,
+                minimum,
+                maximum,
+            };
             let warning = self.failure(place, kind);
             self.warnings.push(*warning);
         }
@@ -269,7 +315,9 @@ impl<'a> UnitExpander<'a> {
 
     /// Whether a syntax object is an identifier that means this core form.
     pub(crate) fn is_keyword(&self, syntax: Syntax, name: &str) -> bool {
-        let Some(identifier) = self.session.syntax.identifier(syntax) else { return false };
+        let Some(identifier) = self.session.syntax.identifier(syntax) else {
+            return false;
+        };
         match self.session.syntax.resolve(identifier) {
             Ok(Some(Binding::Form(row))) => FORMS[usize::from(row)].name == name,
             _ => false,
@@ -283,12 +331,18 @@ impl<'a> UnitExpander<'a> {
 
     /// The elements of a list that a core form contains.
     pub(crate) fn list_in(&mut self, form: Syntax, list: Syntax) -> Result<Vec<Syntax>, Failure> {
-        self.session.syntax.list(list).ok_or_else(|| self.malformed_at(form, list))
+        self.session
+            .syntax
+            .list(list)
+            .ok_or_else(|| self.malformed_at(form, list))
     }
 
     /// The identifier that must stand at a place in a core form.
     pub(crate) fn identifier_in(&mut self, form: Syntax, place: Syntax) -> Result<Identifier, Failure> {
-        self.session.syntax.identifier(place).ok_or_else(|| self.malformed_at(form, place))
+        self.session
+            .syntax
+            .identifier(place)
+            .ok_or_else(|| self.malformed_at(form, place))
     }
 
     /// The error that a core form is not as its grammar demands.
@@ -311,7 +365,10 @@ impl<'a> UnitExpander<'a> {
 
     /// Records an error.
     pub(crate) fn report(&mut self, failure: Failure) {
-        let is_fatal = matches!(failure.kind, DiagnosticKind::TooDeep { .. } | DiagnosticKind::TooLarge { .. });
+        let is_fatal = matches!(
+            failure.kind,
+            DiagnosticKind::TooDeep { .. } | DiagnosticKind::TooLarge { .. }
+        );
         if !self.is_abandoned {
             self.errors.push(*failure);
         }
@@ -330,7 +387,12 @@ impl<'a> UnitExpander<'a> {
         if self.inclusions <= LIMIT_INCLUSIONS {
             return Ok(());
         }
-        Err(self.failure(place, DiagnosticKind::TooDeep { limit: LIMIT_INCLUSIONS }))
+        Err(self.failure(
+            place,
+            DiagnosticKind::TooDeep {
+                limit: LIMIT_INCLUSIONS,
+            },
+        ))
     }
 
     /// Stops expanding, because what follows would only repeat an error.
@@ -383,8 +445,19 @@ impl<'a> UnitExpander<'a> {
         }
     }
 
-    pub(crate) fn conditional(&mut self, (test, consequent, alternative): (CoreId, CoreId, CoreId), place: Syntax) -> CoreId {
-        self.node(Core::If { test, consequent, alternative }, place)
+    pub(crate) fn conditional(
+        &mut self,
+        (test, consequent, alternative): (CoreId, CoreId, CoreId),
+        place: Syntax,
+    ) -> CoreId {
+        self.node(
+            Core::If {
+                test,
+                consequent,
+                alternative,
+            },
+            place,
+        )
     }
 
     /// A call of a primitive that a form needs.

@@ -7,7 +7,9 @@ use crate::syntax::Syntax;
 use crate::syntax::binding::Binding;
 
 pub(super) fn set(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
-    let [_, variable, value] = unit.parts(form)?[..] else { return Err(unit.malformed(form)) };
+    let [_, variable, value] = unit.parts(form)?[..] else {
+        return Err(unit.malformed(form));
+    };
     let identifier = unit.identifier_in(form, variable)?;
     let name = unit.name_of(identifier);
     let value = unit.named_expression(value, name.clone());

@@ -9,7 +9,9 @@ use crate::syntax::Syntax;
 
 pub(super) fn let_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
     let parts = unit.parts(form)?;
-    let [_, bindings, ref body @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    let [_, bindings, ref body @ ..] = parts[..] else {
+        return Err(unit.malformed(form));
+    };
     if unit.session.syntax.identifier(bindings).is_some() {
         return named_let(unit, form, &parts);
     }
@@ -22,12 +24,18 @@ pub(super) fn let_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, 
     let (variables, body) = unit.bound_body(form, &names, body)?;
     let bindings: Vec<_> = variables.into_iter().zip(values).collect();
     let body = unit.body(&body, form);
-    Ok(if bindings.is_empty() { body } else { unit.node(Core::Let { bindings, body }, form) })
+    Ok(if bindings.is_empty() {
+        body
+    } else {
+        unit.node(Core::Let { bindings, body }, form)
+    })
 }
 
 pub(super) fn let_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
     let parts = unit.parts(form)?;
-    let [_, bindings, ref body @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    let [_, bindings, ref body @ ..] = parts[..] else {
+        return Err(unit.malformed(form));
+    };
     let bindings = unit.bindings(form, bindings)?;
     let mut body = body.to_vec();
     let mut rest: Vec<_> = bindings.into_iter().rev().collect();
@@ -47,14 +55,27 @@ pub(super) fn let_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Core
         }
     }
     let scope = unit.session.syntax.sets.fresh();
-    let body: Vec<_> = body.into_iter().map(|form| unit.session.syntax.add_scope(form, scope)).collect();
+    let body: Vec<_> = body
+        .into_iter()
+        .map(|form| unit.session.syntax.add_scope(form, scope))
+        .collect();
     let body = unit.body(&body, form);
-    Ok(expanded.into_iter().rev().fold(body, |body, binding| unit.node(Core::Let { bindings: vec![binding], body }, form)))
+    Ok(expanded.into_iter().rev().fold(body, |body, binding| {
+        unit.node(
+            Core::Let {
+                bindings: vec![binding],
+                body,
+            },
+            form,
+        )
+    }))
 }
 
 pub(super) fn letrec(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
     let parts = unit.parts(form)?;
-    let [_, bindings, ref body @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    let [_, bindings, ref body @ ..] = parts[..] else {
+        return Err(unit.malformed(form));
+    };
     let (names, inits): (Vec<_>, Vec<_>) = unit.bindings(form, bindings)?.into_iter().unzip();
     let inner: Vec<_> = inits.iter().chain(body).copied().collect();
     let (variables, inner) = unit.bound_body(form, &names, &inner)?;
@@ -65,11 +86,17 @@ pub(super) fn letrec(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId
         bindings.push((variable, unit.named_expression(*init, name)));
     }
     let body = unit.body(body, form);
-    Ok(if bindings.is_empty() { body } else { unit.node(Core::Letrec { bindings, body }, form) })
+    Ok(if bindings.is_empty() {
+        body
+    } else {
+        unit.node(Core::Letrec { bindings, body }, form)
+    })
 }
 
 fn named_let(unit: &mut UnitExpander<'_>, form: Syntax, parts: &[Syntax]) -> Result<CoreId, Failure> {
-    let [_, name, bindings, ref body @ ..] = *parts else { return Err(unit.malformed(form)) };
+    let [_, name, bindings, ref body @ ..] = *parts else {
+        return Err(unit.malformed(form));
+    };
     let (names, inits): (Vec<_>, Vec<_>) = unit.bindings(form, bindings)?.into_iter().unzip();
     let arguments: Vec<_> = inits.iter().map(|init| unit.expression(*init)).collect();
     let (procedure, inner) = unit.bound_body(form, &[name], &[&names[..], body].concat())?;
@@ -89,10 +116,31 @@ impl UnitExpander<'_> {
     ) -> CoreId {
         let name = Some(self.variable_name(procedure));
         let span = self.session.syntax.span(place);
-        let lambda = self.lambda_node(Lambda { name, parameters, rest: None, body, span }, place);
+        let lambda = self.lambda_node(
+            Lambda {
+                name,
+                parameters,
+                rest: None,
+                body,
+                span,
+            },
+            place,
+        );
         let operator = self.node(Core::Local(procedure), place);
-        let call = self.node(Core::Call { procedure: operator, arguments }, place);
-        self.node(Core::Letrec { bindings: vec![(procedure, lambda)], body: call }, place)
+        let call = self.node(
+            Core::Call {
+                procedure: operator,
+                arguments,
+            },
+            place,
+        );
+        self.node(
+            Core::Letrec {
+                bindings: vec![(procedure, lambda)],
+                body: call,
+            },
+            place,
+        )
     }
 
     /// The names and initial values of `((name init) …)`.
@@ -122,7 +170,10 @@ impl UnitExpander<'_> {
             let identifier = self.binder(form, name, &mut seen)?;
             variables.push(self.bind_local(identifier));
         }
-        let body = body.iter().map(|form| self.session.syntax.add_scope(*form, scope)).collect();
+        let body = body
+            .iter()
+            .map(|form| self.session.syntax.add_scope(*form, scope))
+            .collect();
         Ok((variables, body))
     }
 

@@ -10,14 +10,18 @@ const LIMIT_COMPARISONS: usize = 8;
 
 pub(super) fn case(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
     let parts = unit.parts(form)?;
-    let [_, key, ref clauses @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    let [_, key, ref clauses @ ..] = parts[..] else {
+        return Err(unit.malformed(form));
+    };
     let key_value = unit.expression(key);
     let variable = unit.temporary("key");
     let mut expanded = Vec::with_capacity(clauses.len());
     let mut rest = None;
     for (index, clause) in clauses.iter().enumerate() {
         let parts = unit.list_in(form, *clause)?;
-        let [head, ref body @ ..] = parts[..] else { return Err(unit.malformed_at(form, *clause)) };
+        let [head, ref body @ ..] = parts[..] else {
+            return Err(unit.malformed_at(form, *clause));
+        };
         if body.is_empty() {
             return Err(unit.malformed_at(form, *clause));
         }
@@ -36,7 +40,13 @@ pub(super) fn case(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, 
     let body = expanded.into_iter().rev().fold(rest, |rest, (test, body, place)| {
         unit.conditional((test, body, rest), place)
     });
-    Ok(unit.node(Core::Let { bindings: vec![(variable, key_value)], body }, form))
+    Ok(unit.node(
+        Core::Let {
+            bindings: vec![(variable, key_value)],
+            body,
+        },
+        form,
+    ))
 }
 
 fn test(unit: &mut UnitExpander<'_>, key: VariableId, data: &[Syntax], place: Syntax) -> CoreId {
@@ -45,7 +55,9 @@ fn test(unit: &mut UnitExpander<'_>, key: VariableId, data: &[Syntax], place: Sy
         return unit.primitive_call("memv", arguments, place);
     }
     let mut tests = data.iter().rev();
-    let Some(last) = tests.next() else { return unit.boolean(false, place) };
+    let Some(last) = tests.next() else {
+        return unit.boolean(false, place);
+    };
     let last = equals(unit, key, *last);
     tests.fold(last, |rest, datum| {
         let test = equals(unit, key, *datum);

@@ -39,12 +39,17 @@ pub(super) fn cond(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, 
         Some((parts, place)) => unit.sequence(&parts[1..], place),
         None => unit.node(Core::Unspecified, form),
     };
-    Ok(clauses.into_iter().rev().fold(rest, |rest, (clause, place)| choose(unit, clause, rest, place)))
+    Ok(clauses
+        .into_iter()
+        .rev()
+        .fold(rest, |rest, (clause, place)| choose(unit, clause, rest, place)))
 }
 
 fn clause(unit: &mut UnitExpander<'_>, form: Syntax, source: Syntax) -> Result<Clause, Failure> {
     let parts = unit.list_in(form, source)?;
-    let Some((test, body)) = parts.split_first() else { return Err(unit.malformed_at(form, source)) };
+    let Some((test, body)) = parts.split_first() else {
+        return Err(unit.malformed_at(form, source));
+    };
     if unit.is_keyword(*test, "else") {
         return Err(unit.malformed_at(form, source));
     }
@@ -66,7 +71,13 @@ fn choose(unit: &mut UnitExpander<'_>, clause: Clause, rest: CoreId, place: Synt
             let arguments = vec![unit.node(Core::Local(variable), place)];
             let call = unit.node(Core::Call { procedure, arguments }, place);
             let body = unit.conditional((condition, call, rest), place);
-            unit.node(Core::Let { bindings: vec![(variable, test)], body }, place)
+            unit.node(
+                Core::Let {
+                    bindings: vec![(variable, test)],
+                    body,
+                },
+                place,
+            )
         }
     }
 }

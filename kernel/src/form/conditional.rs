@@ -33,16 +33,23 @@ pub(super) fn unless(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId
 
 fn guarded(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<(CoreId, CoreId, CoreId), Failure> {
     let parts = unit.parts(form)?;
-    let [_, test, ref body @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    let [_, test, ref body @ ..] = parts[..] else {
+        return Err(unit.malformed(form));
+    };
     let test = unit.expression(test);
     let body = unit.sequence(body, form);
     Ok((test, body, unit.node(Core::Unspecified, form)))
 }
 
 pub(super) fn and(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
-    let tests: Vec<_> = unit.parts(form)?[1..].iter().map(|test| unit.expression(*test)).collect();
+    let tests: Vec<_> = unit.parts(form)?[1..]
+        .iter()
+        .map(|test| unit.expression(*test))
+        .collect();
     let mut tests = tests.into_iter().rev();
-    let Some(last) = tests.next() else { return Ok(unit.boolean(true, form)) };
+    let Some(last) = tests.next() else {
+        return Ok(unit.boolean(true, form));
+    };
     Ok(tests.fold(last, |rest, test| {
         let otherwise = unit.boolean(false, form);
         unit.conditional((test, rest, otherwise), form)
@@ -50,9 +57,14 @@ pub(super) fn and(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, F
 }
 
 pub(super) fn or(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
-    let tests: Vec<_> = unit.parts(form)?[1..].iter().map(|test| unit.expression(*test)).collect();
+    let tests: Vec<_> = unit.parts(form)?[1..]
+        .iter()
+        .map(|test| unit.expression(*test))
+        .collect();
     let mut tests = tests.into_iter().rev();
-    let Some(last) = tests.next() else { return Ok(unit.boolean(false, form)) };
+    let Some(last) = tests.next() else {
+        return Ok(unit.boolean(false, form));
+    };
     Ok(tests.fold(last, |rest, test| unit.either(test, rest, form)))
 }
 
@@ -60,8 +72,17 @@ impl UnitExpander<'_> {
     /// The value of `test` if it is true, otherwise that of `rest`.
     pub(super) fn either(&mut self, test: CoreId, rest: CoreId, place: Syntax) -> CoreId {
         let variable = self.temporary("or");
-        let (condition, value) = (self.node(Core::Local(variable), place), self.node(Core::Local(variable), place));
+        let (condition, value) = (
+            self.node(Core::Local(variable), place),
+            self.node(Core::Local(variable), place),
+        );
         let body = self.conditional((condition, value, rest), place);
-        self.node(Core::Let { bindings: vec![(variable, test)], body }, place)
+        self.node(
+            Core::Let {
+                bindings: vec![(variable, test)],
+                body,
+            },
+            place,
+        )
     }
 }

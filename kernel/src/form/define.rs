@@ -9,7 +9,9 @@ use crate::syntax::Syntax;
 
 pub(super) fn define(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
     let parts = unit.parts(form)?;
-    let [_, name, ref rest @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    let [_, name, ref rest @ ..] = parts[..] else {
+        return Err(unit.malformed(form));
+    };
     if let Some((name, formals)) = unit.session.syntax.pair(name) {
         let target = unit.define_variable(context, form, name)?;
         context.define(target, Value::Procedure(formals, rest.to_vec()), form);
@@ -26,15 +28,24 @@ pub(super) fn define(unit: &mut UnitExpander<'_>, context: &mut Context, form: S
 }
 
 pub(super) fn define_values(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
-    let [_, formals, expression] = unit.parts(form)?[..] else { return Err(unit.malformed(form)) };
+    let [_, formals, expression] = unit.parts(form)?[..] else {
+        return Err(unit.malformed(form));
+    };
     let (names, tail) = unit.session.syntax.split_list(formals);
-    let rest = if unit.session.syntax.is_nil(tail) { None } else { Some(tail) };
+    let rest = if unit.session.syntax.is_nil(tail) {
+        None
+    } else {
+        Some(tail)
+    };
     let mut targets = Vec::new();
     for name in names.iter().chain(&rest) {
         targets.push(unit.define_variable(context, form, *name)?);
     }
     let mut parameters: Vec<_> = targets.iter().map(|_| unit.temporary("value")).collect();
-    let values: Vec<_> = parameters.iter().map(|parameter| unit.node(Core::Local(*parameter), form)).collect();
+    let values: Vec<_> = parameters
+        .iter()
+        .map(|parameter| unit.node(Core::Local(*parameter), form))
+        .collect();
     let rest = rest.and_then(|_| parameters.pop());
     let body = if context.is_top_level() {
         define_each(unit, targets, values, form)
@@ -61,7 +72,16 @@ fn receiver(
     place: Syntax,
 ) -> CoreId {
     let span = unit.session.syntax.span(place);
-    unit.lambda_node(Lambda { name: None, parameters, rest, body, span }, place)
+    unit.lambda_node(
+        Lambda {
+            name: None,
+            parameters,
+            rest,
+            body,
+            span,
+        },
+        place,
+    )
 }
 
 fn define_each(unit: &mut UnitExpander<'_>, targets: Vec<Target>, values: Vec<CoreId>, place: Syntax) -> CoreId {

@@ -7,7 +7,9 @@ use crate::syntax::Syntax;
 
 pub(super) fn do_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
     let parts = unit.parts(form)?;
-    let [_, bindings, exit, ref commands @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    let [_, bindings, exit, ref commands @ ..] = parts[..] else {
+        return Err(unit.malformed(form));
+    };
     let exit = unit.list_in(form, exit)?;
     if exit.is_empty() {
         return Err(unit.malformed(form));
@@ -34,7 +36,13 @@ pub(super) fn do_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, F
     let mut body: Vec<_> = commands.iter().map(|command| unit.expression(*command)).collect();
     let steps = steps.iter().map(|step| unit.expression(*step)).collect();
     let operator = unit.node(Core::Local(procedure), form);
-    body.push(unit.node(Core::Call { procedure: operator, arguments: steps }, form));
+    body.push(unit.node(
+        Core::Call {
+            procedure: operator,
+            arguments: steps,
+        },
+        form,
+    ));
     let body = unit.sequence_node(body, form);
     let body = unit.conditional((test, result, body), form);
     Ok(unit.loop_node(procedure, (parameters, arguments, body), form))

@@ -11,7 +11,9 @@ use crate::syntax::{Identifier, Syntax};
 pub(super) fn lambda(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
     let name = unit.take_name();
     let parts = unit.parts(form)?;
-    let [_, formals, ref body @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    let [_, formals, ref body @ ..] = parts[..] else {
+        return Err(unit.malformed(form));
+    };
     let lambda = unit.procedure(formals, body, form, name)?;
     Ok(unit.node(Core::Lambda(vec![lambda]), form))
 }
@@ -21,7 +23,9 @@ pub(super) fn case_lambda(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<C
     let mut clauses = Vec::new();
     for clause in &unit.parts(form)?[1..] {
         let parts = unit.list_in(form, *clause)?;
-        let [formals, ref body @ ..] = parts[..] else { return Err(unit.malformed_at(form, *clause)) };
+        let [formals, ref body @ ..] = parts[..] else {
+            return Err(unit.malformed_at(form, *clause));
+        };
         clauses.push(unit.procedure(formals, body, *clause, name.clone())?);
     }
     Ok(unit.node(Core::Lambda(clauses), form))
@@ -39,7 +43,11 @@ impl UnitExpander<'_> {
         let scope = self.session.syntax.sets.fresh();
         let formals = self.session.syntax.add_scope(formals, scope);
         let (names, tail) = self.session.syntax.split_list(formals);
-        let rest = if self.session.syntax.is_nil(tail) { None } else { Some(tail) };
+        let rest = if self.session.syntax.is_nil(tail) {
+            None
+        } else {
+            Some(tail)
+        };
         let mut seen = BTreeSet::new();
         let mut variables = Vec::new();
         for name in names.iter().chain(&rest) {
@@ -47,10 +55,19 @@ impl UnitExpander<'_> {
             variables.push(self.bind_local(identifier));
         }
         let rest = rest.and_then(|_| variables.pop());
-        let body: Vec<_> = body.iter().map(|form| self.session.syntax.add_scope(*form, scope)).collect();
+        let body: Vec<_> = body
+            .iter()
+            .map(|form| self.session.syntax.add_scope(*form, scope))
+            .collect();
         let body = self.body(&body, place);
         let span = self.session.syntax.span(place);
-        Ok(self.add_lambda(Lambda { name, parameters: variables, rest, body, span }))
+        Ok(self.add_lambda(Lambda {
+            name,
+            parameters: variables,
+            rest,
+            body,
+            span,
+        }))
     }
 
     /// The identifier at a place where a form binds; each may occur once.
@@ -64,7 +81,9 @@ impl UnitExpander<'_> {
         if seen.insert(identifier) {
             return Ok(identifier);
         }
-        let kind = DiagnosticKind::DuplicateBinding { name: self.name_of(identifier) };
+        let kind = DiagnosticKind::DuplicateBinding {
+            name: self.name_of(identifier),
+        };
         Err(self.failure(place, kind))
     }
 }

@@ -19,7 +19,11 @@ pub(super) fn define_library(unit: &mut UnitExpander<'_>, context: &mut Context,
 
 pub(super) fn define_module(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
     require_top_level(unit, context, form, "define-module")?;
-    let rest = if unit.has_body(form) { Vec::new() } else { context.take_rest() };
+    let rest = if unit.has_body(form) {
+        Vec::new()
+    } else {
+        context.take_rest()
+    };
     unit.define_library(form, &rest).map(drop)
 }
 

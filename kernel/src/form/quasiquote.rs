@@ -16,7 +16,9 @@ enum Part {
 }
 
 pub(super) fn quasiquote(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
-    let [_, template] = unit.parts(form)?[..] else { return Err(unit.malformed(form)) };
+    let [_, template] = unit.parts(form)?[..] else {
+        return Err(unit.malformed(form));
+    };
     let part = expand(unit, template, 0)?;
     Ok(code(unit, part))
 }
@@ -39,7 +41,9 @@ fn expand(unit: &mut UnitExpander<'_>, template: Syntax, level: u32) -> Result<P
 
 fn pair(unit: &mut UnitExpander<'_>, template: Syntax, head: Syntax, level: u32) -> Result<Part, Failure> {
     if unit.is_keyword(head, "unquote") {
-        let [_, expression] = unit.parts(template)?[..] else { return Err(unit.malformed(template)) };
+        let [_, expression] = unit.parts(template)?[..] else {
+            return Err(unit.malformed(template));
+        };
         return match level {
             0 => Ok(Part::Code(unit.expression(expression))),
             _ => rebuild(unit, template, level - 1),
@@ -56,7 +60,9 @@ fn pair(unit: &mut UnitExpander<'_>, template: Syntax, head: Syntax, level: u32)
 
 /// Keeps the keyword of a nested form and expands its operands at another level.
 fn rebuild(unit: &mut UnitExpander<'_>, template: Syntax, level: u32) -> Result<Part, Failure> {
-    let Some((keyword, operands)) = unit.session.syntax.pair(template) else { return Ok(Part::Constant(template)) };
+    let Some((keyword, operands)) = unit.session.syntax.pair(template) else {
+        return Ok(Part::Constant(template));
+    };
     Ok(match list(unit, operands, level)? {
         Part::Constant(_) => Part::Constant(template),
         Part::Code(operands) => {
@@ -87,11 +93,17 @@ fn list(unit: &mut UnitExpander<'_>, template: Syntax, level: u32) -> Result<Par
         };
         parts.push((part, is_spliced, from_here));
     }
-    let mut result = if unit.session.syntax.pair(rest).is_some() { expand(unit, rest, level)? } else { Part::Constant(rest) };
+    let mut result = if unit.session.syntax.pair(rest).is_some() {
+        expand(unit, rest, level)?
+    } else {
+        Part::Constant(rest)
+    };
     for (part, is_spliced, from_here) in parts.into_iter().rev() {
         result = match (part, result) {
             (Part::Constant(_), Part::Constant(_)) => Part::Constant(from_here),
-            (Part::Code(spliced), Part::Constant(rest)) if is_spliced && unit.session.syntax.is_nil(rest) => Part::Code(spliced),
+            (Part::Code(spliced), Part::Constant(rest)) if is_spliced && unit.session.syntax.is_nil(rest) => {
+                Part::Code(spliced)
+            }
             (part, result) => {
                 let arguments = vec![code(unit, part), code(unit, result)];
                 Part::Code(unit.primitive_call(if is_spliced { "append" } else { "cons" }, arguments, from_here))
@@ -103,13 +115,17 @@ fn list(unit: &mut UnitExpander<'_>, template: Syntax, level: u32) -> Result<Par
 
 /// Whether the rest of a list is really `. ,expression` or the like.
 fn is_tail_form(unit: &mut UnitExpander<'_>, rest: Syntax) -> bool {
-    let Some(parts) = unit.session.syntax.list(rest) else { return false };
+    let Some(parts) = unit.session.syntax.list(rest) else {
+        return false;
+    };
     let [head, _] = parts[..] else { return false };
     unit.is_keyword(head, "unquote") || unit.is_keyword(head, "quasiquote")
 }
 
 fn spliced_expression(unit: &mut UnitExpander<'_>, element: Syntax, level: u32) -> Result<Option<Syntax>, Failure> {
-    let Some((head, _)) = unit.session.syntax.pair(element) else { return Ok(None) };
+    let Some((head, _)) = unit.session.syntax.pair(element) else {
+        return Ok(None);
+    };
     if level > 0 || !unit.is_keyword(head, "unquote-splicing") {
         return Ok(None);
     }

@@ -15,10 +15,19 @@ struct Field {
     modifier: Option<Syntax>,
 }
 
-pub(super) fn define_record_type(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+pub(super) fn define_record_type(
+    unit: &mut UnitExpander<'_>,
+    context: &mut Context,
+    form: Syntax,
+) -> Result<(), Failure> {
     let parts = unit.parts(form)?;
-    let [_, type_name, constructor, predicate, ref fields @ ..] = parts[..] else { return Err(unit.malformed(form)) };
-    let fields = fields.iter().map(|field| parse_field(unit, form, *field)).collect::<Result<Vec<_>, _>>()?;
+    let [_, type_name, constructor, predicate, ref fields @ ..] = parts[..] else {
+        return Err(unit.malformed(form));
+    };
+    let fields = fields
+        .iter()
+        .map(|field| parse_field(unit, form, *field))
+        .collect::<Result<Vec<_>, _>>()?;
     let type_name = match unit.session.syntax.pair(type_name) {
         Some((name, _)) => name,
         None => type_name,
@@ -51,12 +60,29 @@ fn parse_field(unit: &mut UnitExpander<'_>, form: Syntax, field: Syntax) -> Resu
         Some(_) => vec![field],
         None => unit.list_in(form, field)?,
     };
-    let [name, ref procedures @ ..] = parts[..] else { return Err(unit.malformed_at(form, field)) };
+    let [name, ref procedures @ ..] = parts[..] else {
+        return Err(unit.malformed_at(form, field));
+    };
     let identifier = unit.identifier_in(form, name)?;
     match *procedures {
-        [] => Ok(Field { identifier, name, accessor: None, modifier: None }),
-        [accessor] => Ok(Field { identifier, name, accessor: Some(accessor), modifier: None }),
-        [accessor, modifier] => Ok(Field { identifier, name, accessor: Some(accessor), modifier: Some(modifier) }),
+        [] => Ok(Field {
+            identifier,
+            name,
+            accessor: None,
+            modifier: None,
+        }),
+        [accessor] => Ok(Field {
+            identifier,
+            name,
+            accessor: Some(accessor),
+            modifier: None,
+        }),
+        [accessor, modifier] => Ok(Field {
+            identifier,
+            name,
+            accessor: Some(accessor),
+            modifier: Some(modifier),
+        }),
         _ => Err(unit.malformed_at(form, field)),
     }
 }
@@ -80,7 +106,9 @@ fn define_constructor(
     for field_name in taken {
         let identifier = unit.identifier_in(form, field_name)?;
         let position = fields.iter().position(|field| field.identifier == identifier);
-        let Some(position) = position else { return Err(unit.malformed_at(form, field_name)) };
+        let Some(position) = position else {
+            return Err(unit.malformed_at(form, field_name));
+        };
         let text = unit.name_of(identifier);
         let parameter = unit.temporary(text.as_str());
         if values[position].replace(parameter).is_some() {
@@ -108,7 +136,11 @@ fn define_field(
     let operands = |unit: &mut UnitExpander<'_>, record| {
         let index = Node::Number(Number::Fixnum(i64::try_from(index).unwrap_or(i64::MAX)));
         let index = unit.node(Core::Constant(Datum::atom(index)), form);
-        vec![unit.node(Core::Local(record), form), unit.read(type_target, form), index]
+        vec![
+            unit.node(Core::Local(record), form),
+            unit.read(type_target, form),
+            index,
+        ]
     };
     if let Some(accessor) = field.accessor {
         let body = |unit: &mut UnitExpander<'_>, record| {
@@ -146,7 +178,16 @@ fn define_lambda(
     let identifier = unit.identifier_in(form, name)?;
     let text: Name = unit.name_of(identifier);
     let span = unit.session.syntax.span(name);
-    let lambda = unit.lambda_node(Lambda { name: Some(text), parameters, rest: None, body, span }, name);
+    let lambda = unit.lambda_node(
+        Lambda {
+            name: Some(text),
+            parameters,
+            rest: None,
+            body,
+            span,
+        },
+        name,
+    );
     let target = unit.define_variable(context, form, name)?;
     context.define(target, Value::Ready(lambda), form);
     Ok(())

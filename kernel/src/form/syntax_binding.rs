@@ -12,7 +12,9 @@ use crate::syntax::binding::Binding;
 use crate::syntax::rules::Rules;
 
 pub(super) fn define_syntax(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
-    let [_, name, transformer] = unit.parts(form)?[..] else { return Err(unit.malformed(form)) };
+    let [_, name, transformer] = unit.parts(form)?[..] else {
+        return Err(unit.malformed(form));
+    };
     let binding = unit.transformer(transformer, form)?;
     unit.define_keyword(context, (form, name), binding)
 }
@@ -27,17 +29,26 @@ pub(super) fn letrec_syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result
 
 fn keyword_body(unit: &mut UnitExpander<'_>, form: Syntax, is_recursive: bool) -> Result<CoreId, Failure> {
     let parts = unit.parts(form)?;
-    let [_, bindings, ref body @ ..] = parts[..] else { return Err(unit.malformed(form)) };
+    let [_, bindings, ref body @ ..] = parts[..] else {
+        return Err(unit.malformed(form));
+    };
     let scope = unit.session.syntax.sets.fresh();
     let mut seen = BTreeSet::new();
     for (name, transformer) in unit.bindings(form, bindings)? {
         let name = unit.session.syntax.add_scope(name, scope);
         let identifier = unit.binder(form, name, &mut seen)?;
-        let transformer = if is_recursive { unit.session.syntax.add_scope(transformer, scope) } else { transformer };
+        let transformer = if is_recursive {
+            unit.session.syntax.add_scope(transformer, scope)
+        } else {
+            transformer
+        };
         let binding = unit.transformer(transformer, form)?;
         unit.session.syntax.bind(identifier, binding);
     }
-    let body: Vec<_> = body.iter().map(|form| unit.session.syntax.add_scope(*form, scope)).collect();
+    let body: Vec<_> = body
+        .iter()
+        .map(|form| unit.session.syntax.add_scope(*form, scope))
+        .collect();
     Ok(unit.body(&body, form))
 }
 

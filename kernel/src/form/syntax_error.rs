@@ -17,8 +17,12 @@ pub(super) fn definition(unit: &mut UnitExpander<'_>, _: &mut Context, form: Syn
 /// The error that the form asks for.
 fn raised(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Failure, Failure> {
     let parts = unit.parts(form)?;
-    let [_, message, ref irritants @ ..] = parts[..] else { return Err(unit.malformed(form)) };
-    let Some(Node::String(text)) = unit.session.syntax.atom(message) else { return Err(unit.malformed(form)) };
+    let [_, message, ref irritants @ ..] = parts[..] else {
+        return Err(unit.malformed(form));
+    };
+    let Some(Node::String(text)) = unit.session.syntax.atom(message) else {
+        return Err(unit.malformed(form));
+    };
     let mut message = text.to_string();
     for irritant in irritants {
         message.push(' ');

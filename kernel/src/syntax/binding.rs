@@ -59,7 +59,14 @@ impl Bindings {
         let same = entries[start..].iter_mut().take_while(|entry| entry.symbol == symbol);
         match same.into_iter().find(|entry| entry.scopes == scopes) {
             Some(entry) => entry.binding = binding,
-            None => entries.insert(start, Entry { symbol, scopes, binding }),
+            None => entries.insert(
+                start,
+                Entry {
+                    symbol,
+                    scopes,
+                    binding,
+                },
+            ),
         }
     }
 
@@ -85,20 +92,31 @@ impl Bindings {
         }
         let Some(best) = best else { return Ok(None) };
         let is_clear = others.into_iter().all(|other| sets.is_subset(other, best.scopes));
-        if is_clear { Ok(Some(best.binding)) } else { Err(Ambiguity) }
+        if is_clear {
+            Ok(Some(best.binding))
+        } else {
+            Err(Ambiguity)
+        }
     }
 
     /// The binding of a name in exactly this set of scopes.
     pub fn bound_in(&self, sets: &ScopeSets, symbol: Symbol, scopes: ScopeSet) -> Option<Binding> {
         let (Scope(scope), _) = sets.split(scopes)?;
-        self.entries(scope, symbol).find(|entry| entry.scopes == scopes).map(|entry| entry.binding)
+        self.entries(scope, symbol)
+            .find(|entry| entry.scopes == scopes)
+            .map(|entry| entry.binding)
     }
 
     /// The names bound in exactly one set of scopes, in the order in which they were first seen.
     pub fn names_in(&self, sets: &ScopeSets, scopes: ScopeSet) -> impl Iterator<Item = (Symbol, Binding)> {
-        let entries = sets.split(scopes).and_then(|(Scope(scope), _)| self.by_scope.get(scope as usize));
+        let entries = sets
+            .split(scopes)
+            .and_then(|(Scope(scope), _)| self.by_scope.get(scope as usize));
         let entries = entries.map_or(&[][..], Vec::as_slice);
-        entries.iter().filter(move |entry| entry.scopes == scopes).map(|entry| (entry.symbol, entry.binding))
+        entries
+            .iter()
+            .filter(move |entry| entry.scopes == scopes)
+            .map(|entry| (entry.symbol, entry.binding))
     }
 
     /// Every name that has a binding for an identifier with these scopes, nearest first.
@@ -117,8 +135,16 @@ impl Bindings {
     fn entries(&self, scope: u32, symbol: Symbol) -> impl Iterator<Item = &Entry> {
         let entries = self.by_scope.get(scope as usize).map_or(&[][..], Vec::as_slice);
         // Most scopes bind one or two names; a binary search pays only in modules.
-        let start = if entries.len() > 8 { entries.partition_point(|entry| entry.symbol < symbol) } else { 0 };
-        let end = if entries.len() > 8 { start + entries[start..].partition_point(|entry| entry.symbol == symbol) } else { entries.len() };
+        let start = if entries.len() > 8 {
+            entries.partition_point(|entry| entry.symbol < symbol)
+        } else {
+            0
+        };
+        let end = if entries.len() > 8 {
+            start + entries[start..].partition_point(|entry| entry.symbol == symbol)
+        } else {
+            entries.len()
+        };
         entries[start..end].iter().filter(move |entry| entry.symbol == symbol)
     }
 }

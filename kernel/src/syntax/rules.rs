@@ -82,7 +82,11 @@ impl Rules {
     ///
     /// # Errors
     /// A [`RuleProblem`] at the first wrong pattern or template.
-    pub(crate) fn compile(store: &mut SyntaxStore, form: Syntax, auxiliary: Auxiliary) -> Option<Result<Self, Failure>> {
+    pub(crate) fn compile(
+        store: &mut SyntaxStore,
+        form: Syntax,
+        auxiliary: Auxiliary,
+    ) -> Option<Result<Self, Failure>> {
         let mut parts = store.list(form)?.into_iter().skip(1).peekable();
         let custom = parts.peek().and_then(|first| store.identifier(*first));
         if custom.is_some() {
@@ -93,7 +97,11 @@ impl Rules {
             literals.push(store.identifier(literal)?);
         }
         let ellipsis = custom.map_or(Ellipsis::Standard(auxiliary.ellipsis), Ellipsis::Custom);
-        let conventions = Conventions { ellipsis, literals, underscore: auxiliary.underscore };
+        let conventions = Conventions {
+            ellipsis,
+            literals,
+            underscore: auxiliary.underscore,
+        };
         let mut sources = Vec::new();
         for rule in parts {
             let rule = store.list(rule)?;
@@ -105,7 +113,13 @@ impl Rules {
             let template = Template::compile(store, &conventions, &pattern, template)?;
             Ok((pattern, template))
         };
-        Some(sources.into_iter().map(compile).collect::<Result<_, _>>().map(|rules| Self { rules }))
+        Some(
+            sources
+                .into_iter()
+                .map(compile)
+                .collect::<Result<_, _>>()
+                .map(|rules| Self { rules }),
+        )
     }
 
     /// Rewrites a use by the first rule that matches.
@@ -113,15 +127,23 @@ impl Rules {
     /// # Errors
     /// [`DiagnosticKind::NoRuleMatches`], or [`RuleProblem::UnequalLengths`] from the template.
     pub(crate) fn expand(&self, store: &mut SyntaxStore, macro_use: Use) -> Result<Syntax, Failure> {
-        let Use { form, keyword, definition } = macro_use;
+        let Use {
+            form,
+            keyword,
+            definition,
+        } = macro_use;
         let (span, parent) = (store.span(form), store.origin(form));
         for (pattern, template) in &self.rules {
             if let Some(matches) = pattern.matches(store, form) {
                 let origin = store.add_origin(keyword, definition, parent);
-                let step = Step { scope: store.sets.fresh(), span, origin };
-                return template.instantiate(store, matches, &step).map_err(|problem| {
-                    store.failure(form, DiagnosticKind::BadRule(problem))
-                });
+                let step = Step {
+                    scope: store.sets.fresh(),
+                    span,
+                    origin,
+                };
+                return template
+                    .instantiate(store, matches, &step)
+                    .map_err(|problem| store.failure(form, DiagnosticKind::BadRule(problem)));
             }
         }
         let keyword = store.symbols.name(keyword).clone();
@@ -131,7 +153,9 @@ impl Rules {
 
 impl Conventions {
     fn is_ellipsis(&self, store: &SyntaxStore, syntax: Syntax) -> bool {
-        let Some(identifier) = store.identifier(syntax) else { return false };
+        let Some(identifier) = store.identifier(syntax) else {
+            return false;
+        };
         let is_ellipsis = match self.ellipsis {
             Ellipsis::Standard(ellipsis) => store.is_same_meaning(identifier, ellipsis),
             Ellipsis::Custom(ellipsis) => identifier == ellipsis,

@@ -64,7 +64,10 @@ impl ScopeSets {
             rest = link.rest;
         }
         let inserted = self.extend(rest, scope);
-        newer.into_iter().rev().fold(inserted, |set, scope| self.extend(set, scope))
+        newer
+            .into_iter()
+            .rev()
+            .fold(inserted, |set, scope| self.extend(set, scope))
     }
 
     /// The set without one scope.
@@ -113,7 +116,10 @@ impl ScopeSets {
                 right = second.rest;
             }
         };
-        let union = newer.into_iter().rev().fold(common, |set, scope| self.extend(set, scope));
+        let union = newer
+            .into_iter()
+            .rev()
+            .fold(common, |set, scope| self.extend(set, scope));
         self.unions.insert(key, union);
         union
     }
@@ -169,7 +175,9 @@ mod tests {
     use super::*;
 
     fn build(sets: &mut ScopeSets, scopes: &[u32]) -> ScopeSet {
-        scopes.iter().fold(ScopeSet::EMPTY, |set, scope| sets.insert(set, Scope(*scope)))
+        scopes
+            .iter()
+            .fold(ScopeSet::EMPTY, |set, scope| sets.insert(set, Scope(*scope)))
     }
 
     fn elements(sets: &ScopeSets, mut set: ScopeSet) -> BTreeSet<u32> {

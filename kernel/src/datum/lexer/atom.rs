@@ -34,7 +34,13 @@ pub(super) fn word(word: &str, folds_case: bool) -> Result<Node, ReadProblem> {
             return Err(ReadProblem::MalformedNumber(Name::from(word)));
         }
     }
-    let fold = |text: &str| if folds_case { Name(Arc::from(text.to_lowercase())) } else { Name::from(text) };
+    let fold = |text: &str| {
+        if folds_case {
+            Name(Arc::from(text.to_lowercase()))
+        } else {
+            Name::from(text)
+        }
+    };
     Ok(match word.strip_prefix(':') {
         Some(keyword) if !keyword.is_empty() => Node::Keyword(fold(keyword)),
         _ => Node::Symbol(fold(word)),
@@ -71,12 +77,19 @@ pub(super) fn character(name: &str, folds_case: bool) -> Result<char, ReadProble
     if let (Some(only), None) = (characters.next(), characters.next()) {
         return Ok(only);
     }
-    let folded = if folds_case { name.to_lowercase() } else { name.to_owned() };
+    let folded = if folds_case {
+        name.to_lowercase()
+    } else {
+        name.to_owned()
+    };
     if let Some((_, character)) = CHARACTER_NAMES.iter().find(|(known, _)| *known == folded) {
         return Ok(*character);
     }
-    let code = name.strip_prefix(['x', 'X']).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    code.and_then(char::from_u32).ok_or_else(|| ReadProblem::UnknownCharacter(Name::from(name)))
+    let code = name
+        .strip_prefix(['x', 'X'])
+        .and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    code.and_then(char::from_u32)
+        .ok_or_else(|| ReadProblem::UnknownCharacter(Name::from(name)))
 }
 
 /// Whether the first characters admit a number: digits, signs, a decimal point.
@@ -93,7 +106,9 @@ fn is_malformed_number(word: &str) -> bool {
 
 fn parse_number(word: &str) -> Option<Number> {
     if let Ok(integer) = word.parse::<i64>() {
-        return (-(1 << 60)..1 << 60).contains(&integer).then_some(Number::Fixnum(integer));
+        return (-(1 << 60)..1 << 60)
+            .contains(&integer)
+            .then_some(Number::Fixnum(integer));
     }
     if !word.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;

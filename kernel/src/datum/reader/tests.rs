@@ -9,7 +9,13 @@ use super::*;
 fn print(text: &str) -> String {
     let (reading, errors) = read_all(text, SourceId(0));
     assert_eq!(errors, [], "in {text}");
-    let print = |root: &NodeId| Datum { nodes: reading.nodes.clone(), root: *root }.to_string();
+    let print = |root: &NodeId| {
+        Datum {
+            nodes: reading.nodes.clone(),
+            root: *root,
+        }
+        .to_string()
+    };
     reading.forms.iter().map(print).collect::<Vec<_>>().join(" ")
 }
 
@@ -21,9 +27,15 @@ fn check(text: &str, expected: &str) {
 fn check_errors(text: &str, expected: &[(&str, &str)]) {
     let (_, errors) = read_all(text, SourceId(0));
     let show = |error: &ReadError| {
-        (text[error.span.start as usize..error.span.end as usize].to_owned(), error.problem.to_string())
+        (
+            text[error.span.start as usize..error.span.end as usize].to_owned(),
+            error.problem.to_string(),
+        )
     };
-    let expected: Vec<_> = expected.iter().map(|(text, message)| ((*text).to_owned(), (*message).to_owned())).collect();
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(text, message)| ((*text).to_owned(), (*message).to_owned()))
+        .collect();
     assert_eq!(errors.iter().map(show).collect::<Vec<_>>(), expected, "in {text}");
 }
 
@@ -34,17 +46,35 @@ fn reads_every_lexical_form() {
         ("a b-c !$%&*/:<=>?^_~", "a b-c !$%&*/:<=>?^_~"),
         ("() ( ) (a) (a b . c) (a . (b . (c)))", "() () (a) (a b . c) (a b c)"),
         ("#(1 #(2) ()) #() #u8(0 255) #u8()", "#(1 #(2) ()) #() #u8(0 255) #u8()"),
-        ("'a `(b ,c ,@d)", "(quote a) (quasiquote (b (unquote c) (unquote-splicing d)))"),
+        (
+            "'a `(b ,c ,@d)",
+            "(quote a) (quasiquote (b (unquote c) (unquote-splicing d)))",
+        ),
         ("#t #f #true #false", "#t #f #t #f"),
-        ("1 -1 +1 + - ... .x -> -x +.y 1+ -1+", "1 -1 1 + - ... .x -> -x +.y 1+ -1+"),
-        (":key :a/b : :|two words| |:symbol|", ":key :a/b : :|two words| |:symbol|"),
+        (
+            "1 -1 +1 + - ... .x -> -x +.y 1+ -1+",
+            "1 -1 1 + - ... .x -> -x +.y 1+ -1+",
+        ),
+        (
+            ":key :a/b : :|two words| |:symbol|",
+            ":key :a/b : :|two words| |:symbol|",
+        ),
         ("|a b| |x\\x41;\\n| || |a|", "|a b| |xA\\n| || a"),
         (r#""a\tb\n\"\\\a\x3bb;|""#, "\"a\\tb\\n\\\"\\\\\\aλ|\""),
         ("\"one \\   \n   two\" \"a\r\nb\"", "\"one two\" \"a\\nb\""),
         (r"#\a #\( #\x #\x41 #\space #\newline #\nul", ""),
-        (r"#\a #\( #\x #\x41 #\space #\newline #\null #\λ #\x3bb #\;", r"#\a #\( #\x #\A #\space #\newline #\null #\λ #\λ #\;"),
-        ("a ; comment\nb #| block #| nested |# |# c #;(d e) f #; #;g h i", "a b c f i"),
-        ("#!fold-case ABC #\\SPACE |ABC| #!no-fold-case ABC", "abc #\\space ABC ABC"),
+        (
+            r"#\a #\( #\x #\x41 #\space #\newline #\null #\λ #\x3bb #\;",
+            r"#\a #\( #\x #\A #\space #\newline #\null #\λ #\λ #\;",
+        ),
+        (
+            "a ; comment\nb #| block #| nested |# |# c #;(d e) f #; #;g h i",
+            "a b c f i",
+        ),
+        (
+            "#!fold-case ABC #\\SPACE |ABC| #!no-fold-case ABC",
+            "abc #\\space ABC ABC",
+        ),
         ("#!/usr/bin/env duet\n(a)", "(a)"),
         ("(a . #;b c) (a #;b) (#;a)", "(a . c) (a) ()"),
         ("1.5 -0.25 1e3 .5", "1.5 -0.25 1000.0 0.5"),
@@ -69,11 +99,14 @@ fn reads_shared_and_cyclic_data() {
     ] {
         check(text, expected);
     }
-    check_errors("#0# #0=#0# (#1=a #1=b)", &[
-        ("#0#", "label #0# is not defined before"),
-        ("#0=", "label #0# is not defined before"),
-        ("#1=", "label #1= is defined twice"),
-    ]);
+    check_errors(
+        "#0# #0=#0# (#1=a #1=b)",
+        &[
+            ("#0#", "label #0# is not defined before"),
+            ("#0=", "label #0# is not defined before"),
+            ("#1=", "label #1= is defined twice"),
+        ],
+    );
 }
 
 #[test]
@@ -84,21 +117,36 @@ fn reports_every_error_where_it_is() {
         ("x \"abc", &[("\"abc", "this string is never closed")]),
         ("|abc", &[("|abc", "this `|` symbol is never closed")]),
         ("a #| b #| c |#", &[("#|", "this block comment is never closed")]),
-        ("(a ') ' b '", &[("'", "a datum must follow"), ("'", "a datum must follow")]),
-        ("( . a) (a . b c) (a . ) .", &[
-            (".", "a dot must stand before the last datum of a list"),
-            ("(a . b c)", "a dot must stand before the last datum of a list"),
-            ("(a . )", "a dot must stand before the last datum of a list"),
-            (".", "a dot must stand before the last datum of a list"),
-        ]),
-        ("#u8(1 256 a)", &[("256", "a bytevector holds integers from 0 to 255"), ("a", "a bytevector holds integers from 0 to 255")]),
-        ("12ab \"\\q\" #foo [x]", &[
-            ("12ab", "malformed number `12ab`"),
-            ("\"\\q\"", "unknown escape sequence `\\q`"),
-            ("#foo", "unknown syntax `#foo`"),
-            ("[", "`[` is reserved; use parentheses"),
-            ("]", "`]` is reserved; use parentheses"),
-        ]),
+        (
+            "(a ') ' b '",
+            &[("'", "a datum must follow"), ("'", "a datum must follow")],
+        ),
+        (
+            "( . a) (a . b c) (a . ) .",
+            &[
+                (".", "a dot must stand before the last datum of a list"),
+                ("(a . b c)", "a dot must stand before the last datum of a list"),
+                ("(a . )", "a dot must stand before the last datum of a list"),
+                (".", "a dot must stand before the last datum of a list"),
+            ],
+        ),
+        (
+            "#u8(1 256 a)",
+            &[
+                ("256", "a bytevector holds integers from 0 to 255"),
+                ("a", "a bytevector holds integers from 0 to 255"),
+            ],
+        ),
+        (
+            "12ab \"\\q\" #foo [x]",
+            &[
+                ("12ab", "malformed number `12ab`"),
+                ("\"\\q\"", "unknown escape sequence `\\q`"),
+                ("#foo", "unknown syntax `#foo`"),
+                ("[", "`[` is reserved; use parentheses"),
+                ("]", "`]` is reserved; use parentheses"),
+            ],
+        ),
         ("λ \"é\" )", &[(")", "closing parenthesis without an opening one")]),
     ] {
         check_errors(text, expected);
@@ -146,10 +194,21 @@ fn reads_one_datum_at_a_time() {
 fn spans_cover_each_datum() {
     let text = " (ab 'c)";
     let (reading, _) = read_all(text, SourceId(3));
-    let Node::Pair(_, tail) = reading.nodes[reading.forms[0].0 as usize] else { panic!("a pair") };
-    let Node::Pair(quote, _) = reading.nodes[tail.0 as usize] else { panic!("a pair") };
+    let Node::Pair(_, tail) = reading.nodes[reading.forms[0].0 as usize] else {
+        panic!("a pair")
+    };
+    let Node::Pair(quote, _) = reading.nodes[tail.0 as usize] else {
+        panic!("a pair")
+    };
     let span = |id: NodeId| reading.spans[id.0 as usize];
-    assert_eq!(span(reading.forms[0]), Span { source: SourceId(3), start: 1, end: 8 });
+    assert_eq!(
+        span(reading.forms[0]),
+        Span {
+            source: SourceId(3),
+            start: 1,
+            end: 8
+        }
+    );
     assert_eq!((span(tail).start, span(tail).end), (5, 8));
     assert_eq!((span(quote).start, span(quote).end), (5, 7));
 }
@@ -172,7 +231,9 @@ fn datum() -> impl Strategy<Value = String> {
         any::<String>().prop_map(|text| Datum::atom(Node::Keyword(Name::from(text.as_str()))).to_string()),
         "[-+.0-9a-e:#|]{1,6}".prop_map(|text| Datum::atom(Node::Symbol(Name::from(text.as_str()))).to_string()),
         any::<char>().prop_map(|character| Datum::atom(Node::Character(character)).to_string()),
-        any::<f64>().prop_filter("finite", |real| real.is_finite()).prop_map(|real| format!("{real:?}")),
+        any::<f64>()
+            .prop_filter("finite", |real| real.is_finite())
+            .prop_map(|real| format!("{real:?}")),
         proptest::collection::vec(any::<u8>(), 0..4)
             .prop_map(|bytes| Datum::atom(Node::Bytevector(Arc::from(bytes))).to_string()),
     ];

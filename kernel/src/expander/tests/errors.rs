@@ -10,9 +10,17 @@ fn malformed_forms_name_their_grammar() {
         ("(let ((1 2)) x)", "(let [name] ((variable init) …) body …)", "1"),
         ("(lambda (1) 2)", "(lambda formals body …)", "1"),
         ("(quote)", "(quote datum)", "(quote)"),
-        ("(define)", "(define variable expression) or (define (name . formals) body …)", "(define)"),
+        (
+            "(define)",
+            "(define variable expression) or (define (name . formals) body …)",
+            "(define)",
+        ),
         ("(set! 1 2)", "(set! variable expression)", "1"),
-        ("(case)", "(case key ((datum …) expression …) ((datum …) => receiver) … (else expression …))", "(case)"),
+        (
+            "(case)",
+            "(case key ((datum …) expression …) ((datum …) => receiver) … (else expression …))",
+            "(case)",
+        ),
     ] {
         check_errors(text, &[(&format!("this form should look like {grammar}"), place)]);
     }
@@ -20,18 +28,24 @@ fn malformed_forms_name_their_grammar() {
 
 #[test]
 fn several_errors_are_reported_in_one_pass() {
-    check_errors("(if) (list foo bar) (let ((x 1) (x 2)) x) (car . 1) ()", &[
-        ("this form should look like (if test consequent [alternative])", "(if)"),
-        ("`foo` is not defined", "foo"),
-        ("`bar` is not defined", "bar"),
-        ("`x` is bound twice here", "x"),
-        ("a procedure call must be a proper list", "(car . 1)"),
-        ("() is not an expression", "()"),
-    ]);
-    check_errors("(a) )\n#foo", &[
-        ("closing parenthesis without an opening one", ")"),
-        ("unknown syntax `#foo`", "#foo"),
-    ]);
+    check_errors(
+        "(if) (list foo bar) (let ((x 1) (x 2)) x) (car . 1) ()",
+        &[
+            ("this form should look like (if test consequent [alternative])", "(if)"),
+            ("`foo` is not defined", "foo"),
+            ("`bar` is not defined", "bar"),
+            ("`x` is bound twice here", "x"),
+            ("a procedure call must be a proper list", "(car . 1)"),
+            ("() is not an expression", "()"),
+        ],
+    );
+    check_errors(
+        "(a) )\n#foo",
+        &[
+            ("closing parenthesis without an opening one", ")"),
+            ("unknown syntax `#foo`", "#foo"),
+        ],
+    );
 }
 
 #[test]
@@ -39,16 +53,32 @@ fn misused_names_are_explained() {
     for (text, message, place) in [
         ("if", "`if` is a keyword, not a value", "if"),
         ("(list else)", "`else` is a keyword, not a value", "else"),
-        ("(list (define x 1))", "`define` defines, but a value is needed here", "(define x 1)"),
+        (
+            "(list (define x 1))",
+            "`define` defines, but a value is needed here",
+            "(define x 1)",
+        ),
         ("(set! car 1)", "`car` is imported and cannot be assigned", "car"),
         ("(set! nothing 1)", "`nothing` is not defined", "nothing"),
-        ("(let () (define x 1))", "this body has no expression", "(let () (define x 1))"),
+        (
+            "(let () (define x 1))",
+            "this body has no expression",
+            "(let () (define x 1))",
+        ),
         ("(let () (define x 1) (define x 2) x)", "`x` is bound twice here", "x"),
         ("(lambda (x x) x)", "`x` is bound twice here", "x"),
         ("(define-syntax m 5)", "this is not a syntax transformer", "5"),
         ("(let () (import (duet kernel)) 1)", "`import` is defined", ""),
-        ("(syntax-error \"bad thing\" 'a (1 \"b\"))", "bad thing (quote a) (1 \"b\")", "(syntax-error \"bad thing\" 'a (1 \"b\"))"),
-        ("(cond-expand (foo 1))", "no clause of this `cond-expand` holds", "(cond-expand (foo 1))"),
+        (
+            "(syntax-error \"bad thing\" 'a (1 \"b\"))",
+            "bad thing (quote a) (1 \"b\")",
+            "(syntax-error \"bad thing\" 'a (1 \"b\"))",
+        ),
+        (
+            "(cond-expand (foo 1))",
+            "no clause of this `cond-expand` holds",
+            "(cond-expand (foo 1))",
+        ),
     ] {
         if place.is_empty() {
             let message = "`import` is allowed at the top level of a program only";
@@ -62,33 +92,72 @@ fn misused_names_are_explained() {
 #[test]
 fn wrong_rules_are_explained() {
     for (rules, message, place) in [
-        ("((_ a ... b ...) 1)", "a list pattern may contain one ellipsis only", "..."),
+        (
+            "((_ a ... b ...) 1)",
+            "a list pattern may contain one ellipsis only",
+            "...",
+        ),
         ("((_ a a) 1)", "`a` occurs twice in this pattern", "a"),
-        ("((_ a ...) a)", "`a` needs as many ellipses in the template as in the pattern", "a"),
-        ("((_ a) (a ...))", "no variable before this ellipsis has one in the pattern", "a"),
+        (
+            "((_ a ...) a)",
+            "`a` needs as many ellipses in the template as in the pattern",
+            "a",
+        ),
+        (
+            "((_ a) (a ...))",
+            "no variable before this ellipsis has one in the pattern",
+            "a",
+        ),
         ("((_ ...) 1)", "nothing stands before this ellipsis", "..."),
-        ("(x 1)", "the pattern of a rule must be a list that starts with the keyword", "x"),
+        (
+            "(x 1)",
+            "the pattern of a rule must be a list that starts with the keyword",
+            "x",
+        ),
     ] {
-        check_errors(&format!("(define-syntax m (syntax-rules () {rules}))"), &[(message, place)]);
+        check_errors(
+            &format!("(define-syntax m (syntax-rules () {rules}))"),
+            &[(message, place)],
+        );
     }
-    check_errors("(define-syntax m (syntax-rules () ((_ (a ...) (b ...)) '((a b) ...)))) (m (1) (2 3))", &[(
-        "variables repeated together matched different numbers of forms",
-        "(m (1) (2 3))",
-    )]);
+    check_errors(
+        "(define-syntax m (syntax-rules () ((_ (a ...) (b ...)) '((a b) ...)))) (m (1) (2 3))",
+        &[(
+            "variables repeated together matched different numbers of forms",
+            "(m (1) (2 3))",
+        )],
+    );
 }
 
 #[test]
 fn errors_in_macros_point_to_the_use_and_name_the_macros() {
     let text = "(define-syntax inner (syntax-rules () ((_ x) (if)))) (define-syntax outer (syntax-rules () ((_ x) (inner x)))) (outer 1)";
-    let errors = session().expand_program("test", text, &mut Texts::default()).unwrap_err();
+    let errors = session()
+        .expand_program("test", text, &mut Texts::default())
+        .unwrap_err();
     let notes: Vec<_> = errors[0].notes.iter().map(|note| note.kind.to_string()).collect();
-    assert_eq!(&text[errors[0].span.start as usize..errors[0].span.end as usize], "(outer 1)");
-    assert_eq!(notes, ["in an expansion of `inner`, defined here", "in an expansion of `outer`, defined here"]);
+    assert_eq!(
+        &text[errors[0].span.start as usize..errors[0].span.end as usize],
+        "(outer 1)"
+    );
+    assert_eq!(
+        notes,
+        [
+            "in an expansion of `inner`, defined here",
+            "in an expansion of `outer`, defined here"
+        ]
+    );
 }
 
 #[test]
 fn an_unbound_name_suggests_its_neighbours() {
-    let errors = session().expand_program("t", "(define (frobnicate) 1) (frobnicat) (displya 1)", &mut Texts::default()).unwrap_err();
+    let errors = session()
+        .expand_program(
+            "t",
+            "(define (frobnicate) 1) (frobnicat) (displya 1)",
+            &mut Texts::default(),
+        )
+        .unwrap_err();
     let hints: Vec<_> = errors.iter().map(|error| error.hint().unwrap()).collect();
     assert_eq!(hints, ["did you mean `frobnicate`?", "did you mean `display`?"]);
 }
@@ -96,7 +165,10 @@ fn an_unbound_name_suggests_its_neighbours() {
 #[test]
 fn runaway_expansion_and_nesting_are_bounded() {
     for (text, message) in [
-        ("(define-syntax m (syntax-rules () ((_) (m)))) (m)", "code is nested or macros expand to more than 10000 levels".to_owned()),
+        (
+            "(define-syntax m (syntax-rules () ((_) (m)))) (m)",
+            "code is nested or macros expand to more than 10000 levels".to_owned(),
+        ),
         (
             "(define-syntax m (syntax-rules () ((_) (begin (m) (m))))) (m)",
             "code is nested or macros expand to more than 10000 levels".to_owned(),
@@ -110,12 +182,18 @@ fn runaway_expansion_and_nesting_are_bounded() {
             "code is nested or macros expand to more than 10000 levels".to_owned(),
         ),
         (
-            &format!("(define-syntax m (syntax-rules () ((_ {}) 1)))", "(".repeat(1000) + &")".repeat(1000)),
+            &format!(
+                "(define-syntax m (syntax-rules () ((_ {}) 1)))",
+                "(".repeat(1000) + &")".repeat(1000)
+            ),
             "code is nested or macros expand to more than 400 levels".to_owned(),
         ),
     ] {
         let errors = session().expand_program("t", text, &mut Texts::default()).unwrap_err();
-        assert_eq!(errors.iter().map(|error| error.kind.to_string()).collect::<Vec<_>>(), [message]);
+        assert_eq!(
+            errors.iter().map(|error| error.kind.to_string()).collect::<Vec<_>>(),
+            [message]
+        );
     }
     let nested = "(list ".repeat(9_000) + &")".repeat(9_000);
     assert!(session().expand_program("t", &nested, &mut Texts::default()).is_ok());
@@ -123,13 +201,28 @@ fn runaway_expansion_and_nesting_are_bounded() {
 
 #[test]
 fn circular_code_is_an_error() {
-    check_errors("#0=(car . #0#)", &[("a procedure call must be a proper list", "#0=(car . #0#)")]);
-    check_errors("(let #0=((x 1) . #0#) x)", &[("this form should look like (let [name] ((variable init) …) body …)", "#0=((x 1) . #0#)")]);
+    check_errors(
+        "#0=(car . #0#)",
+        &[("a procedure call must be a proper list", "#0=(car . #0#)")],
+    );
+    check_errors(
+        "(let #0=((x 1) . #0#) x)",
+        &[(
+            "this form should look like (let [name] ((variable init) …) body …)",
+            "#0=((x 1) . #0#)",
+        )],
+    );
 }
 
 #[test]
 fn a_primitive_called_with_a_wrong_count_is_a_warning() {
-    let expansion = session().expand_program("t", "(car 1 2) (car 1)", &mut Texts::default()).unwrap();
-    let warnings: Vec<_> = expansion.warnings.iter().map(|warning| warning.kind.to_string()).collect();
+    let expansion = session()
+        .expand_program("t", "(car 1 2) (car 1)", &mut Texts::default())
+        .unwrap();
+    let warnings: Vec<_> = expansion
+        .warnings
+        .iter()
+        .map(|warning| warning.kind.to_string())
+        .collect();
     assert_eq!(warnings, ["`car` takes 1 arguments, not 2"]);
 }

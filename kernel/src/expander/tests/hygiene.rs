@@ -2,16 +2,29 @@
 
 use proptest::prelude::*;
 
-use super::{check, session, Texts};
+use super::{Texts, check, session};
 
 #[test]
 fn templates_neither_capture_nor_are_captured() {
-    let my_or = "(define-syntax my-or (syntax-rules () ((_) #f) ((_ e) e) ((_ e r ...) (let ((t e)) (if t t (my-or r ...))))))";
+    let my_or =
+        "(define-syntax my-or (syntax-rules () ((_) #f) ((_ e) e) ((_ e r ...) (let ((t e)) (if t t (my-or r ...))))))";
     for (text, expected) in [
-        ("(let ((t 5)) (my-or #f t))", "(let ((t.0 5)) (let ((t.1 #f)) (if t.1 t.1 t.0)))"),
-        ("(let ((if list) (t 5)) (my-or #f t))", "(let ((if.0 list) (t.1 5)) (let ((t.2 #f)) (if t.2 t.2 t.1)))"),
-        ("(let ((let list)) (my-or 1 2))", "(let ((let.0 list)) (let ((t.1 1)) (if t.1 t.1 2)))"),
-        ("(my-or 1 2 3)", "(let ((t.0 1)) (if t.0 t.0 (let ((t.1 2)) (if t.1 t.1 3))))"),
+        (
+            "(let ((t 5)) (my-or #f t))",
+            "(let ((t.0 5)) (let ((t.1 #f)) (if t.1 t.1 t.0)))",
+        ),
+        (
+            "(let ((if list) (t 5)) (my-or #f t))",
+            "(let ((if.0 list) (t.1 5)) (let ((t.2 #f)) (if t.2 t.2 t.1)))",
+        ),
+        (
+            "(let ((let list)) (my-or 1 2))",
+            "(let ((let.0 list)) (let ((t.1 1)) (if t.1 t.1 2)))",
+        ),
+        (
+            "(my-or 1 2 3)",
+            "(let ((t.0 1)) (if t.0 t.0 (let ((t.1 2)) (if t.1 t.1 3))))",
+        ),
     ] {
         check(&format!("{my_or} {text}"), expected);
     }
@@ -22,11 +35,20 @@ fn keywords_can_be_shadowed() {
     for (text, expected) in [
         ("(let ((if list)) (if 1 2 3))", "(let ((if.0 list)) (if.0 1 2 3))"),
         ("(define (if x) x) (if 1)", "(define @if (lambda (x.0) x.0))\n(@if 1)"),
-        ("(let ((else #f)) (cond (else 2)))", "(let ((else.0 #f)) (if else.0 2 #unspecified))"),
-        ("(let ((=> #f)) (cond (1 => 2)))", "(let ((=>.0 #f)) (if 1 (begin =>.0 2) #unspecified))"),
+        (
+            "(let ((else #f)) (cond (else 2)))",
+            "(let ((else.0 #f)) (if else.0 2 #unspecified))",
+        ),
+        (
+            "(let ((=> #f)) (cond (1 => 2)))",
+            "(let ((=>.0 #f)) (if 1 (begin =>.0 2) #unspecified))",
+        ),
         ("(let ((quote -)) '1)", "(let ((quote.0 -)) (quote.0 1))"),
         ("(let ((unquote -)) `(,1))", "(let ((unquote.0 -)) '((unquote 1)))"),
-        ("(let () (define (begin x) x) (begin 1))", "(letrec ((begin.0 (lambda (x.1) x.1))) (begin.0 1))"),
+        (
+            "(let () (define (begin x) x) (begin 1))",
+            "(letrec ((begin.0 (lambda (x.1) x.1))) (begin.0 1))",
+        ),
         ("(define define 3) define", "(define @define 3)\n@define"),
         (
             "(let ((x 1)) (define-syntax x (syntax-rules () ((_) 5))) (x))",
@@ -203,7 +225,11 @@ fn program(names: &[String], shape: &[u8]) -> String {
 }
 
 fn anonymous(text: &str) -> String {
-    let mut unit = session().expand_program("test", text, &mut Texts::default()).unwrap().units.remove(0);
+    let mut unit = session()
+        .expand_program("test", text, &mut Texts::default())
+        .unwrap()
+        .units
+        .remove(0);
     for variable in &mut unit.variables {
         variable.name = super::Name::from("v");
     }

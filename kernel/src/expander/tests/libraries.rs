@@ -5,14 +5,24 @@ use super::{Diagnostic, Expansion, session, texts};
 /// The units of an expansion: name and listing.
 fn show(expansion: Result<Expansion, Vec<Diagnostic>>) -> Vec<(String, String)> {
     match expansion {
-        Ok(expansion) => expansion.units.iter().map(|unit| (unit.name.to_string(), unit.to_string())).collect(),
-        Err(errors) => errors.iter().map(|error| ("error".to_owned(), error.kind.to_string())).collect(),
+        Ok(expansion) => expansion
+            .units
+            .iter()
+            .map(|unit| (unit.name.to_string(), unit.to_string()))
+            .collect(),
+        Err(errors) => errors
+            .iter()
+            .map(|error| ("error".to_owned(), error.kind.to_string()))
+            .collect(),
     }
 }
 
 fn check(sources: &[(&str, &str)], program: &str, expected: &[(&str, &str)]) {
     let shown = show(session().expand_program("main.scm", program, &mut texts(sources)));
-    let expected: Vec<_> = expected.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+        .collect();
     assert_eq!(shown, expected, "in {program}");
 }
 
@@ -22,14 +32,18 @@ const STACK: &str = "(define-library (stack) (export push (rename top peek) inc)
 
 #[test]
 fn a_library_is_a_unit_before_those_that_import_it() {
-    check(&[("(stack)", STACK)], "(import (stack)) (push 1) (peek) (inc 2)", &[
-        (
-            "(stack)",
-            "(define @items '())\n(define @push (lambda (x.0) (set! @items (cons x.0 @items))))\n(define @top (lambda () (car @items)))\n\
+    check(
+        &[("(stack)", STACK)],
+        "(import (stack)) (push 1) (peek) (inc 2)",
+        &[
+            (
+                "(stack)",
+                "(define @items '())\n(define @push (lambda (x.0) (set! @items (cons x.0 @items))))\n(define @top (lambda () (car @items)))\n\
              (define @helper (lambda (x.1) (+ x.1 1)))",
-        ),
-        ("(program)", "(@(stack)push 1)\n(@(stack)top)\n(@(stack)helper 2)"),
-    ]);
+            ),
+            ("(program)", "(@(stack)push 1)\n(@(stack)top)\n(@(stack)helper 2)"),
+        ],
+    );
 }
 
 #[test]
@@ -38,7 +52,11 @@ fn import_sets_narrow_and_rename() {
     for (import, uses, expected) in [
         ("(only (stack) peek)", "(peek)", "(@(stack)top)"),
         ("(prefix (only (stack) peek) s:)", "(s:peek)", "(@(stack)top)"),
-        ("(rename (stack) (push add) (peek push))", "(add (push))", "(@(stack)push (@(stack)top))"),
+        (
+            "(rename (stack) (push add) (peek push))",
+            "(add (push))",
+            "(@(stack)push (@(stack)top))",
+        ),
         ("(except (prefix (stack) a-) a-push)", "(a-peek)", "(@(stack)top)"),
     ] {
         let shown = show(session().expand_program("m", &format!("(import {import}) {uses}"), &mut texts(&sources)));
@@ -50,11 +68,17 @@ fn import_sets_narrow_and_rename() {
 fn a_program_sees_only_what_it_imports() {
     let sources = [("(stack)", STACK)];
     for (program, expected) in [
-        ("(import (only (duet kernel) define)) (define x 1) car", "`car` is not defined"),
+        (
+            "(import (only (duet kernel) define)) (define x 1) car",
+            "`car` is not defined",
+        ),
         ("(import (stack)) (top)", "`top` is not defined"),
         ("(import (stck))", "there is no library (stck)"),
         ("(import (only (stack) pus))", "(stack) does not export `pus`"),
-        ("(import (stack)) (import (duet kernel)) (set! push 1)", "`push` is imported and cannot be assigned"),
+        (
+            "(import (stack)) (import (duet kernel)) (set! push 1)",
+            "`push` is imported and cannot be assigned",
+        ),
         ("(import 5)", "this form should look like (import import-set …)"),
     ] {
         check(&sources, program, &[("error", expected)]);
@@ -80,7 +104,10 @@ fn libraries_in_a_program_do_not_see_the_program() {
 #[test]
 fn a_module_is_a_library_with_another_face() {
     let program = "(import (planner)) (run)";
-    let expected = [("(planner)", "(define @run (lambda () (list 1)))"), ("(program)", "(@(planner)run)")];
+    let expected = [
+        ("(planner)", "(define @run (lambda () (list 1)))"),
+        ("(program)", "(@(planner)run)"),
+    ];
     for module in [
         "(define-module (planner) (provide run) (require (duet kernel))) (define (run) (list 1))",
         "(define-module (planner) (provide run) (require (duet kernel)) (define (run) (list 1)))",
@@ -93,24 +120,47 @@ fn a_module_is_a_library_with_another_face() {
 fn declarations_may_be_conditional_and_included() {
     let library = "(define-library (l) (import (duet kernel)) (cond-expand (duet (export a)) (else (export b)))
         (include \"body.scm\") (include-ci \"upper.scm\") (include-library-declarations \"more.scm\"))";
-    let sources =
-        [("(l)", library), ("body.scm", "(define a 1)"), ("upper.scm", "(DEFINE B A)"), ("more.scm", "(export b) (begin (define c b))")];
-    check(&sources, "(import (l)) (import (duet kernel)) (list a b)", &[
-        ("(l)", "(define @a 1)\n(define @b @a)\n(define @c @b)"),
-        ("(program)", "(list @(l)a @(l)b)"),
-    ]);
+    let sources = [
+        ("(l)", library),
+        ("body.scm", "(define a 1)"),
+        ("upper.scm", "(DEFINE B A)"),
+        ("more.scm", "(export b) (begin (define c b))"),
+    ];
+    check(
+        &sources,
+        "(import (l)) (import (duet kernel)) (list a b)",
+        &[
+            ("(l)", "(define @a 1)\n(define @b @a)\n(define @c @b)"),
+            ("(program)", "(list @(l)a @(l)b)"),
+        ],
+    );
 }
 
 #[test]
 fn faults_of_libraries_are_reported_once() {
     for (library, expected) in [
-        ("(define-library (l) (export nothing) (import (duet kernel)))", "`nothing` is exported but neither defined nor imported"),
-        ("(define-library (l) (import (l)))", "libraries import each other in a circle: (l) → (l)"),
+        (
+            "(define-library (l) (export nothing) (import (duet kernel)))",
+            "`nothing` is exported but neither defined nor imported",
+        ),
+        (
+            "(define-library (l) (import (l)))",
+            "libraries import each other in a circle: (l) → (l)",
+        ),
         ("(define-library (other))", "(l) does not define the library (l)"),
         ("(define-library (l)", "this parenthesis is never closed"),
-        ("(define-library (l) (export x (rename y x)) (import (duet kernel)) (begin (define x 1) (define y 2)))", "`x` is exported twice with different meanings"),
-        ("(define-library (l) (import (duet kernel)) (include \"absent.scm\"))", "cannot read absent.scm: no such file"),
-        ("(define-library (l) (import (duet kernel)) (frob))", "this form should look like (define-library name (export name …) (import import-set …) (begin form …) …)"),
+        (
+            "(define-library (l) (export x (rename y x)) (import (duet kernel)) (begin (define x 1) (define y 2)))",
+            "`x` is exported twice with different meanings",
+        ),
+        (
+            "(define-library (l) (import (duet kernel)) (include \"absent.scm\"))",
+            "cannot read absent.scm: no such file",
+        ),
+        (
+            "(define-library (l) (import (duet kernel)) (frob))",
+            "this form should look like (define-library name (export name …) (import import-set …) (begin form …) …)",
+        ),
     ] {
         check(&[("(l)", library)], "(import (l)) (anything)", &[("error", expected)]);
     }
@@ -118,7 +168,11 @@ fn faults_of_libraries_are_reported_once() {
 
 #[test]
 fn a_file_that_includes_itself_is_an_error() {
-    check(&[("a.scm", "(include \"a.scm\")")], "(include \"a.scm\")", &[("error", "code is nested or macros expand to more than 1000 levels")]);
+    check(
+        &[("a.scm", "(include \"a.scm\")")],
+        "(include \"a.scm\")",
+        &[("error", "code is nested or macros expand to more than 1000 levels")],
+    );
 }
 
 #[test]
@@ -126,11 +180,15 @@ fn macros_of_libraries_keep_their_meaning_elsewhere() {
     let library = "(define-library (m) (export swap! def) (import (duet kernel))
         (begin (define-syntax swap! (syntax-rules () ((_ a b) (let ((tmp a)) (set! a b) (set! b tmp)))))
                (define-syntax def (syntax-rules () ((_ n v) (begin (define hidden v) (define (n) hidden)))))))";
-    check(&[("(m)", library)], "(import (m) (only (duet kernel) define)) (define tmp 1) (define let 2) (swap! tmp let) (def f 1)", &[(
-        "(program)",
-        "(define @tmp 1)\n(define @let 2)\n(let ((tmp.0 @tmp)) (begin (set! @tmp @let) (set! @let tmp.0)))\n\
+    check(
+        &[("(m)", library)],
+        "(import (m) (only (duet kernel) define)) (define tmp 1) (define let 2) (swap! tmp let) (def f 1)",
+        &[(
+            "(program)",
+            "(define @tmp 1)\n(define @let 2)\n(let ((tmp.0 @tmp)) (begin (set! @tmp @let) (set! @let tmp.0)))\n\
          (define @hidden~1 1)\n(define @f (lambda () @hidden~1))",
-    )]);
+        )],
+    );
 }
 
 #[test]
@@ -141,7 +199,11 @@ fn interactions_share_a_top_level() {
         ("(define (f) (g))", "(define @f (lambda () (@g)))", 1),
         ("(define (g) 1)", "(define @g (lambda () 1))", 0),
         ("(g)", "(@g)", 0),
-        ("(define-syntax twice (syntax-rules () ((_ e) (begin e e))))", "#unspecified", 0),
+        (
+            "(define-syntax twice (syntax-rules () ((_ e) (begin e e))))",
+            "#unspecified",
+            0,
+        ),
         ("(twice (g))", "(begin (@g) (@g))", 0),
         ("(define car 5) car", "(define @car 5)\n@car", 0),
         ("(import (stack)) (push 1)", "(@(stack)push 1)", 0),
@@ -160,7 +222,14 @@ fn interactions_share_a_top_level() {
 fn units_of_libraries_survive_an_error_in_what_needed_them() {
     let mut session = session();
     let mut libraries = texts(&[("(stack)", STACK)]);
-    assert!(session.expand_interaction("repl", "(import (stack)) (if)", &mut libraries).is_err());
+    assert!(
+        session
+            .expand_interaction("repl", "(import (stack)) (if)", &mut libraries)
+            .is_err()
+    );
     let units = show(session.expand_interaction("repl", "(peek)", &mut libraries));
-    assert_eq!(units.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["(stack)", "(program)"]);
+    assert_eq!(
+        units.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+        ["(stack)", "(program)"]
+    );
 }

@@ -37,7 +37,11 @@ enum Part {
     Literal(Identifier),
     Atom(Node),
     /// Elements, the position of the repeated one if any, and the tail.
-    List { elements: Vec<usize>, repeated: Option<Repeat>, tail: usize },
+    List {
+        elements: Vec<usize>,
+        repeated: Option<Repeat>,
+        tail: usize,
+    },
     Nil,
     /// A list pattern that the elements must match.
     Vector(usize),
@@ -52,13 +56,26 @@ struct Repeat {
 
 impl Pattern {
     /// Compiles the pattern of a rule; its first element, the keyword, matches anything.
-    pub(super) fn compile(store: &mut SyntaxStore, conventions: &Conventions, pattern: Syntax) -> Result<Self, Failure> {
+    pub(super) fn compile(
+        store: &mut SyntaxStore,
+        conventions: &Conventions,
+        pattern: Syntax,
+    ) -> Result<Self, Failure> {
         let Some((_, arguments)) = store.pair(pattern) else {
             return Err(problem(store, pattern, RuleProblem::PatternNotAList));
         };
-        let mut compiler = Compiler { store, conventions, nodes: Vec::new(), variables: Vec::new() };
+        let mut compiler = Compiler {
+            store,
+            conventions,
+            nodes: Vec::new(),
+            variables: Vec::new(),
+        };
         let root = compiler.part(arguments, 0, 0)?;
-        Ok(Self { nodes: compiler.nodes, root, variables: compiler.variables })
+        Ok(Self {
+            nodes: compiler.nodes,
+            root,
+            variables: compiler.variables,
+        })
     }
 
     /// Matches a whole use; what each variable matched, by number.
@@ -88,7 +105,11 @@ impl Pattern {
                 }
                 None => false,
             },
-            Part::List { elements, repeated, tail } => self.list(store, (elements, *repeated, *tail), form, matches),
+            Part::List {
+                elements,
+                repeated,
+                tail,
+            } => self.list(store, (elements, *repeated, *tail), form, matches),
         }
     }
 
@@ -103,11 +124,15 @@ impl Pattern {
         for (position, element) in elements.iter().enumerate() {
             if let Some(repeat) = repeated.filter(|repeat| repeat.position == position) {
                 let following = elements.len() - position - 1;
-                let Some(behind) = self.repetitions(store, *element, repeat, (rest, following), matches) else { return false };
+                let Some(behind) = self.repetitions(store, *element, repeat, (rest, following), matches) else {
+                    return false;
+                };
                 rest = behind;
                 continue;
             }
-            let Some((first, others)) = store.pair(rest) else { return false };
+            let Some((first, others)) = store.pair(rest) else {
+                return false;
+            };
             if !self.part(store, *element, first, matches) {
                 return false;
             }
@@ -159,7 +184,9 @@ impl Compiler<'_> {
     /// Compiles one pattern that stands under `ellipses` ellipses, `depth` levels deep.
     fn part(&mut self, pattern: Syntax, ellipses: u32, depth: u32) -> Result<usize, Failure> {
         if depth > LIMIT_DEPTH {
-            return Err(self.store.failure(pattern, DiagnosticKind::TooDeep { limit: LIMIT_DEPTH }));
+            return Err(self
+                .store
+                .failure(pattern, DiagnosticKind::TooDeep { limit: LIMIT_DEPTH }));
         }
         let part = match self.store.shape(pattern) {
             Shape::Nil => Part::Nil,
@@ -190,7 +217,10 @@ impl Compiler<'_> {
             let name = self.store.symbols.name(identifier.symbol).clone();
             return Err(problem(self.store, pattern, RuleProblem::DuplicateVariable(name)));
         }
-        self.variables.push(Variable { identifier, depth: ellipses });
+        self.variables.push(Variable {
+            identifier,
+            depth: ellipses,
+        });
         Ok(Part::Variable(self.variables.len() - 1))
     }
 
@@ -208,9 +238,17 @@ impl Compiler<'_> {
                 return Err(problem(self.store, ellipsis, RuleProblem::SecondEllipsis));
             }
             let end_variable = self.variables.len();
-            repeated = Some(Repeat { position: elements.len() - 1, first_variable, end_variable });
+            repeated = Some(Repeat {
+                position: elements.len() - 1,
+                first_variable,
+                end_variable,
+            });
         }
         let tail = self.part(tail, ellipses, depth + 1)?;
-        Ok(Part::List { elements, repeated, tail })
+        Ok(Part::List {
+            elements,
+            repeated,
+            tail,
+        })
     }
 }

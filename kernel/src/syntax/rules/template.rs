@@ -22,7 +22,10 @@ enum Part {
     Variable(usize),
     /// An identifier or atom to insert.
     Insert(Syntax),
-    List { elements: Vec<Element>, tail: usize },
+    List {
+        elements: Vec<Element>,
+        tail: usize,
+    },
     Vector(Vec<Element>),
 }
 
@@ -43,9 +46,25 @@ impl Template {
         pattern: &Pattern,
         template: Syntax,
     ) -> Result<Self, Failure> {
-        let mut compiler = Compiler { store, conventions, pattern, nodes: Vec::new(), mentioned: Vec::new() };
-        let root = compiler.part(template, Context { ellipses: 0, depth: 0, is_escaped: false })?;
-        Ok(Self { nodes: compiler.nodes, root })
+        let mut compiler = Compiler {
+            store,
+            conventions,
+            pattern,
+            nodes: Vec::new(),
+            mentioned: Vec::new(),
+        };
+        let root = compiler.part(
+            template,
+            Context {
+                ellipses: 0,
+                depth: 0,
+                is_escaped: false,
+            },
+        )?;
+        Ok(Self {
+            nodes: compiler.nodes,
+            root,
+        })
     }
 
     /// Fills the template in.
@@ -58,7 +77,13 @@ impl Template {
         self.part(store, self.root, &mut matches, step)
     }
 
-    fn part(&self, store: &mut SyntaxStore, part: usize, matches: &mut [Match], step: &Step) -> Result<Syntax, RuleProblem> {
+    fn part(
+        &self,
+        store: &mut SyntaxStore,
+        part: usize,
+        matches: &mut [Match],
+        step: &Step,
+    ) -> Result<Syntax, RuleProblem> {
         match &self.nodes[part] {
             Part::Variable(variable) => match &matches[*variable] {
                 Match::One(syntax) => Ok(*syntax),
@@ -109,7 +134,10 @@ impl Template {
                 sequences.push((*variable, std::mem::take(sequence)));
             }
         }
-        let count = sequences.first().map(|(_, sequence)| sequence.len()).ok_or(RuleProblem::NothingToRepeat)?;
+        let count = sequences
+            .first()
+            .map(|(_, sequence)| sequence.len())
+            .ok_or(RuleProblem::NothingToRepeat)?;
         if sequences.iter().any(|(_, sequence)| sequence.len() != count) {
             return Err(RuleProblem::UnequalLengths);
         }
@@ -151,7 +179,9 @@ struct Compiler<'a> {
 impl Compiler<'_> {
     fn part(&mut self, template: Syntax, context: Context) -> Result<usize, Failure> {
         if context.depth > LIMIT_DEPTH {
-            return Err(self.store.failure(template, DiagnosticKind::TooDeep { limit: LIMIT_DEPTH }));
+            return Err(self
+                .store
+                .failure(template, DiagnosticKind::TooDeep { limit: LIMIT_DEPTH }));
         }
         let part = match self.store.shape(template) {
             Shape::Nil | Shape::Atom => Part::Insert(template),
@@ -166,10 +196,23 @@ impl Compiler<'_> {
                     && self.is_ellipsis(first, context)
                     && self.store.is_nil(tail)
                 {
-                    return self.part(escaped, Context { is_escaped: true, depth: context.depth + 1, ..context });
+                    return self.part(
+                        escaped,
+                        Context {
+                            is_escaped: true,
+                            depth: context.depth + 1,
+                            ..context
+                        },
+                    );
                 }
                 let elements = self.elements(sources, context)?;
-                let tail = self.part(tail, Context { depth: context.depth + 1, ..context })?;
+                let tail = self.part(
+                    tail,
+                    Context {
+                        depth: context.depth + 1,
+                        ..context
+                    },
+                )?;
                 Part::List { elements, tail }
             }
         };
@@ -179,7 +222,11 @@ impl Compiler<'_> {
 
     fn identifier(&mut self, template: Syntax, context: Context) -> Result<Part, Failure> {
         let identifier = self.store.identifier(template);
-        let position = self.pattern.variables.iter().position(|variable| Some(variable.identifier) == identifier);
+        let position = self
+            .pattern
+            .variables
+            .iter()
+            .position(|variable| Some(variable.identifier) == identifier);
         let Some(index) = position else {
             if self.is_ellipsis(template, context) {
                 return Err(problem(self.store, template, RuleProblem::NothingToRepeat));
@@ -204,17 +251,28 @@ impl Compiler<'_> {
                 ellipses += 1;
             }
             let start = self.mentioned.len();
-            let inner = Context { ellipses: context.ellipses + ellipses, depth: context.depth + 1, ..context };
+            let inner = Context {
+                ellipses: context.ellipses + ellipses,
+                depth: context.depth + 1,
+                ..context
+            };
             let part = self.part(source, inner)?;
             let mut variables = self.mentioned[start..].to_vec();
             variables.sort_unstable();
             variables.dedup();
             variables.retain(|variable| self.pattern.variables[*variable].depth > 0);
-            let deepest = variables.iter().map(|variable| self.pattern.variables[*variable].depth).max();
+            let deepest = variables
+                .iter()
+                .map(|variable| self.pattern.variables[*variable].depth)
+                .max();
             if ellipses > 0 && deepest.unwrap_or(0) < inner.ellipses {
                 return Err(problem(self.store, source, RuleProblem::NothingToRepeat));
             }
-            elements.push(Element { part, ellipses, variables });
+            elements.push(Element {
+                part,
+                ellipses,
+                variables,
+            });
         }
         Ok(elements)
     }

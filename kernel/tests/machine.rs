@@ -1,0 +1,283 @@
+//! Programs through expander, compiler and machine, on the bare kernel library.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use duet_kernel::code::CodeSpace;
+use duet_kernel::compiler::compile;
+use duet_kernel::datum::Name;
+use duet_kernel::datum::reader::read_one;
+use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature, SourceError, SourceText};
+use duet_kernel::heap::kind::condition;
+use duet_kernel::heap::{Kind, Limits};
+use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::value::Value;
+
+struct NoLibraries;
+
+impl Libraries for NoLibraries {
+    fn library(&mut self, _: &LibraryName) -> Result<Option<SourceText>, SourceError> {
+        Ok(None)
+    }
+
+    fn include(&mut self, _: &str, path: &str) -> Result<SourceText, SourceError> {
+        Err(SourceError(format!("no file {path}")))
+    }
+
+    fn names(&self) -> Vec<LibraryName> {
+        Vec::new()
+    }
+}
+
+struct Session {
+    machine: Machine,
+    instance: Instance,
+    code: CodeSpace,
+    expander: Expander,
+    /// Fuel of one slice; the program is interrupted and parked whenever it is used up.
+    slice: u64,
+}
+
+impl Session {
+    fn new(slice: u64) -> Session {
+        let code = CodeSpace::new(&[]);
+        let kernel = LibraryName {
+            parts: vec![Name::from("duet"), Name::from("kernel")],
+        };
+        let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
+            name: Name::from(primitive.name),
+            minimum: primitive.least.into(),
+            maximum: primitive.most.map(usize::from),
+        });
+        let expander = Expander::new(signatures.collect::<Vec<_>>(), vec![kernel]);
+        let instance = Instance::new(Limits { bytes_max: 64 << 20 });
+        Session {
+            machine: Machine::new(),
+            instance,
+            code,
+            expander,
+            slice,
+        }
+    }
+
+    /// Evaluates a program; its last form's value, or the object that it raised.
+    fn evaluate(&mut self, text: &str) -> Result<Value, Value> {
+        let expansion = self.expander.expand_program("test", text, &mut NoLibraries);
+        let expansion = expansion.unwrap_or_else(|errors| panic!("{text}: {errors:?}"));
+        let mut last = Value::UNSPECIFIED;
+        for unit in &expansion.units {
+            let compiled = compile(unit, &self.code).unwrap();
+            let number = self.code.load(&compiled).unwrap();
+            let procedure = self.instance.unit_procedure(&self.code, number).unwrap();
+            self.machine.start(&mut self.instance, procedure, &[]);
+            last = self.run()?;
+        }
+        Ok(last)
+    }
+
+    fn run(&mut self) -> Result<Value, Value> {
+        loop {
+            let mut fuel = self.slice;
+            match self.machine.run(&mut self.instance, &self.code, &mut fuel).unwrap() {
+                Outcome::Finished(value) => return Ok(value),
+                Outcome::Uncaught(object) => return Err(object),
+                Outcome::OutOfFuel => {
+                    let parked = self.machine.capture(&mut self.instance, &self.code).unwrap();
+                    self.machine.reinstate(&mut self.instance, &self.code, parked);
+                    self.machine.resume(Value::UNSPECIFIED);
+                }
+                Outcome::Request { .. } => panic!("there are no host procedures"),
+            }
+        }
+    }
+}
+
+/// Checks a program's value, uninterrupted and interrupted often.
+fn check(program: &str, expected: &str) {
+    for slice in [u64::MAX, 1, 2, 7] {
+        let mut session = Session::new(slice);
+        let value = session.evaluate(program).unwrap_or_else(|object| {
+            let message = session.instance.heap.field(object, condition::MESSAGE);
+            panic!("{program}: raised {}", session.instance.heap.string_text(message))
+        });
+        let (datum, _) = read_one(expected, 0).unwrap().unwrap();
+        let wanted = session.instance.heap.literal(&datum).unwrap();
+        assert!(
+            session.instance.heap.equal(value, wanted),
+            "{program} (slice {slice}): {value:?} instead of {expected}"
+        );
+    }
+}
+
+fn check_raises(program: &str, kind: &str, message: &str) {
+    let mut session = Session::new(u64::MAX);
+    let object = session.evaluate(program).expect_err(program);
+    let heap = &session.instance.heap;
+    assert!(heap.is_kind(object, Kind::Condition), "{program}");
+    assert_eq!(heap.symbol_name(heap.field(object, condition::KIND)), kind, "{program}");
+    assert_eq!(
+        heap.string_text(heap.field(object, condition::MESSAGE)),
+        message,
+        "{program}"
+    );
+}
+
+#[test]
+fn expressions_evaluate() {
+    check("(+ 1 2)", "3");
+    check("(if #f 1 2)", "2");
+    check("((lambda (x . rest) (cons x rest)) 1 2 3)", "(1 2 3)");
+    check("(let ((x 1) (y 2)) (let ((x y) (y x)) (cons x y)))", "(2 . 1)");
+    check(
+        "(define (f x) (if (< x 2) x (+ (f (- x 1)) (f (- x 2))))) (f 15)",
+        "610",
+    );
+    check("(define x 1) (set! x (+ x 1)) x", "2");
+    check(
+        "(let loop ((i 0) (sum 0)) (if (= i 100) sum (loop (+ i 1) (+ sum i))))",
+        "4950",
+    );
+    check(
+        "(let outer ((i 0) (n 0)) (if (= i 10) n (let inner ((j 0) (n n)) (if (= j 10) (outer (+ i 1) n) (inner (+ j 1) (+ n 1))))))",
+        "100",
+    );
+    check(
+        "(define (f) (define a 1) (define (g) (+ a b)) (define b 2) (g)) (f)",
+        "3",
+    );
+    check(
+        "(letrec ((even (lambda (n) (if (= n 0) #t (odd (- n 1))))) (odd (lambda (n) (if (= n 0) #f (even (- n 1)))))) (cons (even 100) (odd 100)))",
+        "(#t . #f)",
+    );
+    check("(define (f . x) x) (f 1 2)", "(1 2)");
+    check(
+        "(define f (case-lambda ((a) (cons 1 a)) ((a b) (cons 2 b)) ((a . r) (cons 3 r)))) (cons (f 9) (cons (f 9 8) (f 9 8 7)))",
+        "((1 . 9) (2 . 8) 3 8 7)",
+    );
+    check("(apply + 1 2 '(3 4))", "10");
+    check(
+        "(call-with-values (lambda () (values 1 2 3)) (lambda (a b c) (cons a (cons b c))))",
+        "(1 2 . 3)",
+    );
+    check(
+        "(let ((x 5)) (let loop ((i 0) (fs '())) (if (= i 3) ((car fs)) (loop (+ i 1) (cons (lambda () (set! x (+ x i)) x) fs)))))",
+        "7",
+    );
+    check("(or #f (and 1 2))", "2");
+    check("(not (or (eq? 1 2) (< 3 2)))", "#t");
+    check("(* 1.5 2)", "3.0");
+    check("(quotient 17 -5)", "-3");
+    check("(* 99999999999 99999999999)", "9999999999800000000001");
+    check(
+        "(- (* 99999999999 99999999999) (* 99999999999 99999999998))",
+        "99999999999",
+    );
+}
+
+#[test]
+fn deep_recursion_lives_in_the_heap() {
+    check(
+        "(define (count n) (if (= n 0) 0 (+ 1 (count (- n 1))))) (count 200000)",
+        "200000",
+    );
+}
+
+#[test]
+fn many_values_survive_collections() {
+    check(
+        "(define (build n) (let loop ((i 0) (l '())) (if (= i n) l (loop (+ i 1) (cons (cons i i) l)))))
+         (define (sum l) (let loop ((l l) (s 0)) (if (null? l) s (loop (cdr l) (+ s (car (car l)))))))
+         (define keep (build 1000))
+         (let loop ((i 0)) (if (< i 200) (begin (build 1000) (loop (+ i 1)))))
+         (sum keep)",
+        "499500",
+    );
+}
+
+#[test]
+fn continuations_escape_and_reenter() {
+    check("(+ 1 (%call/cc (lambda (k) (+ 10 (k 5)))))", "6");
+    check(
+        "(define k #f) (define n 0)
+         (define r (+ 100 (%call/cc (lambda (c) (set! k c) 0))))
+         (set! n (+ n 1))
+         (if (< n 4) (k n) (cons n r))",
+        "(4 . 103)",
+    );
+    check(
+        "(define (tak x y z) (%call/cc (lambda (k) (tak-aux k x y z))))
+         (define (tak-aux k x y z)
+           (if (not (< y x)) (k z)
+             (tak-aux k
+               (%call/cc (lambda (k) (tak-aux k (- x 1) y z)))
+               (%call/cc (lambda (k) (tak-aux k (- y 1) z x)))
+               (%call/cc (lambda (k) (tak-aux k (- z 1) x y))))))
+         (tak 8 4 2)",
+        "3",
+    );
+    check(
+        "(define (deep n k) (if (= n 0) (k 7) (+ 1 (deep (- n 1) k))))
+         (+ 1 (%call/cc (lambda (k) (deep 1000 k))))",
+        "8",
+    );
+}
+
+#[test]
+fn prompts_delimit() {
+    check(
+        "(+ 1 (%call-with-prompt 'p (lambda () (* 10 (%abort-to-prompt 'p '(4)))) (lambda (n) n)))",
+        "5",
+    );
+    check(
+        "(+ 1 (%call-with-prompt 'p
+                (lambda () (* 10 (%call-with-composable 'p (lambda (k) (%abort-to-prompt 'p (cons k '()))))))
+                (lambda (k) (+ (k 1) (k 2)))))",
+        "31",
+    );
+    check(
+        "(%call-with-prompt 'p (lambda () (%call-with-prompt 'q (lambda () (+ 1 (%abort-to-prompt 'p '(1)))) (lambda (x) 'inner))) (lambda (x) 'outer))",
+        "outer",
+    );
+}
+
+#[test]
+fn errors_name_what_failed() {
+    check_raises("(car 5)", "wrong-type", "argument 1 of car must be a pair");
+    check_raises("(+ 1 'a)", "wrong-type", "argument 2 of + must be a number");
+    check_raises("(< 'a 1)", "wrong-type", "argument 1 of < must be a number");
+    check_raises(
+        "((lambda (x) x))",
+        "wrong-arity",
+        "an unnamed procedure takes 1 argument, not 0",
+    );
+    check_raises("(define (f x) x) (f 1 2)", "wrong-arity", "f takes 1 argument, not 2");
+    check_raises(
+        "(5 5)",
+        "not-a-procedure",
+        "the object that is called is not a procedure",
+    );
+    check_raises(
+        "(define (f) (g)) (f) (define (g) 1)",
+        "undefined-variable",
+        "g is used before it is defined",
+    );
+    check_raises(
+        "(letrec ((a b) (b 1)) a)",
+        "undefined-variable",
+        "b is used before it is defined",
+    );
+    check_raises("(quotient 1 0)", "divide-by-zero", "quotient: division by zero");
+    check_raises(
+        "(%abort-to-prompt 'nowhere '())",
+        "no-prompt",
+        "there is no prompt with this tag",
+    );
+    check_raises(
+        "(define (f x) (+ 1 (f (cons x x)))) (f 1)",
+        "out-of-memory",
+        "the memory limit is reached",
+    );
+    check_raises(
+        "(let loop ((l '())) (loop (cons 1 l)))",
+        "out-of-memory",
+        "the memory limit is reached",
+    );
+}
