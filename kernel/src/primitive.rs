@@ -166,15 +166,39 @@ macro_rules! primitives {
     (@most $most:literal) => { Some($most) };
 }
 
-mod control;
+mod argument;
 mod pair;
+mod accessor;
+mod list;
+mod equivalence;
+mod character;
+mod case;
+mod string;
+mod text;
+mod symbol;
+mod vector;
+mod bytevector;
+mod control;
 
 /// The position of `values`, which stands first after the control blocks.
 pub(crate) const VALUES_POSITION: u32 = control::CONTROL_TABLE.len() as u32;
 
 /// All primitives of the kernel, family after family.
 pub fn all() -> impl Iterator<Item = &'static Primitive> {
-    [control::CONTROL_TABLE, control::TABLE, pair::TABLE]
-        .into_iter()
-        .flatten()
+    [
+        pair::TABLE,
+        accessor::TABLE,
+        list::TABLE,
+        equivalence::TABLE,
+        character::TABLE,
+        string::TABLE,
+        text::TABLE,
+        symbol::TABLE,
+        vector::TABLE,
+        bytevector::TABLE,
+        control::CONTROL_TABLE,
+        control::TABLE,
+    ]
+    .into_iter()
+    .flatten()
 }

@@ -71,6 +71,17 @@ impl Heap {
         self.string_text(symbol)
     }
 
+    /// Makes an immutable string of a symbol's name, which shares its characters.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn symbol_string(&mut self, symbol: Value) -> Result<Value, HeapFull> {
+        let storage = self.field(symbol, symbol::STORAGE);
+        let string = self.make(Kind::String, &[storage])?;
+        self.make_immutable(string);
+        Ok(string)
+    }
+
     fn find_symbol(&self, name: &str, hash: u64) -> Option<Value> {
         let table = self.register(Register::Symbols);
         if !table.is_true() {

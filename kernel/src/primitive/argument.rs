@@ -1,0 +1,213 @@
+//! What primitives ask of their arguments: one function per expectation, named for what it gives.
+//!
+//! INVARIANT: an unmet expectation is a [`Failure`] that names the argument's position; nothing here allocates in the heap or changes it.
+//! It holds what at least two families need. Read next: `primitive/pair.rs`.
+
+use super::Failure;
+use crate::heap::{Heap, Kind};
+use crate::number::Number;
+use crate::value::Value;
+
+/// The failure of an argument that is not what is `expected`.
+pub(super) fn wrong_type(argument: usize, expected: &'static str) -> Failure {
+    Failure::WrongType { argument, expected }
+}
+
+/// The argument, which must be of `kind`.
+pub(super) fn object_at(
+    heap: &Heap,
+    arguments: &[Value],
+    argument: usize,
+    kind: Kind,
+    expected: &'static str,
+) -> Result<Value, Failure> {
+    if heap.is_kind(arguments[argument], kind) {
+        Ok(arguments[argument])
+    } else {
+        Err(wrong_type(argument, expected))
+    }
+}
+
+/// The argument, which must be a pair.
+#[inline]
+pub(super) fn pair_at(arguments: &[Value], argument: usize) -> Result<Value, Failure> {
+    if arguments[argument].is_pair() {
+        Ok(arguments[argument])
+    } else {
+        Err(wrong_type(argument, "a pair"))
+    }
+}
+
+/// The argument, which must be a string.
+pub(super) fn string_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
+    object_at(heap, arguments, argument, Kind::String, "a string")
+}
+
+/// The argument, which must be a symbol.
+pub(super) fn symbol_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
+    object_at(heap, arguments, argument, Kind::Symbol, "a symbol")
+}
+
+/// The argument, which must be a vector.
+pub(super) fn vector_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
+    object_at(heap, arguments, argument, Kind::Vector, "a vector")
+}
+
+/// The argument, which must be a bytevector.
+pub(super) fn bytevector_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
+    object_at(heap, arguments, argument, Kind::Bytevector, "a bytevector")
+}
+
+/// The argument, which must be a character.
+pub(super) fn character_at(arguments: &[Value], argument: usize) -> Result<char, Failure> {
+    arguments[argument]
+        .as_character()
+        .ok_or(wrong_type(argument, "a character"))
+}
+
+/// The argument, which must be a number.
+pub(super) fn number_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number, Failure> {
+    heap.as_number(arguments[argument])
+        .ok_or(wrong_type(argument, "a number"))
+}
+
+/// The argument, a string, vector or bytevector, which must not be a literal.
+pub(super) fn mutable_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<(), Failure> {
+    if heap.is_immutable(arguments[argument]) {
+        Err(Failure::Immutable { argument })
+    } else {
+        Ok(())
+    }
+}
+
+/// The argument, which must be an exact integer from 0 to `most`.
+pub(super) fn integer_at(heap: &Heap, arguments: &[Value], argument: usize, most: usize) -> Result<usize, Failure> {
+    let value = arguments[argument];
+    match value.as_fixnum() {
+        Some(integer) => usize::try_from(integer)
+            .ok()
+            .filter(|integer| *integer <= most)
+            .ok_or(Failure::OutOfRange { argument }),
+        None if heap.is_kind(value, Kind::Bignum) => Err(Failure::OutOfRange { argument }),
+        None => Err(wrong_type(argument, "an exact integer")),
+    }
+}
+
+/// The argument, which must be an exact integer that is not negative: a length, or how often to do something.
+pub(super) fn count_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<usize, Failure> {
+    integer_at(heap, arguments, argument, usize::MAX)
+}
+
+/// The argument, which must be the index of one of `length` elements.
+pub(super) fn index_at(heap: &Heap, arguments: &[Value], argument: usize, length: usize) -> Result<usize, Failure> {
+    match integer_at(heap, arguments, argument, length) {
+        Ok(index) if index == length => Err(Failure::OutOfRange { argument }),
+        checked => checked,
+    }
+}
+
+/// The range that the optional arguments `first` (its start) and `first + 1` (its end) choose of `length` elements.
+pub(super) fn range_at(
+    heap: &Heap,
+    arguments: &[Value],
+    first: usize,
+    length: usize,
+) -> Result<std::ops::Range<usize>, Failure> {
+    let start = match arguments.get(first) {
+        Some(_) => integer_at(heap, arguments, first, length)?,
+        None => 0,
+    };
+    let end = match arguments.get(first + 1) {
+        Some(_) => integer_at(heap, arguments, first + 1, length)?,
+        None => length,
+    };
+    if start > end {
+        return Err(Failure::OutOfRange { argument: first + 1 });
+    }
+    Ok(start..end)
+}
+
+/// Where the elements of a copy come from and go to: see [`copy_at`].
+pub(super) struct Copy {
+    /// The place of the first in the target.
+    pub(super) at: usize,
+    /// The places in the source.
+    pub(super) from: std::ops::Range<usize>,
+}
+
+/// What the arguments `to at from [start [end]]` of a copying procedure choose, given the lengths of target and source.
+pub(super) fn copy_at(heap: &Heap, arguments: &[Value], to_length: usize, from_length: usize) -> Result<Copy, Failure> {
+    let at = integer_at(heap, arguments, 1, to_length)?;
+    let from = range_at(heap, arguments, 3, from_length)?;
+    if from.len() > to_length - at {
+        return Err(Failure::OutOfRange { argument: 1 });
+    }
+    Ok(Copy { at, from })
+}
+
+/// The elements of the argument, which must be a proper list.
+pub(super) fn list_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Vec<Value>, Failure> {
+    let length = list_length(heap, arguments[argument]).ok_or(wrong_type(argument, "a proper list"))?;
+    let mut elements = Vec::with_capacity(length);
+    let mut rest = arguments[argument];
+    while rest.is_pair() {
+        elements.push(heap.car(rest));
+        rest = heap.cdr(rest);
+    }
+    Ok(elements)
+}
+
+/// How many elements a proper list has; nothing for any other value.
+pub(super) fn list_length(heap: &Heap, list: Value) -> Option<usize> {
+    let mut pairs = Pairs::of(list);
+    while pairs.next(heap).is_some() {}
+    (pairs.rest == Value::NIL).then_some(pairs.passed)
+}
+
+/// A walk along the pairs of a chain that ends even if the chain does not.
+///
+/// Source: Brent, "An improved Monte Carlo factorization algorithm", BIT 20 (1980): a mark that is moved ever further apart.
+pub(super) struct Pairs {
+    /// What follows the pairs that were given: once they have ended, the tail of the chain, or a pair if it is cyclic.
+    pub(super) rest: Value,
+    /// How many pairs were given.
+    pub(super) passed: usize,
+    marked: Value,
+    marked_at: usize,
+    lap: usize,
+}
+
+impl Pairs {
+    /// A walk that begins at `chain`.
+    pub(super) fn of(chain: Value) -> Pairs {
+        Pairs {
+            rest: chain,
+            passed: 0,
+            marked: Value::ABSENT,
+            marked_at: 0,
+            lap: 1,
+        }
+    }
+
+    /// The next pair, unless the chain has ended or has come round. In a cyclic chain every pair is given at least once.
+    #[inline]
+    pub(super) fn next(&mut self, heap: &Heap) -> Option<Value> {
+        if !self.rest.is_pair() || self.rest == self.marked {
+            return None;
+        }
+        if self.passed == self.marked_at + self.lap {
+            self.lap *= 2;
+            self.marked = self.rest;
+            self.marked_at = self.passed;
+        }
+        let pair = self.rest;
+        self.rest = heap.cdr(pair);
+        self.passed += 1;
+        Some(pair)
+    }
+
+    /// How many pairs the cycle has, once a walk along a cyclic chain has ended.
+    pub(super) fn period(&self) -> usize {
+        self.passed - self.marked_at
+    }
+}

@@ -1,0 +1,133 @@
+//! Case mappings of characters and texts that the Rust standard library does not have as such.
+//!
+//! It has the full mappings, of one character to several; the simple ones and folding are derived from them here.
+//! INVARIANT: folding twice is folding once. Read next: `primitive/string.rs`.
+//!
+//! Source: The Unicode Standard, 3.13 and 5.18; `CaseFolding.txt`, `SpecialCasing.txt`.
+
+/// The upper-case form of a character if it is one character, else the character.
+pub(super) fn to_upper_simple(character: char) -> char {
+    // The Greek letters with iota below have a simple mapping to title case besides the full one of two characters.
+    let distance = match character {
+        '\u{1f80}'..='\u{1f87}' | '\u{1f90}'..='\u{1f97}' | '\u{1fa0}'..='\u{1fa7}' => 8,
+        '\u{1fb3}' | '\u{1fc3}' | '\u{1ff3}' => 9,
+        _ => return only(character.to_uppercase()).unwrap_or(character),
+    };
+    char::from_u32(character as u32 + distance).unwrap_or(character)
+}
+
+/// The lower-case form of a character.
+pub(super) fn to_lower_simple(character: char) -> char {
+    match character {
+        '\u{130}' => 'i',
+        _ => only(character.to_lowercase()).unwrap_or(character),
+    }
+}
+
+/// The character that stands for all that differ from it in case only.
+pub(super) fn fold_simple(character: char) -> char {
+    match character {
+        '\u{130}' => character,
+        '\u{1e9e}' => '\u{df}',
+        '\u{1fd3}' => '\u{390}',
+        '\u{1fe3}' => '\u{3b0}',
+        '\u{fb05}' => '\u{fb06}',
+        _ => folds_up_or_not(character).unwrap_or_else(|| to_lower_simple(to_upper_simple(character))),
+    }
+}
+
+/// The characters that stand for a character in a text whose differences in case do not count.
+pub(super) fn fold_full(character: char) -> impl Iterator<Item = char> {
+    let (whole, parts) = match (character, folds_up_or_not(character)) {
+        ('\u{1e9e}', _) => (None, "ss"),
+        (_, Some(folded)) => (Some(folded), ""),
+        (_, None) => (None, ""),
+    };
+    let mapped = (whole.is_none() && parts.is_empty())
+        .then(|| character.to_uppercase().flat_map(char::to_lowercase))
+        .into_iter()
+        .flatten();
+    whole.into_iter().chain(parts.chars()).chain(mapped)
+}
+
+/// The folding of the characters for which it is not the lower-case form of the upper-case form.
+fn folds_up_or_not(character: char) -> Option<char> {
+    match character {
+        // The dotless i has the upper-case form of the other, but is no variant of it.
+        '\u{131}' => Some(character),
+        // Cherokee had upper case first, so that is what its letters fold to.
+        '\u{13a0}'..='\u{13f5}' => Some(character),
+        '\u{13f8}'..='\u{13fd}' | '\u{ab70}'..='\u{abbf}' => Some(to_upper_simple(character)),
+        _ => None,
+    }
+}
+
+fn only(mut characters: impl Iterator<Item = char>) -> Option<char> {
+    let first = characters.next();
+    if characters.next().is_none() { first } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(character: char, [upper, lower, folded]: [char; 3], full: &str) {
+        let found = [
+            to_upper_simple(character),
+            to_lower_simple(character),
+            fold_simple(character),
+        ];
+        assert_eq!(found, [upper, lower, folded], "{character}");
+        assert_eq!(fold_full(character).collect::<String>(), full, "{character}");
+    }
+
+    #[test]
+    fn characters_map_and_fold() {
+        check('a', ['A', 'a', 'a'], "a");
+        check('Z', ['Z', 'z', 'z'], "z");
+        check('ß', ['ß', 'ß', 'ß'], "ss");
+        check('ẞ', ['ẞ', 'ß', 'ß'], "ss");
+        check('ς', ['Σ', 'ς', 'σ'], "σ");
+        check('ſ', ['S', 'ſ', 's'], "s");
+        check('İ', ['İ', 'i', 'İ'], "i\u{307}");
+        check('ı', ['I', 'ı', 'ı'], "ı");
+        check('ᾳ', ['ᾼ', 'ᾳ', 'ᾳ'], "αι");
+        check('ᾈ', ['ᾈ', 'ᾀ', 'ᾀ'], "ἀι");
+        check('ꭰ', ['Ꭰ', 'ꭰ', 'Ꭰ'], "Ꭰ");
+        check('Ꭰ', ['Ꭰ', 'ꭰ', 'Ꭰ'], "Ꭰ");
+        check('ﬅ', ['ﬅ', 'ﬅ', 'ﬆ'], "st");
+        check('ΐ', ['ΐ', 'ΐ', 'ΐ'], "ι\u{308}\u{301}");
+        check('K', ['K', 'k', 'k'], "k");
+        check('ა', ['Ა', 'ა', 'ა'], "ა");
+    }
+
+    #[test]
+    fn folding_twice_is_folding_once() {
+        for character in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
+            assert_eq!(
+                fold_simple(fold_simple(character)),
+                fold_simple(character),
+                "{character}"
+            );
+            let once: String = fold_full(character).collect();
+            let twice: String = once.chars().flat_map(fold_full).collect();
+            assert_eq!(once, twice, "{character}");
+        }
+    }
+
+    #[test]
+    fn characters_that_differ_in_case_fold_alike() {
+        for character in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
+            let exceptions = ['\u{130}', '\u{131}'];
+            let lower = to_lower_simple(character);
+            if !exceptions.contains(&character) {
+                assert_eq!(fold_simple(lower), fold_simple(character), "{character}");
+                assert_eq!(
+                    fold_simple(to_upper_simple(character)),
+                    fold_simple(character),
+                    "{character}"
+                );
+            }
+        }
+    }
+}

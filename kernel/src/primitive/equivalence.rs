@@ -1,0 +1,48 @@
+//! Equivalence, booleans, and the objects of which there is one.
+//!
+//! INVARIANT: comparison ends for cyclic objects too and uses no Rust stack in their depth. Read next: `heap/equality.rs`.
+
+use super::argument::wrong_type;
+use crate::value::Value;
+
+primitives! {
+    /// Whether two objects are identical. Exact integers beyond 63 bits, ratios and some inexact reals are identical only to themselves; other atoms are by value.
+    "eq?" "object₁ object₂" [2, 2] => |_, arguments| Ok(Value::boolean(arguments[0] == arguments[1]));
+
+    /// Whether two objects are the same: numbers by exactness and value, all else as by `eq?`.
+    "eqv?" "object₁ object₂" [2, 2] => |context, arguments| {
+        Ok(Value::boolean(context.heap.eqv(arguments[0], arguments[1])))
+    };
+
+    /// Whether two objects are of the same structure and content: pairs, vectors, strings, bytevectors and dataspace records by their parts, dictionaries and sets by their entries in any order, all else as by `eqv?`. Ends for cyclic objects too.
+    "equal?" "object₁ object₂" [2, 2] => |context, arguments| {
+        Ok(Value::boolean(context.heap.equal(arguments[0], arguments[1])))
+    };
+
+    /// A hash of the object, an exact integer from 0 below 2⁶⁰: the same for objects that are `equal?`, in every run. Mutation of what the hash is made of changes it.
+    "%hash" "object" [1, 1] => |context, arguments| Ok(Value::length(context.heap.hash(arguments[0]) as usize));
+
+    /// Whether the argument is `#f`.
+    "not" "object" [1, 1] => |_, arguments| Ok(Value::boolean(!arguments[0].is_true()));
+
+    /// Whether the argument is `#t` or `#f`.
+    "boolean?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(is_boolean(arguments[0])));
+
+    /// Whether all arguments, booleans, are the same. Fails with `wrong-type` if one is not a boolean.
+    "boolean=?" "boolean₁ boolean₂ …" [1, _] => |_, arguments| {
+        match arguments.iter().position(|argument| !is_boolean(*argument)) {
+            Some(argument) => Err(wrong_type(argument, "a boolean")),
+            None => Ok(Value::boolean(arguments.iter().all(|argument| *argument == arguments[0]))),
+        }
+    };
+
+    /// The end-of-file object.
+    "eof-object" "" [0, 0] => |_, _| Ok(Value::EOF);
+
+    /// Whether the argument is the end-of-file object.
+    "eof-object?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(arguments[0] == Value::EOF));
+}
+
+fn is_boolean(value: Value) -> bool {
+    value == Value::TRUE || value == Value::FALSE
+}
