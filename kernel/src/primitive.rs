@@ -171,6 +171,10 @@ mod pair;
 mod accessor;
 mod list;
 mod equivalence;
+mod arithmetic;
+mod integer;
+mod numeric;
+mod real;
 mod character;
 mod case;
 mod string;
@@ -190,6 +194,10 @@ pub fn all() -> impl Iterator<Item = &'static Primitive> {
         accessor::TABLE,
         list::TABLE,
         equivalence::TABLE,
+        arithmetic::TABLE,
+        integer::TABLE,
+        numeric::TABLE,
+        real::TABLE,
         character::TABLE,
         string::TABLE,
         text::TABLE,

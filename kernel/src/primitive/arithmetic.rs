@@ -1,0 +1,211 @@
+//! The four operations and numerical order.
+//!
+//! Two fixnums or two immediate flonums are worked on as they are; everything else goes by way of [`Number`].
+//! INVARIANT: the fast ways give what the general way gives. Read next: `primitive/integer.rs`.
+
+use std::cmp::Ordering;
+
+use super::argument::{number_at, wrong_type};
+use super::{Context, Failure};
+use crate::heap::Heap;
+use crate::number::{Number, NumberError};
+use crate::value::Value;
+
+primitives! {
+    /// The sum of the numbers, 0 of none. Fails with `wrong-type` if an argument is not a number, with `too-large` if an exact result is too long.
+    "+" "number …" [0, _] => |context, arguments| match arguments {
+        [a, b] => add(context.heap, *a, *b),
+        _ => accumulate(context.heap, arguments, Value::ZERO, add),
+    };
+
+    /// The product of the numbers, 1 of none. Fails with `wrong-type` if an argument is not a number, with `too-large` if an exact result is too long.
+    "*" "number …" [0, _] => |context, arguments| match arguments {
+        [a, b] => multiply(context.heap, *a, *b),
+        _ => accumulate(context.heap, arguments, Value::small(1), multiply),
+    };
+
+    /// The first number less all the others; of one number, its negative. Fails with `wrong-type` if an argument is not a number, with `too-large` if an exact result is too long.
+    "-" "number₁ number₂ …" [1, _] => |context, arguments| match arguments {
+        [a, b] => subtract(context.heap, *a, *b),
+        [_] => negate(context, arguments),
+        _ => accumulate(context.heap, arguments, Value::ZERO, subtract),
+    };
+
+    /// The first number divided by all the others; of one number, its reciprocal. Exact numbers have an exact quotient. Fails with `wrong-type` if an argument is not a number, with `divide-by-zero` if a divisor is an exact zero, with `too-large` if an exact result is too long.
+    "/" "number₁ number₂ …" [1, _] => |context, arguments| match arguments {
+        [a, b] => divide(context.heap, *a, *b),
+        [_] => reciprocal(context, arguments),
+        _ => accumulate(context.heap, arguments, Value::small(1), divide),
+    };
+
+    /// Whether all numbers have the same value, whatever their exactness. Fails with `wrong-type` if an argument is not a number.
+    "=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, Ordering::is_eq);
+
+    /// Whether the numbers increase. Fails with `wrong-type` if an argument is not a number.
+    "<" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, Ordering::is_lt);
+
+    /// Whether the numbers decrease. Fails with `wrong-type` if an argument is not a number.
+    ">" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, Ordering::is_gt);
+
+    /// Whether the numbers never decrease. Fails with `wrong-type` if an argument is not a number.
+    "<=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, Ordering::is_le);
+
+    /// Whether the numbers never increase. Fails with `wrong-type` if an argument is not a number.
+    ">=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, Ordering::is_ge);
+
+    /// The greatest of the numbers, inexact if one of them is. Fails with `wrong-type` if an argument is not a number.
+    "max" "number₁ number₂ …" [1, _] => |context, arguments| extreme(context, arguments, Number::max);
+
+    /// The least of the numbers, inexact if one of them is. Fails with `wrong-type` if an argument is not a number.
+    "min" "number₁ number₂ …" [1, _] => |context, arguments| extreme(context, arguments, Number::min);
+}
+
+/// The sum of two numbers.
+///
+/// # Errors
+/// [`Failure::WrongType`], in which the numbers are arguments 0 and 1; [`Failure::Arithmetic`]; [`Failure::HeapFull`].
+#[inline]
+pub(crate) fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
+    match (a.as_fixnum(), b.as_fixnum()) {
+        // Two 63-bit numbers cannot overflow a 64-bit sum.
+        (Some(a), Some(b)) => Ok(heap.integer(a + b)?),
+        _ => by_floats(heap, a, b, |a, b| a + b, Number::add),
+    }
+}
+
+/// The difference of two numbers.
+///
+/// # Errors
+/// As [`add`].
+#[inline]
+pub(crate) fn subtract(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
+    match (a.as_fixnum(), b.as_fixnum()) {
+        (Some(a), Some(b)) => Ok(heap.integer(a - b)?),
+        _ => by_floats(heap, a, b, |a, b| a - b, Number::sub),
+    }
+}
+
+/// The product of two numbers.
+///
+/// # Errors
+/// As [`add`].
+#[inline]
+pub(crate) fn multiply(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
+    let product = match (a.as_fixnum(), b.as_fixnum()) {
+        (Some(a), Some(b)) => a.checked_mul(b),
+        _ => None,
+    };
+    match product {
+        Some(product) => Ok(heap.integer(product)?),
+        None => by_floats(heap, a, b, |a, b| a * b, Number::mul),
+    }
+}
+
+/// The quotient of two numbers.
+///
+/// # Errors
+/// As [`add`].
+#[inline]
+pub(crate) fn divide(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
+    by_floats(heap, a, b, |a, b| a / b, Number::div)
+}
+
+/// How two numbers stand to each other; nothing if one is a NaN.
+///
+/// # Errors
+/// [`Failure::WrongType`], in which the numbers are arguments 0 and 1.
+#[inline]
+pub(crate) fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, Failure> {
+    if let (Some(a), Some(b)) = (a.as_fixnum(), b.as_fixnum()) {
+        return Ok(Some(a.cmp(&b)));
+    }
+    if let (Some(a), Some(b)) = (a.as_flonum(), b.as_flonum()) {
+        return Ok(a.partial_cmp(&b));
+    }
+    Ok(number_at(heap, &[a, b], 0)?.compare(&number_at(heap, &[a, b], 1)?))
+}
+
+#[inline]
+fn by_floats(
+    heap: &mut Heap,
+    a: Value,
+    b: Value,
+    float: fn(f64, f64) -> f64,
+    general: fn(&Number, &Number) -> Result<Number, NumberError>,
+) -> Result<Value, Failure> {
+    match (a.as_flonum(), b.as_flonum()) {
+        (Some(a), Some(b)) => Ok(heap.flonum(float(a, b))?),
+        _ => by_numbers(heap, &[a, b], general),
+    }
+}
+
+#[inline(never)]
+fn by_numbers(
+    heap: &mut Heap,
+    operands: &[Value; 2],
+    general: fn(&Number, &Number) -> Result<Number, NumberError>,
+) -> Result<Value, Failure> {
+    let result = general(&number_at(heap, operands, 0)?, &number_at(heap, operands, 1)?)?;
+    Ok(heap.number(&result)?)
+}
+
+/// The result of an operation on the first and second number, on that and the third, and so on; `nothing` if there are none.
+fn accumulate(
+    heap: &mut Heap,
+    arguments: &[Value],
+    nothing: Value,
+    operation: fn(&mut Heap, Value, Value) -> Result<Value, Failure>,
+) -> Result<Value, Failure> {
+    numbers_only(heap, arguments)?;
+    let Some((first, others)) = arguments.split_first() else {
+        return Ok(nothing);
+    };
+    others
+        .iter()
+        .try_fold(*first, |result, next| operation(heap, result, *next))
+}
+
+fn numbers_only(heap: &Heap, arguments: &[Value]) -> Result<(), Failure> {
+    match arguments.iter().position(|argument| !heap.is_number(*argument)) {
+        Some(argument) => Err(wrong_type(argument, "a number")),
+        None => Ok(()),
+    }
+}
+
+fn negate(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    let negative = number_at(context.heap, arguments, 0)?.negate();
+    Ok(context.heap.number(&negative)?)
+}
+
+fn reciprocal(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    let reciprocal = Number::Fixnum(1).div(&number_at(context.heap, arguments, 0)?)?;
+    Ok(context.heap.number(&reciprocal)?)
+}
+
+/// Whether each two neighbours stand in a relation.
+fn ordered(heap: &Heap, arguments: &[Value], holds: fn(Ordering) -> bool) -> Result<Value, Failure> {
+    let truth = match arguments {
+        [a, b] => compare(heap, *a, *b)?.is_some_and(holds),
+        _ => {
+            numbers_only(heap, arguments)?;
+            let mut truth = true;
+            for neighbours in arguments.windows(2) {
+                truth = truth && compare(heap, neighbours[0], neighbours[1])?.is_some_and(holds);
+            }
+            truth
+        }
+    };
+    Ok(Value::boolean(truth))
+}
+
+fn extreme(
+    context: &mut Context<'_>,
+    arguments: &[Value],
+    choose: fn(&Number, &Number) -> Number,
+) -> Result<Value, Failure> {
+    let mut chosen = number_at(context.heap, arguments, 0)?;
+    for argument in 1..arguments.len() {
+        chosen = choose(&chosen, &number_at(context.heap, arguments, argument)?);
+    }
+    Ok(context.heap.number(&chosen)?)
+}
