@@ -15,5 +15,6 @@ pub mod compiler;
 pub mod value;
 pub mod heap;
 pub mod machine;
+pub mod printer;
 pub mod primitive;
 pub mod code;

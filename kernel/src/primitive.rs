@@ -10,6 +10,7 @@
 use crate::compiler::PrimitiveKind;
 use crate::heap::{Heap, HeapFull};
 use crate::number::NumberError;
+pub use crate::printer::Names;
 use crate::value::Value;
 
 /// A primitive procedure.
@@ -90,14 +91,6 @@ pub struct Context<'a> {
     pub heap: &'a mut Heap,
     /// The name of any primitive, for printing; by table position.
     pub names: &'a dyn Names,
-}
-
-/// Tells names that values only carry as positions.
-pub trait Names {
-    /// The name of the primitive at this table position.
-    fn primitive_name(&self, position: u32) -> &str;
-    /// The name of the procedure whose code starts at this position, if it has one.
-    fn procedure_name(&self, position: u32) -> Option<&str>;
 }
 
 /// How a primitive fails. The machine turns it into a condition that names the procedure.

@@ -1,0 +1,510 @@
+//! The printer: heap values to text.
+//!
+//! What has a lexical syntax is written in it. Three forms go beyond R7RS and use characters that no symbol may contain, so that a reader
+//! can take them: `#[label field …]` for a dataspace record, `{key value …}` for a dictionary, `#{member …}` for a set. (`<label field>`, the
+//! notation of Preserves, cannot serve: `<label` is an identifier.) What cannot be read back is `#<…>`.
+//! INVARIANT: it keeps its own stack, so neither depth nor cycles of a value touch the Rust stack, and it stops at the length it is given.
+//! It does not allocate in the heap. Read next: `printer/labels.rs`, `printer/atom.rs`.
+
+pub(crate) mod atom;
+mod labels;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::{self, Write as _};
+
+use crate::heap::kind::{condition, record, record_type};
+use crate::heap::{Heap, Kind};
+use crate::value::{Immediate, Value};
+use labels::{Labels, Mention};
+
+/// Tells names that values only carry as positions.
+pub trait Names {
+    /// The name of the primitive at this table position.
+    fn primitive_name(&self, position: u32) -> &str;
+    /// The name of the procedure whose code starts at this position, if it has one.
+    fn procedure_name(&self, position: u32) -> Option<&str>;
+}
+
+/// How a value is written.
+///
+/// Source: R7RS 6.13.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// `display`: characters, strings and symbols as they are; labels where a value contains itself.
+    Display,
+    /// `write`: labels where a value contains itself.
+    Write,
+    /// `write-shared`: labels wherever a part occurs twice.
+    Shared,
+    /// `write-simple`: no labels; a value that contains itself is too long for any limit.
+    Simple,
+}
+
+/// The text would be longer than allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong {
+    /// The limit, in characters.
+    pub characters_max: usize,
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "the text is longer than {} characters", self.characters_max)
+    }
+}
+
+impl std::error::Error for TooLong {}
+
+/// What an error message may spend on looking for cycles, in parts of the value.
+const STEPS_LIMITED: usize = 10_000;
+
+/// Writes a value in full.
+///
+/// # Errors
+/// [`TooLong`] if it takes more than `characters_max` characters.
+pub fn print(
+    heap: &Heap,
+    names: &dyn Names,
+    value: Value,
+    style: Style,
+    characters_max: usize,
+) -> Result<String, TooLong> {
+    let labels = match style {
+        Style::Display | Style::Write => Labels::of_cycles(heap, value, usize::MAX),
+        Style::Shared => Labels::of_shared(heap, value),
+        Style::Simple => Labels::default(),
+    };
+    let mut printer = Printer::new(heap, names, style, labels, characters_max);
+    printer
+        .run(value)
+        .map(|()| printer.output.text)
+        .map_err(|fmt::Error| TooLong { characters_max })
+}
+
+/// Writes a value for a message, as `write` does; what would exceed `characters_max` (at least 1) is cut off and replaced by `…`.
+pub fn write_limited(heap: &Heap, names: &dyn Names, value: Value, characters_max: usize) -> String {
+    let labels = Labels::of_cycles(heap, value, STEPS_LIMITED);
+    let mut printer = Printer::new(heap, names, Style::Write, labels, characters_max);
+    let is_whole = printer.run(value).is_ok();
+    let mut text = printer.output.text;
+    if !is_whole {
+        text.pop();
+        text.push('…');
+    }
+    text
+}
+
+/// A text that may not grow beyond a number of characters.
+struct Output {
+    text: String,
+    characters_left: usize,
+}
+
+impl fmt::Write for Output {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = text.char_indices().nth(self.characters_left).map(|(end, _)| end);
+        if text.len() > self.characters_left
+            && let Some(end) = end
+        {
+            self.text.push_str(&text[..end]);
+            self.characters_left = 0;
+            return Err(fmt::Error);
+        }
+        self.text.push_str(text);
+        self.characters_left -= if text.is_ascii() {
+            text.len()
+        } else {
+            text.chars().count()
+        };
+        Ok(())
+    }
+}
+
+/// What is left to print.
+#[derive(Clone, Copy)]
+enum Task {
+    Text(&'static str),
+    Value(Value),
+    /// The rest of a list, and what closes it.
+    Tail(Value, &'static str),
+    /// The fields of an object from the given one on, and what closes it; a blank goes before the first if so said.
+    Fields {
+        object: Value,
+        next: usize,
+        blank: bool,
+        close: &'static str,
+    },
+    /// The fields of an instance of a record type from the given one on, with their names.
+    NamedFields(Value, usize),
+    /// The entries of a table from the given ordinal on.
+    Entries {
+        table: Value,
+        ordinal: usize,
+        blank: bool,
+    },
+}
+
+struct Printer<'a> {
+    heap: &'a Heap,
+    names: &'a dyn Names,
+    style: Style,
+    labels: Labels,
+    output: Output,
+    /// Last first.
+    work: Vec<Task>,
+}
+
+impl<'a> Printer<'a> {
+    fn new(heap: &'a Heap, names: &'a dyn Names, style: Style, labels: Labels, characters_max: usize) -> Self {
+        Printer {
+            heap,
+            names,
+            style,
+            labels,
+            output: Output {
+                text: String::new(),
+                characters_left: characters_max,
+            },
+            work: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, value: Value) -> fmt::Result {
+        self.work.push(Task::Value(value));
+        while let Some(task) = self.work.pop() {
+            match task {
+                Task::Text(text) => self.output.write_str(text)?,
+                Task::Value(value) => self.value(value)?,
+                Task::Tail(value, close) => self.tail(value, close)?,
+                Task::Fields {
+                    object,
+                    next,
+                    blank,
+                    close,
+                } => self.fields(object, next, blank, close)?,
+                Task::NamedFields(object, next) => self.named_fields(object, next)?,
+                Task::Entries { table, ordinal, blank } => self.entries(table, ordinal, blank)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, value: Value) -> fmt::Result {
+        match self.labels.mention(value) {
+            Mention::Plain => {}
+            Mention::First(label) => write!(self.output, "#{label}=")?,
+            Mention::Again(label) => return write!(self.output, "#{label}#"),
+        }
+        if value.is_pair() {
+            self.pair(value)
+        } else if let Some(kind) = self.heap.kind_of(value) {
+            self.object(value, kind)
+        } else {
+            self.immediate(value)
+        }
+    }
+
+    fn pair(&mut self, pair: Value) -> fmt::Result {
+        if let Some((prefix, quoted)) = self.abbreviation(pair) {
+            self.output.write_str(prefix)?;
+            self.work.push(Task::Value(quoted));
+            return Ok(());
+        }
+        self.output.write_char('(')?;
+        self.work.push(Task::Tail(self.heap.cdr(pair), ")"));
+        self.work.push(Task::Value(self.heap.car(pair)));
+        Ok(())
+    }
+
+    /// What `(quote x)` and its like are abbreviated to.
+    fn abbreviation(&self, pair: Value) -> Option<(&'static str, Value)> {
+        let (heap, rest) = (self.heap, self.heap.cdr(pair));
+        if !heap.is_symbol(heap.car(pair)) || !rest.is_pair() || heap.cdr(rest) != Value::NIL {
+            return None;
+        }
+        let quoted = heap.car(rest);
+        let prefix = match heap.string_ascii(heap.car(pair))? {
+            b"quote" => "'",
+            b"quasiquote" => "`",
+            // `,@name` would read as a splice.
+            b"unquote" if heap.is_symbol(quoted) && heap.string_ref(quoted, 0) == Some('@') => return None,
+            b"unquote" => ",",
+            b"unquote-splicing" => ",@",
+            _ => return None,
+        };
+        (!self.labels.is_labelled(rest)).then_some((prefix, quoted))
+    }
+
+    fn tail(&mut self, rest: Value, close: &'static str) -> fmt::Result {
+        if rest == Value::NIL {
+            self.output.write_str(close)
+        } else if rest.is_pair() && !self.labels.is_labelled(rest) {
+            self.output.write_char(' ')?;
+            self.work.push(Task::Tail(self.heap.cdr(rest), close));
+            self.work.push(Task::Value(self.heap.car(rest)));
+            Ok(())
+        } else {
+            self.output.write_str(" . ")?;
+            self.work.extend([Task::Text(close), Task::Value(rest)]);
+            Ok(())
+        }
+    }
+
+    fn fields(&mut self, object: Value, next: usize, blank: bool, close: &'static str) -> fmt::Result {
+        if next == self.heap.object_length(object) {
+            return self.output.write_str(close);
+        }
+        if blank {
+            self.output.write_char(' ')?;
+        }
+        self.work.push(Task::Fields {
+            object,
+            next: next + 1,
+            blank: true,
+            close,
+        });
+        self.work.push(Task::Value(self.heap.field(object, next)));
+        Ok(())
+    }
+
+    fn named_fields(&mut self, object: Value, next: usize) -> fmt::Result {
+        if next == self.heap.record_length(object) {
+            return self.output.write_char('>');
+        }
+        self.output.write_char(' ')?;
+        if let Some(name) = field_name(self.heap, self.heap.record_label(object), next) {
+            self.name(name)?;
+            self.output.write_str(": ")?;
+        }
+        self.work.push(Task::NamedFields(object, next + 1));
+        self.work
+            .push(Task::Value(self.heap.field(object, record::FIELDS + next)));
+        Ok(())
+    }
+
+    fn entries(&mut self, table: Value, ordinal: usize, blank: bool) -> fmt::Result {
+        let Some(entry) = self.heap.table_next(table, ordinal) else {
+            return self.output.write_char('}');
+        };
+        if blank {
+            self.output.write_char(' ')?;
+        }
+        self.work.push(Task::Entries {
+            table,
+            ordinal: entry.ordinal + 1,
+            blank: true,
+        });
+        if self.heap.is_kind(table, Kind::Dictionary) {
+            self.work.extend([Task::Value(entry.value), Task::Text(" ")]);
+        }
+        self.work.push(Task::Value(entry.key));
+        Ok(())
+    }
+
+    fn object(&mut self, object: Value, kind: Kind) -> fmt::Result {
+        match kind {
+            Kind::String => self.string(object),
+            Kind::Symbol => self.symbol(object),
+            Kind::Keyword => self.keyword(object),
+            Kind::Bignum | Kind::Ratio | Kind::Flonum => self.number(object),
+            Kind::Bytevector => self.bytevector(object),
+            Kind::Vector => self.open_fields(object, "#(", 0, false, ")"),
+            Kind::Values => self.open_fields(object, "#<values", 0, true, ">"),
+            Kind::PromptTag => self.open_fields(object, "#<prompt-tag", 0, true, ">"),
+            Kind::Record if self.heap.is_labelled(object) => self.open_fields(object, "#[", 0, false, "]"),
+            Kind::Record => {
+                self.output.write_str("#<")?;
+                self.type_name(self.heap.record_label(object))?;
+                self.work.push(Task::NamedFields(object, 0));
+                Ok(())
+            }
+            Kind::RecordType => {
+                self.output.write_str("#<record-type ")?;
+                self.type_name(object)?;
+                self.output.write_char('>')
+            }
+            Kind::Dictionary => self.open_entries(object, "{"),
+            Kind::Set => self.open_entries(object, "#{"),
+            Kind::Condition => self.condition(object),
+            Kind::Closure => self.procedure(
+                self.names
+                    .procedure_name(self.heap.field(object, 0).payload())
+                    .unwrap_or_default(),
+            ),
+            Kind::Opaque => {
+                let [class, id] = [0, 1].map(|field| self.heap.field(object, field));
+                write!(self.output, "#<opaque {class:?}:{id:?}>")
+            }
+            Kind::Continuation | Kind::Parameter | Kind::Cell | Kind::Promise | Kind::Port => self.unreadable(kind),
+            Kind::Frames | Kind::Link | Kind::PromptLink | Kind::Environment => self.unreadable(kind),
+            Kind::NarrowCharacters | Kind::WideCharacters => self.unreadable(kind),
+        }
+    }
+
+    fn open_fields(&mut self, object: Value, open: &str, next: usize, blank: bool, close: &'static str) -> fmt::Result {
+        self.output.write_str(open)?;
+        self.work.push(Task::Fields {
+            object,
+            next,
+            blank,
+            close,
+        });
+        Ok(())
+    }
+
+    fn open_entries(&mut self, table: Value, open: &str) -> fmt::Result {
+        self.output.write_str(open)?;
+        self.work.push(Task::Entries {
+            table,
+            ordinal: 0,
+            blank: false,
+        });
+        Ok(())
+    }
+
+    /// `#<condition kind: message irritant …>`; the message as it is displayed.
+    fn condition(&mut self, object: Value) -> fmt::Result {
+        let message = self.heap.field(object, condition::MESSAGE);
+        self.output.write_str("#<condition ")?;
+        self.work
+            .push(Task::Tail(self.heap.field(object, condition::IRRITANTS), ">"));
+        if !self.heap.is_string(message) {
+            self.work.extend([Task::Value(message), Task::Text(": ")]);
+            self.work.push(Task::Value(self.heap.field(object, condition::KIND)));
+            return Ok(());
+        }
+        let kind = self.heap.field(object, condition::KIND);
+        if self.heap.is_symbol(kind) {
+            self.name(kind)?;
+        } else {
+            self.output.write_str("error")?;
+        }
+        self.output.write_str(": ")?;
+        self.name(message)
+    }
+
+    fn immediate(&mut self, value: Value) -> fmt::Result {
+        if let Some(character) = value.as_character() {
+            return match self.style {
+                Style::Display => self.output.write_char(character),
+                Style::Write | Style::Shared | Style::Simple => atom::write_character(character, &mut self.output),
+            };
+        }
+        if value.is_immediate(Immediate::Primitive) {
+            return self.procedure(self.names.primitive_name(value.payload()));
+        }
+        let text = match value {
+            Value::FALSE => "#f",
+            Value::TRUE => "#t",
+            Value::NIL => "()",
+            Value::UNSPECIFIED => "#<unspecified>",
+            Value::EOF => "#<eof>",
+            Value::UNDEFINED => "#<undefined>",
+            _ => return self.number(value),
+        };
+        self.output.write_str(text)
+    }
+
+    fn number(&mut self, value: Value) -> fmt::Result {
+        match self.heap.as_number(value) {
+            Some(number) => write!(self.output, "{number}"),
+            None => self.output.write_str("#<internal>"),
+        }
+    }
+
+    fn procedure(&mut self, name: &str) -> fmt::Result {
+        let blank = if name.is_empty() { "" } else { " " };
+        write!(self.output, "#<procedure{blank}{name}>")
+    }
+
+    fn unreadable(&mut self, kind: Kind) -> fmt::Result {
+        write!(self.output, "#<{}>", kind.name())
+    }
+
+    /// The characters of a string or symbol, as they are.
+    fn name(&mut self, name: Value) -> fmt::Result {
+        if let Some(text) = self.heap.string_ascii(name).and_then(|text| str::from_utf8(text).ok()) {
+            return self.output.write_str(text);
+        }
+        self.heap
+            .string_characters(name)
+            .try_for_each(|character| self.output.write_char(character))
+    }
+
+    fn string(&mut self, string: Value) -> fmt::Result {
+        match self.style {
+            Style::Display => self.name(string),
+            Style::Write | Style::Shared | Style::Simple => {
+                atom::write_delimited(self.heap.string_characters(string), '"', &mut self.output)
+            }
+        }
+    }
+
+    fn symbol(&mut self, symbol: Value) -> fmt::Result {
+        match self.style {
+            Style::Display => self.name(symbol),
+            Style::Write | Style::Shared | Style::Simple => {
+                atom::write_symbol(&self.heap.string_text(symbol), &mut self.output)
+            }
+        }
+    }
+
+    fn keyword(&mut self, keyword: Value) -> fmt::Result {
+        let name = self.heap.field(keyword, 0);
+        match self.style {
+            Style::Display => {
+                self.output.write_char(':')?;
+                self.name(name)
+            }
+            Style::Write | Style::Shared | Style::Simple => {
+                atom::write_keyword(&self.heap.string_text(name), &mut self.output)
+            }
+        }
+    }
+
+    fn bytevector(&mut self, bytevector: Value) -> fmt::Result {
+        self.output.write_str("#u8(")?;
+        for (index, byte) in self.heap.raw_bytes(bytevector).iter().enumerate() {
+            let blank = if index > 0 { " " } else { "" };
+            write!(self.output, "{blank}{byte}")?;
+        }
+        self.output.write_char(')')
+    }
+
+    /// The name of a record type, without the angle brackets that custom puts around it.
+    fn type_name(&mut self, record_type: Value) -> fmt::Result {
+        let name = self.heap.field(record_type, record_type::NAME);
+        if !self.heap.is_symbol(name) && !self.heap.is_string(name) {
+            return self.output.write_str("record");
+        }
+        let text = self.heap.string_text(name);
+        let bare = text.strip_prefix('<').and_then(|text| text.strip_suffix('>'));
+        self.output
+            .write_str(bare.filter(|bare| !bare.is_empty()).unwrap_or(&text))
+    }
+}
+
+/// The name of the field `place` of instances of a record type; inherited fields come first.
+pub(crate) fn field_name(heap: &Heap, record_type: Value, place: usize) -> Option<Value> {
+    let own_names = |record_type| {
+        let names = heap.field(record_type, record_type::FIELD_NAMES);
+        heap.is_kind(names, Kind::Vector).then_some(names)
+    };
+    let mut chain = vec![record_type];
+    let mut parent = heap.field(record_type, record_type::PARENT);
+    while heap.is_kind(parent, Kind::RecordType) {
+        chain.push(parent);
+        parent = heap.field(parent, record_type::PARENT);
+    }
+    let mut place = place;
+    for record_type in chain.into_iter().rev() {
+        let names = own_names(record_type)?;
+        let count = heap.object_length(names);
+        if place < count {
+            return Some(heap.field(names, place)).filter(|&name| heap.is_symbol(name));
+        }
+        place -= count;
+    }
+    None
+}

@@ -1,0 +1,211 @@
+//! Which parts of a value need a datum label.
+//!
+//! INVARIANT: every cycle of the value passes through a labelled part, so a printer that follows the labels ends.
+//! It does not write text. Read next: `printer.rs`.
+
+use std::collections::BTreeMap;
+
+use crate::heap::{Heap, Kind};
+use crate::value::Value;
+
+/// Parts that are looked at before anything is marked; most values are smaller and need no marks.
+const STEPS_UNMARKED: usize = 256;
+
+/// The labelled parts, by word index, and the numbers given so far.
+#[derive(Default)]
+pub(super) struct Labels {
+    numbers: BTreeMap<usize, Option<u32>>,
+    next: u32,
+}
+
+/// How a part is to be mentioned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mention {
+    /// It has no label.
+    Plain,
+    /// Under this label, for the first time.
+    First(u32),
+    /// By this label.
+    Again(u32),
+}
+
+impl Labels {
+    /// Labels the parts that contain themselves and are met first on the way into their cycle; none at all once `steps_max` parts have been seen.
+    pub(super) fn of_cycles(heap: &Heap, value: Value, steps_max: usize) -> Labels {
+        let mut labels = Labels::default();
+        if is_small_tree(heap, value) {
+            return labels;
+        }
+        let mut marks = Marks::default();
+        let mut steps = 0;
+        let mut children = Vec::new();
+        let mut work = vec![(value, false)];
+        while let Some((part, is_leaving)) = work.pop() {
+            if is_leaving {
+                marks.set(part, Mark::Done);
+                continue;
+            }
+            if !is_compound(heap, part) {
+                continue;
+            }
+            match marks.get(part) {
+                Mark::Done => {}
+                Mark::Open => {
+                    labels.numbers.insert(part.index(), None);
+                }
+                Mark::Never => {
+                    steps += 1;
+                    if steps > steps_max {
+                        return Labels::default();
+                    }
+                    marks.set(part, Mark::Open);
+                    work.push((part, true));
+                    push_children(heap, part, &mut children);
+                    work.extend(children.drain(..).rev().map(|child| (child, false)));
+                }
+            }
+        }
+        labels
+    }
+
+    /// Labels the parts that occur more than once.
+    pub(super) fn of_shared(heap: &Heap, value: Value) -> Labels {
+        let mut labels = Labels::default();
+        let mut marks = Marks::default();
+        let mut work = vec![value];
+        while let Some(part) = work.pop() {
+            if !is_compound(heap, part) {
+                continue;
+            }
+            if marks.get(part) == Mark::Never {
+                marks.set(part, Mark::Done);
+                push_children(heap, part, &mut work);
+            } else {
+                labels.numbers.insert(part.index(), None);
+            }
+        }
+        labels
+    }
+
+    /// Whether a part has a label.
+    pub(super) fn is_labelled(&self, part: Value) -> bool {
+        !self.numbers.is_empty() && part.is_reference() && self.numbers.contains_key(&part.index())
+    }
+
+    /// How to mention a part now; gives it its number the first time.
+    pub(super) fn mention(&mut self, part: Value) -> Mention {
+        if self.numbers.is_empty() || !part.is_reference() {
+            return Mention::Plain;
+        }
+        match self.numbers.get_mut(&part.index()) {
+            None => Mention::Plain,
+            Some(Some(number)) => Mention::Again(*number),
+            Some(unnumbered) => {
+                let number = self.next;
+                *unnumbered = Some(number);
+                self.next += 1;
+                Mention::First(number)
+            }
+        }
+    }
+}
+
+/// Whether the value has few parts even when shared ones are counted each time; so it has no cycle.
+fn is_small_tree(heap: &Heap, value: Value) -> bool {
+    let mut work = vec![value];
+    let mut steps = 0;
+    while let Some(part) = work.pop() {
+        if is_compound(heap, part) {
+            steps += part_size(heap, part);
+            if steps > STEPS_UNMARKED {
+                return false;
+            }
+            push_children(heap, part, &mut work);
+        }
+    }
+    true
+}
+
+/// Whether a value has parts that the printer shows.
+fn is_compound(heap: &Heap, value: Value) -> bool {
+    value.is_pair() || heap.kind_of(value).is_some_and(is_compound_kind)
+}
+
+fn is_compound_kind(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Vector | Kind::Record | Kind::Dictionary | Kind::Set | Kind::Values | Kind::Condition | Kind::PromptTag
+    )
+}
+
+fn part_size(heap: &Heap, part: Value) -> usize {
+    match heap.kind_of(part) {
+        None => 1,
+        Some(Kind::Dictionary | Kind::Set) => 1 + heap.table_count(part),
+        Some(_) => 1 + heap.object_length(part),
+    }
+}
+
+/// Adds the parts of a compound value, in the order in which they are printed.
+fn push_children(heap: &Heap, part: Value, children: &mut Vec<Value>) {
+    if part.is_pair() {
+        children.extend([heap.car(part), heap.cdr(part)]);
+    } else if heap.is_kind(part, Kind::Dictionary) || heap.is_kind(part, Kind::Set) {
+        let mut ordinal = 0;
+        while let Some(entry) = heap.table_next(part, ordinal) {
+            children.extend([entry.key, entry.value]);
+            // A set's entry shows its member once.
+            children.truncate(children.len() - usize::from(heap.is_kind(part, Kind::Set)));
+            ordinal = entry.ordinal + 1;
+        }
+    } else {
+        children.extend(heap.field_words(part).iter().map(|&word| Value::from_bits(word)));
+    }
+}
+
+/// How far a part has been looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Never,
+    Open,
+    Done,
+}
+
+/// Bytes of one page of marks, four marks each.
+const PAGE_BYTES: usize = 1024;
+
+/// Marks by word index, in pages that exist where something is marked.
+#[derive(Default)]
+struct Marks {
+    pages: Vec<Option<Box<[u8; PAGE_BYTES]>>>,
+}
+
+impl Marks {
+    fn get(&self, part: Value) -> Mark {
+        let (page, byte, shift) = place(part);
+        match self.pages.get(page) {
+            Some(Some(marks)) => match marks[byte] >> shift & 0b11 {
+                0 => Mark::Never,
+                1 => Mark::Open,
+                _ => Mark::Done,
+            },
+            _ => Mark::Never,
+        }
+    }
+
+    fn set(&mut self, part: Value, mark: Mark) {
+        let (page, byte, shift) = place(part);
+        if self.pages.len() <= page {
+            self.pages.resize_with(page + 1, || None);
+        }
+        let marks = self.pages[page].get_or_insert_with(|| Box::new([0; PAGE_BYTES]));
+        marks[byte] = marks[byte] & !(0b11 << shift) | (mark as u8) << shift;
+    }
+}
+
+/// Page, byte in it and shift in that of a part's mark; objects start at even words.
+fn place(part: Value) -> (usize, usize, u32) {
+    let object = part.index() / 2;
+    let byte = object / 4;
+    (byte / PAGE_BYTES, byte % PAGE_BYTES, (object % 4 * 2) as u32)
+}
