@@ -70,7 +70,7 @@ macro_rules! instruction_table {
             Add = 0x40, add, "add", [a: Out, b: In, c: In], "a ← b + c.";
             Subtract = 0x41, subtract, "subtract", [a: Out, b: In, c: In], "a ← b − c.";
             Multiply = 0x42, multiply, "multiply", [a: Out, b: In, c: In], "a ← b × c.";
-            AddSmall = 0x43, add_small, "add-small", [a: Out, b: In, c: Small], "a ← b + the fixnum c.";
+            AddSmall = 0x43, add_small, "add-small", [a: Out, b: In, c: Small, d: Count], "a ← b + the fixnum c, written as (+ b c) if d is 0, as (+ c b) if it is 1, as (- b −c) if it is 2.";
             Quotient = 0x44, quotient, "quotient", [a: Out, b: In, c: In], "a ← the quotient of b by c, truncated.";
             Remainder = 0x45, remainder, "remainder", [a: Out, b: In, c: In], "a ← the remainder of b by c, with the sign of b.";
             Divide = 0x46, divide, "divide", [a: Out, b: In, c: In], "a ← b ÷ c.";
@@ -212,6 +212,11 @@ impl Instruction {
     /// An instruction with 16-bit operands.
     pub const fn abc(opcode: Opcode, a: u16, b: u16, c: u16) -> Instruction {
         Instruction(opcode as u64 | (a as u64) << 16 | (b as u64) << 32 | (c as u64) << 48)
+    }
+
+    /// The same instruction with another operand `d`.
+    pub const fn with_d(self, d: u8) -> Instruction {
+        Instruction(self.0 & !0xff00 | (d as u64) << 8)
     }
 
     /// An instruction with a small operand, a register and a 32-bit operand.

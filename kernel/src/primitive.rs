@@ -183,6 +183,8 @@ pub(crate) const VALUES_POSITION: u32 = control::CONTROL_TABLE.len() as u32;
 /// All primitives of the kernel, family after family.
 pub fn all() -> impl Iterator<Item = &'static Primitive> {
     [
+        control::CONTROL_TABLE,
+        control::TABLE,
         pair::TABLE,
         accessor::TABLE,
         list::TABLE,
@@ -197,8 +199,6 @@ pub fn all() -> impl Iterator<Item = &'static Primitive> {
         symbol::TABLE,
         vector::TABLE,
         bytevector::TABLE,
-        control::CONTROL_TABLE,
-        control::TABLE,
     ]
     .into_iter()
     .flatten()

@@ -5,7 +5,7 @@
 
 use crate::core::{Core, CoreId};
 use crate::datum::Name;
-use crate::instruction::Opcode;
+use crate::instruction::{Instruction, Opcode};
 
 use super::emitter::{Emitter, Register};
 use super::expression::{Context, small_of};
@@ -170,10 +170,10 @@ impl Compiler<'_> {
         self.effectful(emitter, context, |compiler, emitter, target| {
             let (left, right) = operands;
             match (opcode, compiler.small(left), compiler.small(right)) {
-                (Opcode::Add, _, Some(small)) => compiler.add_small(emitter, left, small, target, span),
-                (Opcode::Add, Some(small), None) => compiler.add_small(emitter, right, small, target, span),
+                (Opcode::Add, _, Some(small)) => compiler.add_small(emitter, left, (small, 0), target, span),
+                (Opcode::Add, Some(small), None) => compiler.add_small(emitter, right, (small, 1), target, span),
                 (Opcode::Subtract, _, Some(small)) if small != i16::MIN => {
-                    compiler.add_small(emitter, left, -small, target, span)
+                    compiler.add_small(emitter, left, (-small, 2), target, span)
                 }
                 _ => {
                     let left = compiler.operand(emitter, left)?;
@@ -190,13 +190,14 @@ impl Compiler<'_> {
         &mut self,
         emitter: &mut Emitter,
         operand: CoreId,
-        small: i16,
+        addend: (i16, u8),
         target: Register,
         span: crate::datum::Span,
     ) -> Result<(), CompileError> {
+        let (small, spelling) = addend;
         let source = self.operand(emitter, operand)?;
         emitter.at(span);
-        emitter.abc(Opcode::AddSmall, target, source, small as u16);
+        emitter.emit(Instruction::abc(Opcode::AddSmall, target, source, small as u16).with_d(spelling));
         Ok(())
     }
 

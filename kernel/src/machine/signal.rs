@@ -12,14 +12,16 @@ use crate::number::NumberError;
 use crate::primitive::{Failure, Primitive};
 use crate::value::{Immediate, Value};
 
-use super::Hot;
 use super::control::chain_points;
 use super::execute::{Cold, Flow};
+use super::{Hot, Outcome};
 
 /// The library that defines the procedures the machine calls.
 pub(super) const CONTROL_LIBRARY: &str = "(duet internal control)";
 /// How many frames a condition remembers.
 const BACKTRACE_MAX: usize = 32;
+/// The stack that raising a condition needs at least, in words.
+const SIGNAL_WORDS: usize = 256;
 /// What a condition may take beyond the memory limit, so that running out of memory can be told.
 const RESERVE_BYTES: usize = 1 << 20;
 
@@ -91,7 +93,28 @@ impl Cold<'_> {
         hot.reload_heap(self.heap);
         hot.set(0, signal_procedure(self.heap, self.code).unwrap_or(uncaught));
         hot.set(1, condition);
+        if !hot.has_room(0, SIGNAL_WORDS) {
+            let grown = self.with_reserve(|cold| cold.grow_stack(hot, SIGNAL_WORDS, 2));
+            let Ok(grown) = grown else {
+                self.outcome = Some(Outcome::Uncaught(condition));
+                return (hot, Flow::Stop);
+            };
+            hot = grown;
+        }
         self.enter(hot, 1)
+    }
+
+    /// Does something that may take the reserve beyond the memory limit.
+    fn with_reserve<T>(&mut self, step: impl FnOnce(&mut Self) -> T) -> T {
+        let limit = Limits {
+            bytes_max: self.heap.words_max() * 8,
+        };
+        self.heap.set_limits(Limits {
+            bytes_max: limit.bytes_max + RESERVE_BYTES,
+        });
+        let outcome = step(self);
+        self.heap.set_limits(limit);
+        outcome
     }
 
     /// A condition of the given kind about the frame at the base, raised in its place.

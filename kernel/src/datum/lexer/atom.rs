@@ -105,13 +105,5 @@ fn is_malformed_number(word: &str) -> bool {
 }
 
 fn parse_number(word: &str) -> Option<Number> {
-    if let Ok(integer) = word.parse::<i64>() {
-        return (-(1 << 60)..1 << 60)
-            .contains(&integer)
-            .then_some(Number::Fixnum(integer));
-    }
-    if !word.bytes().any(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    word.parse::<f64>().ok().map(Number::Flonum)
+    Number::parse(word, 10)
 }

@@ -316,8 +316,10 @@ impl Cold<'_> {
         left: Value,
         right: Value,
     ) -> (Hot, Flow) {
-        let operands = [left, right];
-        let (name, operation) = operation_of(instruction.opcode());
+        let (name, operation) = operation_of(instruction);
+        // An addition of a constant may have been written the other way round.
+        let is_swapped = instruction.opcode() == Some(Opcode::AddSmall) && instruction.d() == 1;
+        let operands = if is_swapped { [right, left] } else { [left, right] };
         let mut outcome = self.arithmetic(operation, left, right);
         if outcome == Err(Failure::HeapFull) {
             let frame_words = self.frame_size(hot);
@@ -342,6 +344,13 @@ impl Cold<'_> {
                 (hot, Flow::Next)
             }
             Err(failure) => {
+                let failure = match failure {
+                    Failure::WrongType { argument, expected } if is_swapped => Failure::WrongType {
+                        argument: 1 - argument,
+                        expected,
+                    },
+                    failure => failure,
+                };
                 let condition = self.failure_condition(hot, name, &failure, |argument| operands[argument]);
                 self.signal(hot, condition)
             }
@@ -369,7 +378,7 @@ impl Cold<'_> {
 
 type Operation = fn(&Number, &Number) -> Result<Number, NumberError>;
 
-fn operation_of(opcode: Option<Opcode>) -> (&'static str, Operation) {
+fn operation_of(instruction: Instruction) -> (&'static str, Operation) {
     let table: [(Opcode, &'static str, Operation); 6] = [
         (Opcode::Subtract, "-", Number::sub),
         (Opcode::Multiply, "*", Number::mul),
@@ -378,8 +387,10 @@ fn operation_of(opcode: Option<Opcode>) -> (&'static str, Operation) {
         (Opcode::Remainder, "remainder", Number::remainder),
         (Opcode::Add, "+", Number::add),
     ];
-    let row = table.into_iter().find(|(row, ..)| Some(*row) == opcode);
-    row.map_or(("+", Number::add), |(_, name, operation)| (name, operation))
+    let row = table.into_iter().find(|(row, ..)| Some(*row) == instruction.opcode());
+    let is_subtraction = instruction.opcode() == Some(Opcode::AddSmall) && instruction.d() == 2;
+    let name = if is_subtraction { "-" } else { "+" };
+    row.map_or((name, Number::add), |(_, name, operation)| (name, operation))
 }
 
 fn comparison_of(opcode: Option<Opcode>) -> (&'static str, &'static [std::cmp::Ordering]) {
