@@ -32,10 +32,10 @@ use num_bigint::{BigInt, Sign};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
-/// The least fixnum, −2⁶².
-pub const FIXNUM_MIN: i64 = -(1 << 62);
-/// The greatest fixnum, 2⁶² − 1.
-pub const FIXNUM_MAX: i64 = (1 << 62) - 1;
+/// The least fixnum, −2⁶⁰.
+pub const FIXNUM_MIN: i64 = -(1 << 60);
+/// The greatest fixnum, 2⁶⁰ − 1.
+pub const FIXNUM_MAX: i64 = (1 << 60) - 1;
 
 /// The longest exact integer, numerator or denominator an operation may produce, in bits: half a megabyte.
 ///
@@ -52,7 +52,7 @@ pub const MAX_GCD_BITS: u64 = 1 << 19;
 /// A real number, in its one normal form: an integer that fits a fixnum is never `Big`, a ratio never has denominator one.
 #[derive(Clone, Debug)]
 pub enum Number {
-    /// An exact integer in the fixnum range, −2⁶² ≤ n < 2⁶².
+    /// An exact integer in the fixnum range, −2⁶⁰ ≤ n < 2⁶⁰.
     Fixnum(i64),
     /// An exact integer outside it.
     Big(BigInt),

@@ -591,7 +591,7 @@ impl Execute for Hot {
     #[inline(always)]
     fn multiply(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
         let (left, right) = (self.get(instruction.b()), self.get(instruction.c()));
-        let product = |left: i64, right: i64| (left >> 1).overflowing_mul(right);
+        let product = |left: i64, right: i64| (left >> 3).overflowing_mul(right);
         arithmetic!(self, cold, instruction, left, right, product, *)
     }
 
@@ -800,7 +800,7 @@ impl Hot {
         } else {
             crate::heap::KIND_MASK
         };
-        let position = (index.to_bits() >> 1) as usize;
+        let position = (index.to_bits() >> 3) as usize;
         let is_vector = header.to_bits() & mask == wanted.to_bits() & mask;
         (is_vector && index.is_fixnum() && position < header.payload() as usize).then_some(position)
     }

@@ -54,8 +54,8 @@ fn exact_flonum(value: f64) -> Option<Number> {
     if !value.is_finite() {
         return None;
     }
-    // 2⁶² itself is outside the fixnum range, and every float strictly inside converts without loss.
-    const LIMIT: f64 = (1u64 << 62) as f64;
+    // 2⁶⁰ itself is outside the fixnum range, and every float strictly inside converts without loss.
+    const LIMIT: f64 = (1u64 << 60) as f64;
     if libm::fabs(value) < LIMIT && libm::trunc(value) == value {
         return Some(Number::Fixnum(value as i64));
     }
