@@ -99,14 +99,6 @@ pub struct Datum {
 }
 
 impl Datum {
-    /// A datum of one node without children.
-    pub fn atom(node: Node) -> Self {
-        Self {
-            nodes: vec![node],
-            root: NodeId(0),
-        }
-    }
-
     /// One of its nodes.
     ///
     /// # Panics
@@ -114,9 +106,7 @@ impl Datum {
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]
     }
-}
 
-impl Datum {
     /// A datum of one node.
     pub fn of(node: Node) -> Datum {
         Datum {

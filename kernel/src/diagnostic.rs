@@ -211,6 +211,10 @@ impl Diagnostic {
     }
 
     /// What the author could do about it.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "most kinds say what to do by saying what is wrong"
+    )]
     pub fn hint(&self) -> Option<String> {
         match &self.kind {
             DiagnosticKind::Unbound { similar, .. } | DiagnosticKind::NotExported { similar, .. } => {

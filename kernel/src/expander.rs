@@ -26,6 +26,7 @@ use crate::syntax::scope::{Scope, ScopeSet};
 use crate::syntax::symbol::Symbol;
 use crate::syntax::{Identifier, Syntax, SyntaxStore};
 pub(crate) use body::{Context, Target, Value};
+pub(crate) use library::FEATURES;
 pub(crate) use unit::{Head, UnitExpander};
 
 /// The library that exports every core form and every primitive.
@@ -236,6 +237,22 @@ impl Expander {
         let module = self.new_module(Name::from(module_name.as_str()), false);
         let mut unit = UnitExpander::new(self, libraries, module);
         unit.program(name, text);
+        let (_, expansion) = unit.finish();
+        self.deliver(expansion)
+    }
+
+    /// Expands a library that no program has asked for yet: one that the machine needs, or that is to be compiled ahead.
+    ///
+    /// # Errors
+    /// Every error found in it and in the libraries it needs.
+    pub fn expand_library(
+        &mut self,
+        name: &LibraryName,
+        libraries: &mut dyn Libraries,
+    ) -> Result<Expansion, Vec<Diagnostic>> {
+        let module = self.new_module(Name::from("(program)"), false);
+        let mut unit = UnitExpander::new(self, libraries, module);
+        unit.require(name);
         let (_, expansion) = unit.finish();
         self.deliver(expansion)
     }

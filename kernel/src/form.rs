@@ -16,6 +16,7 @@ mod include;
 mod iteration;
 mod lambda;
 mod library;
+mod pattern;
 mod quasiquote;
 mod quote;
 mod record;
@@ -94,6 +95,9 @@ forms! {
     "include" "(include path …)" expression include::expression definition include::definition;
     "include-ci" "(include-ci path …)" expression include::expression definition include::definition;
     "cond-expand" "(cond-expand (requirement form …) … (else form …))" expression include::cond_expand_expression definition include::cond_expand_definition;
+    "%features" "(%features)" expression include::features;
+    "pattern" "(pattern template)" expression pattern::pattern;
+    "capture-lambda" "(capture-lambda template body …)" expression pattern::capture_lambda;
     "import" "(import import-set …)" definition library::import;
     "define-library" "(define-library name (export name …) (import import-set …) (begin form …) …)" definition library::define_library;
     "define-module" "(define-module name (provide name …) (require import-set …) form …)" definition library::define_module;

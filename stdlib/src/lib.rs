@@ -1,1 +1,71 @@
 //! Duet's standard library: Scheme sources, embedded.
+//!
+//! Owns the list of files.
+//! INVARIANT: every `.sld` and `.scm` file of this folder is in the list.
+//! It does not read, find or expand libraries.
+
+macro_rules! embed {
+    ($( $path:literal, )*) => {
+        /// Every file: its path, with `/`, and its text.
+        pub const FILES: &[(&str, &str)] = &[$( ($path, include_str!(concat!("../", $path))) ),*];
+    };
+}
+
+embed! {
+    "duet/base.sld",
+    "duet/dataspace.scm",
+    "duet/dataspace.sld",
+    "duet/internal/control.sld",
+    "duet/internal/dynamic.scm",
+    "duet/internal/exceptions.scm",
+    "duet/internal/lazy.sld",
+    "duet/internal/lists.scm",
+    "duet/internal/lists.sld",
+    "duet/internal/parameters.scm",
+    "duet/internal/ports.scm",
+    "duet/internal/ports.sld",
+    "duet/internal/prompts.scm",
+    "duet/internal/sequences.scm",
+    "duet/internal/sequences.sld",
+    "duet/internal/syntax.sld",
+    "scheme/base.sld",
+    "scheme/case-lambda.sld",
+    "scheme/char.sld",
+    "scheme/cxr.sld",
+    "scheme/inexact.sld",
+    "scheme/lazy.sld",
+    "scheme/process-context.sld",
+    "scheme/r5rs.sld",
+    "scheme/read.sld",
+    "scheme/time.sld",
+    "scheme/write.sld",
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::FILES;
+
+    #[test]
+    fn every_source_file_is_in_the_list() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut found = Vec::new();
+        let mut folders = vec![root.join("scheme"), root.join("duet")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).expect("a folder of sources") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let relative = path.strip_prefix(root).expect("below the root");
+                found.push(relative.to_string_lossy().replace('\\', "/"));
+            }
+        }
+        found.sort();
+        let listed: Vec<_> = FILES.iter().map(|(path, _)| (*path).to_owned()).collect();
+        assert_eq!(found, listed);
+    }
+}

@@ -1,7 +1,7 @@
 //! Tokens: the lexical syntax of R7RS-small, with keywords.
 //!
 //! Owns the division of a text into tokens with byte positions, and the meaning of each atom.
-//! INVARIANT: every call to [`Lexer::next`] either consumes at least one byte or answers [`Token::End`], whatever the text.
+//! INVARIANT: every call to [`Lexer::next_token`] either consumes at least one byte or answers [`Token::End`], whatever the text.
 //! It does not know how tokens nest.
 //! Read next: `reader.rs`.
 
@@ -80,7 +80,7 @@ impl<'a> Lexer<'a> {
     ///
     /// # Errors
     /// The problem and the extent of the offending text, which has been consumed; the lexer goes on behind it.
-    pub fn next(&mut self) -> Result<(Token, Extent), (ReadProblem, Extent)> {
+    pub fn next_token(&mut self) -> Result<(Token, Extent), (ReadProblem, Extent)> {
         loop {
             self.skip_blanks()?;
             let start = self.offset;

@@ -11,7 +11,6 @@ use std::fmt::{self, Write as _};
 use super::lexer::atom::{CHARACTER_NAMES, is_plain_symbol};
 use super::lexer::is_delimiter;
 use super::{Datum, Name, Node, NodeId};
-use crate::number::Number;
 
 impl fmt::Display for Datum {
     /// Writes the external representation, as `write` does.
@@ -64,7 +63,14 @@ fn open(datum: &Datum, id: NodeId, formatter: &mut fmt::Formatter<'_>, work: &mu
             }
             Ok(())
         }
-        atom => write_atom(atom, formatter),
+        atom @ (Node::Nil
+        | Node::Boolean(_)
+        | Node::Number(_)
+        | Node::Character(_)
+        | Node::String(_)
+        | Node::Symbol(_)
+        | Node::Keyword(_)
+        | Node::Bytevector(_)) => write_atom(atom, formatter),
     }
 }
 
@@ -75,19 +81,19 @@ fn tail(
     formatter: &mut fmt::Formatter<'_>,
     work: &mut Vec<Task>,
 ) -> fmt::Result {
-    match datum.node(id) {
-        Node::Nil => formatter.write_char(')'),
-        Node::Pair(first, rest) if !labels.contains_key(&id) => {
-            formatter.write_char(' ')?;
-            work.extend([Task::Tail(*rest), Task::Node(*first)]);
-            Ok(())
-        }
-        _ => {
-            formatter.write_str(" . ")?;
-            work.extend([Task::Text(")"), Task::Node(id)]);
-            Ok(())
-        }
+    if *datum.node(id) == Node::Nil {
+        return formatter.write_char(')');
     }
+    if let Node::Pair(first, rest) = datum.node(id)
+        && !labels.contains_key(&id)
+    {
+        formatter.write_char(' ')?;
+        work.extend([Task::Tail(*rest), Task::Node(*first)]);
+        return Ok(());
+    }
+    formatter.write_str(" . ")?;
+    work.extend([Task::Text(")"), Task::Node(id)]);
+    Ok(())
 }
 
 /// The label to print at a node: `#n=` the first time, `#n#` afterwards, nothing if it heads no cycle.
@@ -123,17 +129,13 @@ fn cycle_heads(datum: &Datum) -> BTreeMap<NodeId, Option<u32>> {
                 heads.insert(id, None);
             }
             (false, Visit::Never) => {
-                let children: &[NodeId] = match datum.node(id) {
-                    Node::Pair(first, rest) => &[*first, *rest],
-                    Node::Vector(elements) => elements,
-                    _ => {
-                        *visit = Visit::Done;
-                        continue;
-                    }
-                };
                 *visit = Visit::Open;
                 work.push((id, true));
-                work.extend(children.iter().map(|child| (*child, false)));
+                if let Node::Pair(first, rest) = datum.node(id) {
+                    work.extend([(*first, false), (*rest, false)]);
+                } else if let Node::Vector(elements) = datum.node(id) {
+                    work.extend(elements.iter().map(|child| (*child, false)));
+                }
             }
         }
     }
@@ -144,7 +146,7 @@ fn write_atom(node: &Node, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
     match node {
         Node::Nil => formatter.write_str("()"),
         Node::Boolean(value) => formatter.write_str(if *value { "#t" } else { "#f" }),
-        Node::Number(number) => write_number(number, formatter),
+        Node::Number(number) => write!(formatter, "{number}"),
         Node::Character(character) => write_character(*character, formatter),
         Node::String(text) => write_delimited(text, '"', formatter),
         Node::Symbol(name) => write_symbol(name, formatter),
@@ -208,13 +210,4 @@ fn write_delimited(text: &str, delimiter: char, formatter: &mut fmt::Formatter<'
         }
     }
     formatter.write_char(delimiter)
-}
-
-fn write_number(number: &Number, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match number {
-        Number::Fixnum(integer) => write!(formatter, "{integer}"),
-        Number::Big(integer) => write!(formatter, "{integer}"),
-        Number::Ratio(ratio) => write!(formatter, "{ratio}"),
-        Number::Flonum(real) => write!(formatter, "{real:?}"),
-    }
 }

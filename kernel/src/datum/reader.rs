@@ -230,7 +230,7 @@ impl<'a> Reader<'a> {
 
     /// Handles one token; whether to go on: the text has not ended and fewer than `limit` data are complete.
     fn step(&mut self, limit: usize) -> bool {
-        let (token, extent) = match self.lexer.next() {
+        let (token, extent) = match self.lexer.next_token() {
             Ok(located) => located,
             Err((problem, extent)) => {
                 self.error(problem, extent);
@@ -420,21 +420,18 @@ impl<'a> Reader<'a> {
     fn close_bytevector(&mut self, base: usize, whole: Extent) -> NodeId {
         let mut bytes = Vec::new();
         for element in self.values.split_off(base) {
-            let byte = match &self.reading.nodes[element.0 as usize] {
-                Node::Number(Number::Fixnum(number)) => u8::try_from(*number).ok(),
-                _ => None,
-            };
-            match byte {
-                Some(byte) => bytes.push(byte),
-                None => {
-                    let span = self.reading.spans[element.0 as usize];
-                    self.errors.push(ReadError {
-                        problem: ReadProblem::NotAByte,
-                        span,
-                        related: None,
-                    });
-                }
+            if let Node::Number(Number::Fixnum(number)) = &self.reading.nodes[element.0 as usize]
+                && let Ok(byte) = u8::try_from(*number)
+            {
+                bytes.push(byte);
+                continue;
             }
+            let span = self.reading.spans[element.0 as usize];
+            self.errors.push(ReadError {
+                problem: ReadProblem::NotAByte,
+                span,
+                related: None,
+            });
         }
         self.add(Node::Bytevector(Arc::from(bytes)), whole)
     }

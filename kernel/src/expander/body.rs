@@ -13,16 +13,16 @@ use crate::core::{Core, CoreId, GlobalName, Lambda, VariableId};
 use crate::datum::Name;
 use crate::diagnostic::{DiagnosticKind, Failure};
 use crate::syntax::binding::Binding;
-use crate::syntax::scope::Scope;
+use crate::syntax::scope::ScopeSet;
 use crate::syntax::{Identifier, Syntax};
 
 /// A sequence of definitions and expressions in the course of its first pass.
 pub(crate) struct Context {
     is_top_level: bool,
-    /// Scopes of the macro uses of this context, which definitions do not keep.
-    pub(super) use_scopes: Vec<Scope>,
-    /// Forms to come, the next one last.
-    pending: Vec<Syntax>,
+    /// Scopes of the macro uses that produced the current form. What the form defines does not keep them.
+    pub(super) use_scopes: ScopeSet,
+    /// Forms to come, the next one last, with the scopes of the macro uses that produced them.
+    pending: Vec<(Syntax, ScopeSet)>,
     items: Vec<Item>,
     /// What this body has defined.
     defined: BTreeSet<Identifier>,
@@ -60,10 +60,11 @@ pub(crate) enum Value {
 
 impl Context {
     fn new(is_top_level: bool, forms: &[Syntax]) -> Self {
-        let pending = forms.iter().rev().copied().collect();
+        let use_scopes = ScopeSet::EMPTY;
+        let pending = forms.iter().rev().map(|form| (*form, use_scopes)).collect();
         Self {
             is_top_level,
-            use_scopes: Vec::new(),
+            use_scopes,
             pending,
             items: Vec::new(),
             defined: BTreeSet::new(),
@@ -77,14 +78,14 @@ impl Context {
 
     /// Puts forms in place of the current one.
     pub(crate) fn splice(&mut self, forms: &[Syntax]) {
-        self.pending.extend(forms.iter().rev());
+        let use_scopes = self.use_scopes;
+        self.pending.extend(forms.iter().rev().map(|form| (*form, use_scopes)));
     }
 
     /// Takes all forms that are still to come.
     pub(crate) fn take_rest(&mut self) -> Vec<Syntax> {
-        let mut rest = std::mem::take(&mut self.pending);
-        rest.reverse();
-        rest
+        let rest = std::mem::take(&mut self.pending);
+        rest.into_iter().rev().map(|(form, _)| form).collect()
     }
 
     /// Adds a definition.
@@ -112,13 +113,8 @@ impl UnitExpander<'_> {
         })
     }
 
-    /// Expands the top level of the unit.
-    pub(super) fn top_level(&mut self, forms: &[Syntax]) {
-        let Some(place) = forms.first().copied() else {
-            let nothing = self.session.syntax.make_nothing();
-            self.body = Some(self.node(Core::Unspecified, nothing));
-            return;
-        };
+    /// Expands the top level of the unit; `None` if nothing is left to evaluate.
+    pub(super) fn top_level(&mut self, forms: &[Syntax]) -> Option<CoreId> {
         let mut context = Context::new(true, forms);
         self.discover(&mut context);
         let mut code = Vec::with_capacity(context.items.len());
@@ -129,12 +125,14 @@ impl UnitExpander<'_> {
                 Some((Target::Local(_), _)) | None => value,
             });
         }
-        self.body = Some(self.sequence_node(code, place));
+        let place = *forms.first()?;
+        (!code.is_empty()).then(|| self.sequence_node(code, place))
     }
 
     /// The first pass.
     fn discover(&mut self, context: &mut Context) {
-        while let Some(form) = context.pending.pop() {
+        while let Some((form, use_scopes)) = context.pending.pop() {
+            context.use_scopes = use_scopes;
             if self.is_abandoned() {
                 return;
             }
@@ -148,7 +146,7 @@ impl UnitExpander<'_> {
         match self.head(form)? {
             Head::Macro(index, keyword) => {
                 let rewritten = self.rewrite(index, keyword, form, Some(context))?;
-                context.pending.push(rewritten);
+                context.splice(&[rewritten]);
             }
             Head::Form(row) => match row.definition {
                 Some(define) => define(self, context, form)?,
@@ -286,8 +284,10 @@ impl UnitExpander<'_> {
 
     fn defined_identifier(&mut self, context: &Context, form: Syntax, name: Syntax) -> Result<Identifier, Failure> {
         let mut name = name;
-        for scope in &context.use_scopes {
-            name = self.session.syntax.remove_scope(name, *scope);
+        let mut use_scopes = context.use_scopes;
+        while let Some((scope, rest)) = self.session.syntax.sets.split(use_scopes) {
+            name = self.session.syntax.remove_scope(name, scope);
+            use_scopes = rest;
         }
         self.identifier_in(form, name)
     }

@@ -45,15 +45,21 @@ impl UnitExpander<'_> {
 
     /// Binds what the default libraries export.
     pub(super) fn import_defaults(&mut self) {
-        let place = self.session.syntax.make_nothing();
         for library in self.session.default_imports.clone() {
-            match self.exports(&library, place) {
-                Ok(Some(names)) => self.bind_imports(names),
-                Ok(None) => {}
-                Err(failure) => {
-                    self.report(failure);
-                    self.abandon();
-                }
+            let names = self.require(&library);
+            self.bind_imports(names);
+        }
+    }
+
+    /// What a library exports that no text asked for.
+    pub(super) fn require(&mut self, library: &LibraryName) -> BTreeMap<Symbol, Binding> {
+        let place = self.session.syntax.make_nothing();
+        match self.exports(library, place) {
+            Ok(names) => names.unwrap_or_default(),
+            Err(failure) => {
+                self.report(failure);
+                self.abandon();
+                BTreeMap::new()
             }
         }
     }
@@ -201,7 +207,11 @@ impl UnitExpander<'_> {
     }
 
     /// What a library exports, which is loaded if it has not been; `None` if it has errors, which are recorded.
-    fn exports(&mut self, library: &LibraryName, place: Syntax) -> Result<Option<BTreeMap<Symbol, Binding>>, Failure> {
+    pub(super) fn exports(
+        &mut self,
+        library: &LibraryName,
+        place: Syntax,
+    ) -> Result<Option<BTreeMap<Symbol, Binding>>, Failure> {
         let name = library.to_name();
         if !self.session.libraries.contains_key(&name) {
             self.load(library, place)?;

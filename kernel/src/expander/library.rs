@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 
 use super::unit::UnitExpander;
-use super::{Library, SourceText};
+use super::{Library, LibraryName, SourceText};
+use crate::core::Core;
 use crate::datum::{Name, Node};
 use crate::diagnostic::{DiagnosticKind, Failure};
 use crate::syntax::binding::Binding;
@@ -19,13 +20,21 @@ use crate::syntax::{Identifier, Syntax};
 const PROGRAM_FORMS: [&str; 3] = ["import", "define-library", "define-module"];
 
 /// What `(features)` answers and `cond-expand` knows.
-pub(super) const FEATURES: [&str; 6] = ["r7rs", "exact-closed", "full-unicode", "ratios", "duet", "duet-0.1"];
+pub(crate) const FEATURES: [&str; 6] = ["r7rs", "exact-closed", "full-unicode", "ratios", "duet", "duet-0.1"];
+
+/// What an `export` declaration names.
+enum Export {
+    /// An internal name under an external one.
+    Name(Symbol, Symbol),
+    /// Everything that another library exports.
+    All(LibraryName),
+}
 
 /// The declarations of a library.
 #[derive(Default)]
 struct Declarations {
-    /// Internal name, external name, and where the export is written.
-    exports: Vec<(Symbol, Symbol, Syntax)>,
+    /// Each with the place where it is written.
+    exports: Vec<(Export, Syntax)>,
     imports: Vec<(Syntax, Vec<Syntax>)>,
     body: Vec<Syntax>,
 }
@@ -41,15 +50,24 @@ impl UnitExpander<'_> {
             self.import_defaults();
         }
         self.bind_program_forms();
-        self.top_level(&forms);
+        self.main_body(&forms);
     }
 
     /// Expands the text of an interaction.
     pub(super) fn interaction(&mut self, name: &str, text: &str) {
         self.bind_program_forms();
         if let Some(forms) = self.read_top_level(name, text) {
-            self.top_level(&forms);
+            self.main_body(&forms);
         }
+    }
+
+    /// Expands forms whose value someone waits for, even if there are none.
+    fn main_body(&mut self, forms: &[Syntax]) {
+        let body = self.top_level(forms);
+        self.body = Some(body.unwrap_or_else(|| {
+            let place = self.session.syntax.make_nothing();
+            self.node(Core::Unspecified, place)
+        }));
     }
 
     fn read_top_level(&mut self, name: &str, text: &str) -> Option<Vec<Syntax>> {
@@ -159,7 +177,7 @@ impl UnitExpander<'_> {
             self.import(*import, sets);
         }
         if !declarations.body.is_empty() && !self.is_abandoned() {
-            self.top_level(&declarations.body);
+            self.body = self.top_level(&declarations.body);
         }
         let exports = self.resolve_exports(declarations.exports);
         exports.map_err(|failure| self.report(failure)).ok()
@@ -172,7 +190,7 @@ impl UnitExpander<'_> {
             "export" | "provide" => {
                 for spec in arguments {
                     let export = self.export(library, *spec)?;
-                    declarations.exports.push(export);
+                    declarations.exports.push((export, *spec));
                 }
             }
             "import" | "require" => declarations.imports.push((form, arguments.to_vec())),
@@ -206,47 +224,46 @@ impl UnitExpander<'_> {
         })
     }
 
-    fn export(&mut self, library: Syntax, spec: Syntax) -> Result<(Symbol, Symbol, Syntax), Failure> {
+    fn export(&mut self, library: Syntax, spec: Syntax) -> Result<Export, Failure> {
         if let Some(identifier) = self.session.syntax.identifier(spec) {
-            return Ok((identifier.symbol, identifier.symbol, spec));
+            return Ok(Export::Name(identifier.symbol, identifier.symbol));
         }
         let parts = self.list_in(library, spec)?;
-        let [rename, internal, external] = parts[..] else {
-            return Err(self.malformed_at(library, spec));
-        };
-        if self.text_of(rename) != "rename" {
-            return Err(self.malformed_at(library, spec));
+        match parts[..] {
+            [head, internal, external] if self.text_of(head) == "rename" => {
+                let internal = self.identifier_in(library, internal)?;
+                let external = self.identifier_in(library, external)?;
+                Ok(Export::Name(internal.symbol, external.symbol))
+            }
+            [head, name] if self.text_of(head) == "all-from" => Ok(Export::All(self.library_name(library, name)?)),
+            _ => Err(self.malformed_at(library, spec)),
         }
-        let (internal, external) = (
-            self.identifier_in(library, internal)?,
-            self.identifier_in(library, external)?,
-        );
-        Ok((internal.symbol, external.symbol, spec))
     }
 
-    fn resolve_exports(&mut self, specs: Vec<(Symbol, Symbol, Syntax)>) -> Result<BTreeMap<Symbol, Binding>, Failure> {
+    fn resolve_exports(&mut self, specs: Vec<(Export, Syntax)>) -> Result<BTreeMap<Symbol, Binding>, Failure> {
         let scopes = self.module.scopes;
         let mut exports = BTreeMap::new();
-        for (internal, external, place) in specs {
-            let Some(binding) = self.resolve(
-                place,
-                Identifier {
-                    symbol: internal,
-                    scopes,
+        for (export, place) in specs {
+            let named = match export {
+                Export::All(library) => self.exports(&library, place)?.unwrap_or_default(),
+                Export::Name(symbol, external) => match self.resolve(place, Identifier { symbol, scopes })? {
+                    Some(binding) => BTreeMap::from([(external, binding)]),
+                    None => {
+                        let name = self.session.syntax.symbols.name(symbol).clone();
+                        let failure = self.failure(place, DiagnosticKind::ExportsUndefined { name });
+                        self.report(failure);
+                        continue;
+                    }
                 },
-            )?
-            else {
-                let name = self.session.syntax.symbols.name(internal).clone();
-                let failure = self.failure(place, DiagnosticKind::ExportsUndefined { name });
-                self.report(failure);
-                continue;
             };
-            if exports
-                .insert(external, binding)
-                .is_some_and(|earlier| earlier != binding)
-            {
-                let name = self.session.syntax.symbols.name(external).clone();
-                return Err(self.failure(place, DiagnosticKind::DuplicateExport { name }));
+            for (external, binding) in named {
+                if exports
+                    .insert(external, binding)
+                    .is_some_and(|earlier| earlier != binding)
+                {
+                    let name = self.session.syntax.symbols.name(external).clone();
+                    return Err(self.failure(place, DiagnosticKind::DuplicateExport { name }));
+                }
             }
         }
         Ok(exports)

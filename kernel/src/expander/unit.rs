@@ -203,7 +203,7 @@ impl<'a> UnitExpander<'a> {
             let scope = syntax.sets.fresh();
             form = syntax.add_scope(form, scope);
             if let Some(context) = context {
-                context.use_scopes.push(scope);
+                context.use_scopes = syntax.sets.insert(context.use_scopes, scope);
             }
         }
         let macro_use = Use {
@@ -354,7 +354,12 @@ impl<'a> UnitExpander<'a> {
     pub(crate) fn malformed_at(&mut self, form: Syntax, part: Syntax) -> Failure {
         let grammar = match self.head(form) {
             Ok(Head::Form(row)) => row.grammar,
-            _ => "a declaration of a library",
+            // A library's own keywords are not bound in it.
+            _ => {
+                let keyword = self.session.syntax.pair(form).map(|(head, _)| self.text_of(head));
+                let row = keyword.and_then(|keyword| FORMS.iter().find(|row| row.name == keyword));
+                row.map_or("a declaration of a library", |row| row.grammar)
+            }
         };
         self.failure(part, DiagnosticKind::Malformed { grammar })
     }
@@ -364,6 +369,10 @@ impl<'a> UnitExpander<'a> {
     }
 
     /// Records an error.
+    #[expect(
+        clippy::boxed_local,
+        reason = "a failure is boxed where it arises and unboxed only here"
+    )]
     pub(crate) fn report(&mut self, failure: Failure) {
         let is_fatal = matches!(
             failure.kind,
@@ -427,14 +436,14 @@ impl<'a> UnitExpander<'a> {
     /// A literal.
     pub(crate) fn constant(&mut self, syntax: Syntax) -> CoreId {
         let datum = match self.session.syntax.atom(syntax) {
-            Some(atom) => Datum::atom(atom.clone()),
+            Some(atom) => Datum::of(atom.clone()),
             None => self.session.syntax.datum(syntax),
         };
         self.node(Core::Constant(datum), syntax)
     }
 
     pub(crate) fn boolean(&mut self, value: bool, place: Syntax) -> CoreId {
-        self.node(Core::Constant(Datum::atom(Node::Boolean(value))), place)
+        self.node(Core::Constant(Datum::of(Node::Boolean(value))), place)
     }
 
     pub(crate) fn sequence_node(&mut self, mut forms: Vec<CoreId>, place: Syntax) -> CoreId {

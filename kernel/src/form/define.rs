@@ -99,7 +99,7 @@ fn define_each(unit: &mut UnitExpander<'_>, targets: Vec<Target>, values: Vec<Co
 fn select_each(unit: &mut UnitExpander<'_>, vector: VariableId, count: usize, place: Syntax) -> Vec<CoreId> {
     let select = |index: usize| {
         let index = Number::Fixnum(i64::try_from(index).unwrap_or(i64::MAX));
-        let index = unit.node(Core::Constant(Datum::atom(Node::Number(index))), place);
+        let index = unit.node(Core::Constant(Datum::of(Node::Number(index))), place);
         let vector = unit.node(Core::Local(vector), place);
         unit.primitive_call("vector-ref", vec![vector, index], place)
     };

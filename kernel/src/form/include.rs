@@ -1,9 +1,11 @@
-//! `include`, `include-ci` and `cond-expand`: forms from elsewhere, or from the first clause that holds.
+//! `include`, `include-ci` and `cond-expand`: forms from elsewhere, or from the first clause that holds; and the features that clauses ask for.
 
 use crate::core::CoreId;
+use crate::datum::Name;
 use crate::diagnostic::Failure;
-use crate::expander::{Context, UnitExpander};
+use crate::expander::{Context, FEATURES, UnitExpander};
 use crate::syntax::Syntax;
+use crate::syntax::scope::ScopeSet;
 
 pub(super) fn expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
     let forms = included(unit, form)?;
@@ -37,4 +39,15 @@ pub(super) fn cond_expand_definition(
     let forms = unit.choose_clause(form, &parts[1..])?;
     context.splice(&forms);
     Ok(())
+}
+
+/// `(%features)`: the constant list of features.
+pub(super) fn features(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+    let store = &mut unit.session.syntax;
+    let features: Vec<_> = FEATURES
+        .iter()
+        .map(|name| store.make_identifier(&Name::from(*name), ScopeSet::EMPTY, form))
+        .collect();
+    let features = store.make_list(&features, None, form);
+    Ok(unit.constant(features))
 }

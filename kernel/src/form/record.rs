@@ -135,7 +135,7 @@ fn define_field(
 ) -> Result<(), Failure> {
     let operands = |unit: &mut UnitExpander<'_>, record| {
         let index = Node::Number(Number::Fixnum(i64::try_from(index).unwrap_or(i64::MAX)));
-        let index = unit.node(Core::Constant(Datum::atom(index)), form);
+        let index = unit.node(Core::Constant(Datum::of(index)), form);
         vec![
             unit.node(Core::Local(record), form),
             unit.read(type_target, form),

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::core::CoreId;
+use crate::core::{Core, CoreId};
 use crate::diagnostic::{DiagnosticKind, Failure};
-use crate::expander::{Context, Head, Transformer, UnitExpander};
+use crate::expander::{Context, Head, Transformer, UnitExpander, Value};
 use crate::syntax::Syntax;
 use crate::syntax::binding::Binding;
 use crate::syntax::rules::Rules;
@@ -15,8 +15,16 @@ pub(super) fn define_syntax(unit: &mut UnitExpander<'_>, context: &mut Context, 
     let [_, name, transformer] = unit.parts(form)?[..] else {
         return Err(unit.malformed(form));
     };
-    let binding = unit.transformer(transformer, form)?;
-    unit.define_keyword(context, (form, name), binding)
+    match unit.transformer(transformer, form) {
+        Ok(binding) => unit.define_keyword(context, (form, name), binding),
+        Err(failure) => {
+            // Uses of the keyword should not be errors too.
+            let target = unit.define_variable(context, form, name)?;
+            let nothing = unit.node(Core::Unspecified, form);
+            context.define(target, Value::Ready(nothing), form);
+            Err(failure)
+        }
+    }
 }
 
 pub(super) fn let_syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {

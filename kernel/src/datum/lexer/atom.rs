@@ -42,7 +42,8 @@ pub(super) fn word(word: &str, folds_case: bool) -> Result<Node, ReadProblem> {
         }
     };
     Ok(match word.strip_prefix(':') {
-        Some(keyword) if !keyword.is_empty() => Node::Keyword(fold(keyword)),
+        // `::` and `:::` are traditional names, the latter of custom ellipses.
+        Some(keyword) if !keyword.bytes().all(|byte| byte == b':') => Node::Keyword(fold(keyword)),
         _ => Node::Symbol(fold(word)),
     })
 }

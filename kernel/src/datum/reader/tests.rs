@@ -226,16 +226,16 @@ fn a_million_nested_parentheses_are_a_datum() {
 fn datum() -> impl Strategy<Value = String> {
     let atom = prop_oneof![
         any::<i32>().prop_map(|number| number.to_string()),
-        any::<String>().prop_map(|text| Datum::atom(Node::String(Arc::from(text))).to_string()),
-        any::<String>().prop_map(|text| Datum::atom(Node::Symbol(Name::from(text.as_str()))).to_string()),
-        any::<String>().prop_map(|text| Datum::atom(Node::Keyword(Name::from(text.as_str()))).to_string()),
-        "[-+.0-9a-e:#|]{1,6}".prop_map(|text| Datum::atom(Node::Symbol(Name::from(text.as_str()))).to_string()),
-        any::<char>().prop_map(|character| Datum::atom(Node::Character(character)).to_string()),
+        any::<String>().prop_map(|text| Datum::of(Node::String(Arc::from(text))).to_string()),
+        any::<String>().prop_map(|text| Datum::of(Node::Symbol(Name::from(text.as_str()))).to_string()),
+        any::<String>().prop_map(|text| Datum::of(Node::Keyword(Name::from(text.as_str()))).to_string()),
+        "[-+.0-9a-e:#|]{1,6}".prop_map(|text| Datum::of(Node::Symbol(Name::from(text.as_str()))).to_string()),
+        any::<char>().prop_map(|character| Datum::of(Node::Character(character)).to_string()),
         any::<f64>()
             .prop_filter("finite", |real| real.is_finite())
-            .prop_map(|real| format!("{real:?}")),
+            .prop_map(|real| Datum::of(Node::Number(Number::Flonum(real))).to_string()),
         proptest::collection::vec(any::<u8>(), 0..4)
-            .prop_map(|bytes| Datum::atom(Node::Bytevector(Arc::from(bytes))).to_string()),
+            .prop_map(|bytes| Datum::of(Node::Bytevector(Arc::from(bytes))).to_string()),
     ];
     atom.prop_recursive(6, 64, 6, |element| {
         prop_oneof![
@@ -258,7 +258,7 @@ proptest! {
     #[test]
     fn symbols_and_strings_survive_printing(text: String) {
         for node in [Node::Symbol(Name::from(text.as_str())), Node::Keyword(Name::from(text.as_str())), Node::String(Arc::from(text.as_str()))] {
-            let printed = Datum::atom(node.clone()).to_string();
+            let printed = Datum::of(node.clone()).to_string();
             let (datum, end) = read_one(&printed, 0).unwrap().unwrap();
             prop_assert_eq!(end, printed.len());
             prop_assert_eq!(datum.node(datum.root), &node);

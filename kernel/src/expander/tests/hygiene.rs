@@ -97,7 +97,7 @@ fn macros_define_macros_and_variables() {
             "(define-syntax be-like-begin (syntax-rules () ((be-like-begin name) \
                (define-syntax name (syntax-rules () ((name expr (... ...)) (begin expr (... ...))))))))
              (be-like-begin sequence) (sequence 1 2 3)",
-            "(begin 1 2 3)",
+            "1\n2\n3",
         ),
         (
             "(define-syntax def (syntax-rules () ((_ n v) (define n v)))) (def x 1) x",
@@ -149,7 +149,7 @@ fn rules_match_as_the_reports_say() {
         (rules("((_ a ... y . r) '((a ...) y r))", "(m 1 2 . 3)"), "'((1) 2 3)"),
         (rules("((_ #(a b ...)) '(a #(b ...)))", "(m #(1 2 3))"), "'(1 #(2 3))"),
         (rules("((_ a . b) '(b . a))", "(m 1 2 3) (m 1 . 2)"), "'((2 3) . 1)\n'(2 . 1)"),
-        (rules("((_ _ _ x) 'x)", "(m 1 2 3)"), "'3"),
+        (rules("((_ _ _ x) 'x)", "(m 1 2 3)"), "3"),
         (rules("((_ \"s\" #\\a 1) 'atoms) ((_ . r) 'other)", "(m \"s\" #\\a 1) (m \"t\" #\\a 1)"), "'atoms\n'other"),
         (rules("((_ (x y) ...) '((x ...) (y ...)))", "(m (1 2) (3 4))"), "'((1 3) (2 4))"),
         (rules("((_ x (y ...)) '((x y) ...))", "(m 1 (2 3))"), "'((1 2) (1 3))"),
@@ -215,7 +215,7 @@ fn program(names: &[String], shape: &[u8]) -> String {
             3 => format!("(let () (define {a} {b}) {text})"),
             4 => format!("(with {a} {text})"),
             5 => format!("(let {a} (({b} 1)) {text})"),
-            _ => format!("(let-syntax ((m (syntax-rules () ((_ e) (let (({a} 2)) (cons {b} e)))))) (m {text}))"),
+            _ => format!("(let-syntax ((m (syntax-rules () ((_ hole) (let (({a} 2)) (cons {b} hole)))))) (m {text}))"),
         };
     }
     let macros = "(define-syntax swap (syntax-rules () ((_ x y e) (let ((tmp x)) (let ((x y) (y tmp)) e)))))

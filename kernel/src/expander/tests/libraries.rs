@@ -204,7 +204,7 @@ fn interactions_share_a_top_level() {
             "#unspecified",
             0,
         ),
-        ("(twice (g))", "(begin (@g) (@g))", 0),
+        ("(twice (g))", "(@g)\n(@g)", 0),
         ("(define car 5) car", "(define @car 5)\n@car", 0),
         ("(import (stack)) (push 1)", "(@(stack)push 1)", 0),
         ("(peek)", "(@(stack)top)", 0),

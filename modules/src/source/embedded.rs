@@ -1,0 +1,38 @@
+//! Sources that are part of the program.
+
+use duet_kernel::expander::SourceError;
+
+use super::Source;
+
+/// A fixed list of paths and texts.
+#[derive(Clone, Copy, Debug)]
+pub struct Embedded<'a> {
+    name: &'static str,
+    files: &'a [(&'a str, &'a str)],
+}
+
+impl<'a> Embedded<'a> {
+    /// A source whose files are called `<name>/path` in messages.
+    pub fn new(name: &'static str, files: &'a [(&'a str, &'a str)]) -> Self {
+        Self { name, files }
+    }
+}
+
+impl Source for Embedded<'_> {
+    fn read(&self, path: &str) -> Result<Option<String>, SourceError> {
+        let file = self.files.iter().find(|(known, _)| *known == path);
+        Ok(file.map(|(_, text)| (*text).to_owned()))
+    }
+
+    fn display_name(&self, path: &str) -> String {
+        format!("<{}>/{path}", self.name)
+    }
+
+    fn paths(&self) -> Vec<String> {
+        self.files
+            .iter()
+            .map(|(path, _)| (*path).to_owned())
+            .filter(|path| path.ends_with(".sld"))
+            .collect()
+    }
+}

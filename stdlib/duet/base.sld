@@ -1,0 +1,38 @@
+;;; Everything an ordinary program needs: the procedures and syntax of R7RS-small, and Duet's own.
+(define-library (duet base)
+  (export
+    (all-from (scheme base)) (all-from (scheme case-lambda)) (all-from (scheme char)) (all-from (scheme cxr))
+    (all-from (scheme inexact)) (all-from (scheme lazy)) (all-from (scheme read)) (all-from (scheme write))
+    (all-from (duet internal lists))
+    ;; Conditions.
+    condition? condition-kind condition-message condition-irritants assert
+    ;; Delimited continuations.
+    make-prompt-tag default-prompt-tag call-with-prompt abort-to-prompt call-with-composable-continuation
+    prompt control prompt-at control-at reset shift reset-at shift-at
+    ;; Ports.
+    with-output-to-string with-input-from-string
+    ;; Keywords, records, dictionaries.
+    keyword? keyword->symbol symbol->keyword
+    record record? record-label record-fields
+    dictionary dictionary?
+    ;; Multiple values.
+    receive)
+  (import
+    (duet kernel)
+    (scheme base) (scheme case-lambda) (scheme char) (scheme cxr) (scheme inexact) (scheme lazy) (scheme read) (scheme write)
+    (duet internal lists)
+    (except (duet internal control) %rewind %signal %wrong-type %exit-extents)
+    (only (duet internal ports) with-output-to-string with-input-from-string))
+  (begin
+    ;;;> Raises a condition of kind `assertion-failed` unless the expression is true.
+    (define-syntax assert
+      (syntax-rules ()
+        ((_ expression)
+         (unless expression
+           (raise (%make-condition 'assertion-failed "assertion failed" '(expression)))))))
+
+    ;;;> Binds the variables of a formals list to the values of an expression.
+    (define-syntax receive
+      (syntax-rules ()
+        ((_ formals expression body ...)
+         (call-with-values (lambda () expression) (lambda formals body ...)))))))

@@ -1,0 +1,68 @@
+;;; The dynamic state is a list of frames, one for each dynamic extent that is in force, innermost first:
+;;;   (key . value)        a parameter has this value
+;;;   (%handler . proc)    an exception handler
+;;;   (%mask . #f)         one more of the handlers further out is running
+;;;   (%prompt . tag)      a prompt
+;;;   (%left . #f)         a prompt that a composable continuation left behind when it was captured
+;;; A frame is removed by taking the first one off, never by restoring a remembered list,
+;;; so that frames captured by a composable continuation mean the same wherever they are resumed.
+
+(define (%with-frame frame thunk)
+  (%set-dynamic! (cons frame (%dynamic)))
+  (let ((result (thunk)))
+    (%set-dynamic! (cdr (%dynamic)))
+    result))
+
+;;; Runs a thunk in another dynamic state.
+(define (%with-dynamic state thunk)
+  (let ((old (%dynamic)))
+    (%set-dynamic! state)
+    (let ((result (thunk)))
+      (%set-dynamic! old)
+      result)))
+
+;;; A winder is (before after . dynamic state of the call of dynamic-wind).
+
+;;;> Calls `before`, `thunk` and `after` in turn, and `before` or `after` again
+;;;> whenever a continuation enters or leaves the extent of `thunk`.
+(define (dynamic-wind before thunk after)
+  (before)
+  (%set-winders! (cons (cons before (cons after (%dynamic))) (%winders)))
+  (let ((result (thunk)))
+    (%set-winders! (cdr (%winders)))
+    (after)
+    result))
+
+(define (%common-tail a b)
+  (let ((length-a (length a)) (length-b (length b)))
+    (let loop ((a (if (> length-a length-b) (list-tail a (- length-a length-b)) a))
+               (b (if (> length-b length-a) (list-tail b (- length-b length-a)) b)))
+      (if (eq? a b) a (loop (cdr a) (cdr b))))))
+
+;;; Leaves extents, innermost first, until the winders are those of `target`.
+(define (%unwind target)
+  (let ((winders (%winders)))
+    (if (not (eq? winders target))
+        (let ((winder (car winders)))
+          (%set-winders! (cdr winders))
+          (%with-dynamic (cddr winder) (cadr winder))
+          (%unwind target)))))
+
+;;; Enters extents, outermost first, from `common` to `target`.
+(define (%wind target common)
+  (if (not (eq? target common))
+      (let ((winder (car target)))
+        (%wind (cdr target) common)
+        (%with-dynamic (cddr winder) (car winder))
+        (%set-winders! target))))
+
+;;; The machine calls this to throw values to a continuation with other winders.
+(define (%rewind k vals)
+  (let* ((target (%continuation-winders k))
+         (common (%common-tail (%winders) target)))
+    (%unwind common)
+    (%wind target common)
+    (%throw k vals)))
+
+;;; Leaves all extents.
+(define (%exit-extents) (%unwind '()))

@@ -1,0 +1,86 @@
+;;; Calls `use` with the innermost handler that is not running, or `none`.
+(define (%with-handler use none)
+  (let loop ((frames (%dynamic)) (masked 0))
+    (if (null? frames)
+        (none)
+        (let ((kind (car (car frames))))
+          (cond ((eq? kind '%mask) (loop (cdr frames) (+ masked 1)))
+                ((not (eq? kind '%handler)) (loop (cdr frames) masked))
+                ((> masked 0) (loop (cdr frames) (- masked 1)))
+                (else (use (cdr (car frames)))))))))
+
+;;;> Calls `thunk` with `handler` installed as the innermost exception handler.
+(define (with-exception-handler handler thunk)
+  (if (not (procedure? handler)) (%wrong-type 'with-exception-handler "a procedure" handler))
+  (%with-frame (cons '%handler handler) thunk))
+
+;;;> Raises any object; the values that the handler returns are the values of the call.
+(define (raise-continuable object)
+  (%with-handler
+    (lambda (handler) (%with-frame '(%mask . #f) (lambda () (handler object))))
+    (lambda () (%uncaught object))))
+
+;;;> Raises any object; it is an error if the handler returns.
+(define (raise object)
+  (%with-handler
+    (lambda (handler)
+      (%with-frame '(%mask . #f)
+        (lambda ()
+          (handler object)
+          (raise (%make-condition 'handler-returned "an exception handler returned from a raise that cannot continue"
+                                  (list object))))))
+    (lambda () (%uncaught object))))
+
+;;;> Raises a condition of kind `error` with a message and irritants.
+(define (error message . irritants)
+  (raise (%make-condition 'error message irritants)))
+
+;;; The machine calls this when a primitive fails.
+(define (%signal condition) (raise condition))
+
+(define (%wrong-type procedure expected value)
+  (raise (%make-condition 'wrong-type
+                          (string-append (symbol->string procedure) ": expected " expected)
+                          (list value))))
+
+(define (%condition-of-kind? object kind)
+  (and (condition? object) (eq? (condition-kind object) kind)))
+
+;;;> Whether an object is a condition raised by the reader.
+(define (read-error? object) (%condition-of-kind? object 'read-error))
+
+;;;> Whether an object is a condition raised because a file cannot be opened.
+(define (file-error? object) (%condition-of-kind? object 'file-error))
+
+;;; Clauses are tried in the extent of the guard; if none holds, the object is raised again where it was raised.
+(define (%guard handle body)
+  ((%call/cc
+     (lambda (leave)
+       (with-exception-handler
+         (lambda (object)
+           ((%call/cc
+              (lambda (return)
+                (leave
+                  (lambda ()
+                    (handle object (lambda () (return (lambda () (raise-continuable object)))))))))))
+         (lambda ()
+           (let ((result (body)))
+             (lambda () result))))))))
+
+;;; A guard with an `else` clause never goes back to where the object was raised.
+(define (%guard-all handle body)
+  ((%call/cc
+     (lambda (leave)
+       (with-exception-handler
+         (lambda (object) (leave (lambda () (handle object))))
+         (lambda ()
+           (let ((result (body)))
+             (lambda () result))))))))
+
+;;;> Evaluates the body; if it raises an object, evaluates the first clause that holds with the variable bound to it.
+(define-syntax guard
+  (syntax-rules (else)
+    ((_ (variable clause ... (else expression ...)) body ...)
+     (%guard-all (lambda (variable) (cond clause ... (else expression ...))) (lambda () body ...)))
+    ((_ (variable clause ...) body ...)
+     (%guard (lambda (variable again) (cond clause ... (else (again)))) (lambda () body ...)))))

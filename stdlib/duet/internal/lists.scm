@@ -1,0 +1,165 @@
+;;; Merges two sorted lists; of equal elements, those of `a` come first.
+(define (%merge less? a b)
+  (let loop ((a a) (b b) (merged '()))
+    (cond ((null? a) (append-reverse merged b))
+          ((null? b) (append-reverse merged a))
+          ((less? (car b) (car a)) (loop a (cdr b) (cons (car b) merged)))
+          (else (loop (cdr a) b (cons (car a) merged))))))
+
+(define (append-reverse reversed tail)
+  (if (null? reversed) tail (append-reverse (cdr reversed) (cons (car reversed) tail))))
+
+;;;> A sorted copy of a list; the order of equal elements stays.
+(define (list-sort less? list)
+  (let sort ((list list) (count (length list)))
+    (if (< count 2)
+        (take list count)
+        (let ((half (quotient count 2)))
+          (%merge less? (sort list half) (sort (list-tail list half) (- count half)))))))
+
+;;;> A sorted copy of a vector; the order of equal elements stays.
+(define (vector-sort less? vector)
+  (list->vector (list-sort less? (vector->list vector))))
+
+;;;> A sorted copy of a list or vector.
+(define (sort sequence less?)
+  (if (vector? sequence) (vector-sort less? sequence) (list-sort less? sequence)))
+
+;;;> Combines the elements from the left: `(combine element accumulated)`.
+(define (fold combine initial list)
+  (let loop ((accumulated initial) (list list))
+    (if (pair? list) (loop (combine (car list) accumulated) (cdr list)) accumulated)))
+
+;;;> Combines the elements from the left: `(combine accumulated element)`.
+(define (fold-left combine initial list)
+  (fold (lambda (element accumulated) (combine accumulated element)) initial list))
+
+;;;> Combines the elements from the right: `(combine element accumulated)`.
+(define (fold-right combine initial list)
+  (fold combine initial (reverse list)))
+
+;;;> Combines the elements of a list, or answers `initial` if it has none.
+(define (reduce combine initial list)
+  (if (pair? list) (fold combine (car list) (cdr list)) initial))
+
+;;;> The elements that satisfy a predicate, in order.
+(define (filter keep? list)
+  (let loop ((list list) (kept '()))
+    (cond ((null? list) (reverse kept))
+          ((keep? (car list)) (loop (cdr list) (cons (car list) kept)))
+          (else (loop (cdr list) kept)))))
+
+;;;> The elements that do not satisfy a predicate, in order.
+(define (remove drop? list)
+  (filter (lambda (element) (not (drop? element))) list))
+
+;;;> Two values: the elements that satisfy a predicate, and the others.
+(define (partition keep? list)
+  (let loop ((list list) (kept '()) (others '()))
+    (cond ((null? list) (values (reverse kept) (reverse others)))
+          ((keep? (car list)) (loop (cdr list) (cons (car list) kept) others))
+          (else (loop (cdr list) kept (cons (car list) others))))))
+
+;;;> The list without the elements equal to an object.
+(define delete
+  (case-lambda
+    ((object list) (delete object list equal?))
+    ((object list same?) (remove (lambda (element) (same? object element)) list))))
+
+;;;> The list with only the first of equal elements.
+(define delete-duplicates
+  (case-lambda
+    ((list) (delete-duplicates list equal?))
+    ((list same?)
+     (reverse
+       (fold (lambda (element kept)
+               (if (member element kept (lambda (new old) (same? old new))) kept (cons element kept)))
+             '() list)))))
+
+;;;> The first tail whose first element satisfies a predicate, or #f.
+(define (find-tail wanted? list)
+  (cond ((null? list) #f)
+        ((wanted? (car list)) list)
+        (else (find-tail wanted? (cdr list)))))
+
+;;;> The first element that satisfies a predicate, or #f.
+(define (find wanted? list)
+  (let ((tail (find-tail wanted? list)))
+    (if tail (car tail) #f)))
+
+(define (%any wanted? list)
+  (cond ((null? list) #f)
+        ((null? (cdr list)) (wanted? (car list)))
+        (else (or (wanted? (car list)) (%any wanted? (cdr list))))))
+
+;;;> The first true answer of a predicate for the elements of one or more lists, or #f.
+(define any
+  (case-lambda
+    ((wanted? list) (%any wanted? list))
+    ((wanted? . lists) (%any (lambda (elements) (apply wanted? elements)) (apply map list lists)))))
+
+(define (%every wanted? list)
+  (cond ((null? list) #t)
+        ((null? (cdr list)) (wanted? (car list)))
+        (else (and (wanted? (car list)) (%every wanted? (cdr list))))))
+
+;;;> The last answer of a predicate for the elements of one or more lists if all are true, otherwise #f.
+(define every
+  (case-lambda
+    ((wanted? list) (%every wanted? list))
+    ((wanted? . lists) (%every (lambda (elements) (apply wanted? elements)) (apply map list lists)))))
+
+;;;> How many elements satisfy a predicate.
+(define (count wanted? list)
+  (fold (lambda (element sum) (if (wanted? element) (+ sum 1) sum)) 0 list))
+
+;;;> The index of the first element that satisfies a predicate, or #f.
+(define (list-index wanted? list)
+  (let loop ((list list) (index 0))
+    (cond ((null? list) #f)
+          ((wanted? (car list)) index)
+          (else (loop (cdr list) (+ index 1))))))
+
+;;;> The true answers of a procedure for the elements, in order.
+(define (filter-map procedure list)
+  (filter (lambda (answer) answer) (map procedure list)))
+
+;;;> The lists that a procedure answers for the elements, appended.
+(define (append-map procedure . lists)
+  (apply append (apply map procedure lists)))
+
+;;;> The lists in a list, appended.
+(define (concatenate lists) (apply append lists))
+
+;;;> All atoms in a tree of lists, in order.
+(define (flatten tree)
+  (let loop ((tree tree) (rest '()))
+    (cond ((null? tree) rest)
+          ((pair? tree) (loop (car tree) (loop (cdr tree) rest)))
+          (else (cons tree rest)))))
+
+;;;> A list of `count` numbers, from `start` (0) in steps of `step` (1).
+(define iota
+  (case-lambda
+    ((count) (iota count 0 1))
+    ((count start) (iota count start 1))
+    ((count start step)
+     (let loop ((index (- count 1)) (numbers '()))
+       (if (< index 0) numbers (loop (- index 1) (cons (+ start (* index step)) numbers)))))))
+
+;;;> The last pair of a non-empty list.
+(define (last-pair list)
+  (if (pair? (cdr list)) (last-pair (cdr list)) list))
+
+;;;> The last element of a non-empty list.
+(define (last list) (car (last-pair list)))
+
+;;;> The first `count` elements.
+(define (take list count)
+  (let loop ((list list) (count count) (taken '()))
+    (if (= count 0) (reverse taken) (loop (cdr list) (- count 1) (cons (car list) taken)))))
+
+(define (list-head list count) (take list count))
+
+;;;> The list without its first `count` elements.
+(define (drop list count) (list-tail list count))

@@ -1,0 +1,9 @@
+;;; Lists beyond the reports: sorting, folding, searching.
+(define-library (duet internal lists)
+  (export
+    sort list-sort vector-sort
+    fold fold-left fold-right reduce filter remove partition delete delete-duplicates
+    find find-tail any every count list-index filter-map append-map
+    iota last last-pair list-head take drop concatenate flatten)
+  (import (duet kernel) (only (duet internal control) error) (only (duet internal sequences) map member))
+  (include "lists.scm"))

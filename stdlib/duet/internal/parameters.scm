@@ -1,0 +1,42 @@
+;;; A parameter is a procedure that answers its key when asked with this object.
+(define %key-request (list 'key))
+
+(define-record-type parameter-key
+  (%make-key default converter)
+  %key?
+  (default %key-default)
+  (converter %key-converter))
+
+;;;> Makes a parameter whose value is `value`, passed through the converter if there is one.
+(define (make-parameter value . converters)
+  (let* ((converter (if (pair? converters) (car converters) #f))
+         (key (%make-key (if converter (converter value) value) converter)))
+    (case-lambda
+      (() (let ((frame (assq key (%dynamic))))
+            (if frame (cdr frame) (%key-default key))))
+      ((request)
+       (if (eq? request %key-request) key (error "a parameter takes no argument" request))))))
+
+(define (%parameter-key parameter)
+  (let ((key (if (procedure? parameter) (parameter %key-request) #f)))
+    (if (%key? key) key (%wrong-type 'parameterize "a parameter" parameter))))
+
+(define (%parameter-frame parameter value)
+  (let* ((key (%parameter-key parameter))
+         (converter (%key-converter key)))
+    (cons key (if converter (converter value) value))))
+
+;;; All values are converted before the first is in force.
+(define (%with-frames frames thunk)
+  (if (null? frames)
+      (thunk)
+      (%with-frame (car frames) (lambda () (%with-frames (cdr frames) thunk)))))
+
+;;;> Evaluates the body while parameters have other values.
+(define-syntax parameterize
+  (syntax-rules ()
+    ((_ () body ...) (let () body ...))
+    ((_ ((parameter value)) body ...)
+     (%with-frame (%parameter-frame parameter value) (lambda () body ...)))
+    ((_ ((parameter value) ...) body ...)
+     (%with-frames (list (%parameter-frame parameter value) ...) (lambda () body ...)))))

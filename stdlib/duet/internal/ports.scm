@@ -1,0 +1,149 @@
+;;;> The port that reading procedures use unless told otherwise.
+(define current-input-port (make-parameter (%console-port 0)))
+
+;;;> The port that writing procedures use unless told otherwise.
+(define current-output-port (make-parameter (%console-port 1)))
+
+;;;> The port for messages about errors.
+(define current-error-port (make-parameter (%console-port 2)))
+
+;;; A reading primitive answers #f while the port's buffer does not hold enough; filling it may suspend the fiber.
+(define (%reading read port)
+  (or (read port)
+      (begin
+        (%port-fill! port)
+        (%reading read port))))
+
+(define-syntax define-reader
+  (syntax-rules ()
+    ((_ name primitive)
+     (define name
+       (case-lambda
+         (() (%reading primitive (current-input-port)))
+         ((port) (%reading primitive port)))))))
+
+;;;> Reads one character, or the end-of-file object.
+(define-reader read-char %port-read-char)
+
+;;;> Answers the next character, or the end-of-file object, without reading it.
+(define-reader peek-char %port-peek-char)
+
+;;;> Reads the rest of a line without its end, or the end-of-file object.
+(define-reader read-line %port-read-line)
+
+;;;> Reads one byte, or the end-of-file object.
+(define-reader read-u8 %port-read-u8)
+
+;;;> Answers the next byte, or the end-of-file object, without reading it.
+(define-reader peek-u8 %port-peek-u8)
+
+;;;> Reads one datum, or the end-of-file object.
+(define-reader read %port-read)
+
+;;;> Whether a character can be read without waiting.
+(define char-ready?
+  (case-lambda
+    (() (%port-char-ready? (current-input-port)))
+    ((port) (%port-char-ready? port))))
+
+;;;> Whether a byte can be read without waiting.
+(define u8-ready?
+  (case-lambda
+    (() (%port-u8-ready? (current-input-port)))
+    ((port) (%port-u8-ready? port))))
+
+;;;> Reads up to `count` characters, fewer only at the end of the input.
+(define read-string
+  (case-lambda
+    ((count) (read-string count (current-input-port)))
+    ((count port) (%reading (lambda (port) (%port-read-string port count)) port))))
+
+;;;> Reads up to `count` bytes, fewer only at the end of the input.
+(define read-bytevector
+  (case-lambda
+    ((count) (read-bytevector count (current-input-port)))
+    ((count port) (%reading (lambda (port) (%port-read-bytevector port count)) port))))
+
+;;;> Reads bytes into a bytevector; how many, or the end-of-file object.
+(define read-bytevector!
+  (case-lambda
+    ((target) (read-bytevector! target (current-input-port)))
+    ((target port) (read-bytevector! target port 0))
+    ((target port start) (read-bytevector! target port start (bytevector-length target)))
+    ((target port start end)
+     (let ((bytes (read-bytevector (- end start) port)))
+       (if (eof-object? bytes)
+           bytes
+           (begin
+             (bytevector-copy! target start bytes)
+             (bytevector-length bytes)))))))
+
+(define-syntax define-writer
+  (syntax-rules ()
+    ((_ name primitive)
+     (define name
+       (case-lambda
+         ((object) (primitive object (current-output-port)))
+         ((object port) (primitive object port)))))))
+
+;;;> Writes an object so that it can be read back; labels mark what contains itself.
+(define-writer write %write)
+
+;;;> Writes an object for people: strings and characters as they are.
+(define-writer display %display)
+
+;;;> Writes an object with labels for everything that occurs twice.
+(define-writer write-shared %write-shared)
+
+;;;> Writes an object without labels; does not end for circular data.
+(define-writer write-simple %write-simple)
+
+;;;> Writes a character.
+(define-writer write-char %write-char)
+
+;;;> Writes a byte.
+(define-writer write-u8 %write-u8)
+
+;;;> Ends a line.
+(define newline
+  (case-lambda
+    (() (%newline (current-output-port)))
+    ((port) (%newline port))))
+
+;;;> Writes a string or a part of it.
+(define write-string
+  (case-lambda
+    ((string) (%write-string string (current-output-port)))
+    ((string port) (%write-string string port))
+    ((string port start) (%write-string (substring string start (string-length string)) port))
+    ((string port start end) (%write-string (substring string start end) port))))
+
+;;;> Writes a bytevector or a part of it.
+(define write-bytevector
+  (case-lambda
+    ((bytes) (%write-bytevector bytes (current-output-port)))
+    ((bytes port) (%write-bytevector bytes port))
+    ((bytes port start) (%write-bytevector (bytevector-copy bytes start) port))
+    ((bytes port start end) (%write-bytevector (bytevector-copy bytes start end) port))))
+
+;;;> Passes on what the port holds back.
+(define flush-output-port
+  (case-lambda
+    (() (%flush-output-port (current-output-port)))
+    ((port) (%flush-output-port port))))
+
+;;;> Calls `procedure` with the port and closes the port when it returns.
+(define (call-with-port port procedure)
+  (let ((result (procedure port)))
+    (close-port port)
+    result))
+
+;;;> The string that `thunk` writes to the current output port.
+(define (with-output-to-string thunk)
+  (let ((port (open-output-string)))
+    (parameterize ((current-output-port port)) (thunk))
+    (get-output-string port)))
+
+;;;> Calls `thunk` while the current input port reads from a string.
+(define (with-input-from-string string thunk)
+  (parameterize ((current-input-port (open-input-string string))) (thunk)))

@@ -1,0 +1,107 @@
+;;;> Makes a prompt tag different from all others; the optional name is for people.
+(define make-prompt-tag
+  (case-lambda
+    (() (list 'prompt))
+    ((name) (list name))))
+
+(define %default-tag (make-prompt-tag 'default))
+
+;;;> The tag that `prompt`, `control`, `reset` and `shift` use.
+(define (default-prompt-tag) %default-tag)
+
+;;;> Calls `thunk` inside of a prompt. If it aborts to the tag, `handler` is called, outside of the prompt,
+;;;> with a continuation of the frames up to the prompt and the values given to `abort-to-prompt`.
+(define (call-with-prompt tag thunk handler)
+  (%call-with-prompt tag (lambda () (%with-frame (cons '%prompt tag) thunk)) handler))
+
+;;; The part of the dynamic state that starts with the frame of the nearest prompt of a tag.
+(define (%prompt-frames tag)
+  (let loop ((frames (%dynamic)))
+    (cond ((null? frames) '())
+          ((and (eq? (car (car frames)) '%prompt) (eq? (cdr (car frames)) tag)) frames)
+          (else (loop (cdr frames))))))
+
+;;; The frames of `state` inside of the prompt whose frame starts `base`, put in front of the current state instead.
+;;; The captured code will take the prompt's frame off too; what stands for it must not look like a prompt.
+(define (%rebase state base)
+  (let loop ((frames state))
+    (if (or (null? frames) (eq? frames base))
+        (cons '(%left . #f) (%dynamic))
+        (cons (car frames) (loop (cdr frames))))))
+
+;;; Enters the extents captured by a composable continuation, outermost first, on top of the current ones.
+(define (%wind-again winders outside base)
+  (if (not (eq? winders outside))
+      (let ((winder (car winders)))
+        (%wind-again (cdr winders) outside base)
+        (let ((state (%rebase (cddr winder) base)))
+          (%with-dynamic state (car winder))
+          (%set-winders! (cons (cons (car winder) (cons (cadr winder) state)) (%winders)))))))
+
+;;; The raw continuation resumes with winders and dynamic state as they are, and its frames take off what is put on here.
+(define (%composable-procedure k tag)
+  (let* ((outside (%find-prompt tag))
+         (winders (%composable-winders k))
+         (base (%prompt-frames tag))
+         (state (%dynamic)))
+    (lambda vals
+      (%wind-again winders outside base)
+      (%set-dynamic! (%rebase state base))
+      (%resume-composable k vals))))
+
+(define (%require-prompt tag)
+  (if (not (%find-prompt tag))
+      (raise (%make-condition 'no-prompt "there is no prompt with this tag" (list tag)))))
+
+;;;> Calls `receiver` with a procedure that extends the current continuation by the frames up to the prompt.
+(define call-with-composable-continuation
+  (case-lambda
+    ((receiver) (call-with-composable-continuation receiver %default-tag))
+    ((receiver tag)
+     (%require-prompt tag)
+     (%call-with-composable tag (lambda (k) (receiver (%composable-procedure k tag)))))))
+
+;;;> Leaves the nearest prompt of the tag; its handler gets the continuation that was left, and the values.
+(define (abort-to-prompt tag . vals)
+  (%require-prompt tag)
+  (%call-with-composable tag
+    (lambda (k)
+      (let ((resume (%composable-procedure k tag)))
+        (%unwind (%find-prompt tag))
+        (%abort-to-prompt tag (cons resume vals))))))
+
+;;; The handler is called with what `control` wants to do, inside of the prompt again.
+(define (%prompt tag thunk)
+  (call-with-prompt tag thunk (lambda (k receiver) (%prompt tag (lambda () (receiver k))))))
+
+(define (%shift tag receiver)
+  (abort-to-prompt tag
+    (lambda (k) (receiver (lambda vals (%prompt tag (lambda () (apply k vals))))))))
+
+;;;> Evaluates the body inside of a prompt.
+(define-syntax prompt
+  (syntax-rules () ((_ body ...) (prompt-at %default-tag body ...))))
+
+;;;> Evaluates the body in place of the nearest prompt's content, with `k` bound to the continuation up to that prompt.
+(define-syntax control
+  (syntax-rules () ((_ k body ...) (control-at %default-tag k body ...))))
+
+(define-syntax prompt-at
+  (syntax-rules () ((_ tag body ...) (%prompt tag (lambda () body ...)))))
+
+(define-syntax control-at
+  (syntax-rules () ((_ tag k body ...) (abort-to-prompt tag (lambda (k) body ...)))))
+
+;;;> Like `prompt`, for `shift`.
+(define-syntax reset
+  (syntax-rules () ((_ body ...) (prompt-at %default-tag body ...))))
+
+;;;> Like `control`, but calling `k` sets up a prompt of its own.
+(define-syntax shift
+  (syntax-rules () ((_ k body ...) (shift-at %default-tag k body ...))))
+
+(define-syntax reset-at
+  (syntax-rules () ((_ tag body ...) (prompt-at tag body ...))))
+
+(define-syntax shift-at
+  (syntax-rules () ((_ tag k body ...) (%shift tag (lambda (k) body ...)))))

@@ -1,0 +1,120 @@
+(define (%check-end procedure tail)
+  (if (not (null? tail)) (%wrong-type procedure "a proper list" tail)))
+
+;;; The first elements of lists, or #f if one of them has none.
+(define (%cars lists)
+  (let loop ((lists lists) (cars '()))
+    (cond ((null? lists) (reverse cars))
+          ((pair? (car lists)) (loop (cdr lists) (cons (car (car lists)) cars)))
+          (else #f))))
+
+(define (%cdrs lists)
+  (let loop ((lists lists) (cdrs '()))
+    (if (null? lists) (reverse cdrs) (loop (cdr lists) (cons (cdr (car lists)) cdrs)))))
+
+;;;> The list of what `procedure` answers for the elements of one or more lists, up to the end of the shortest.
+(define map
+  (case-lambda
+    ((procedure list)
+     (let loop ((rest list))
+       (if (pair? rest)
+           (let ((first (procedure (car rest))))
+             (cons first (loop (cdr rest))))
+           (begin (%check-end 'map rest) '()))))
+    ((procedure . lists)
+     (let loop ((lists lists))
+       (let ((cars (%cars lists)))
+         (if cars
+             (let ((first (apply procedure cars)))
+               (cons first (loop (%cdrs lists))))
+             '()))))))
+
+;;;> Calls `procedure` for the elements of one or more lists in order, up to the end of the shortest.
+(define for-each
+  (case-lambda
+    ((procedure list)
+     (let loop ((rest list))
+       (if (pair? rest)
+           (begin (procedure (car rest)) (loop (cdr rest)))
+           (%check-end 'for-each rest))))
+    ((procedure . lists)
+     (let loop ((lists lists))
+       (let ((cars (%cars lists)))
+         (if cars
+             (begin (apply procedure cars) (loop (%cdrs lists)))))))))
+
+;;;> The first tail of the list whose first element is the object, by `equal?` or another predicate; or #f.
+(define member
+  (case-lambda
+    ((object list) (member object list equal?))
+    ((object list same?)
+     (let loop ((rest list))
+       (cond ((not (pair? rest)) (%check-end 'member rest) #f)
+             ((same? object (car rest)) rest)
+             (else (loop (cdr rest))))))))
+
+;;;> The first pair of the list whose car is the object, by `equal?` or another predicate; or #f.
+(define assoc
+  (case-lambda
+    ((object list) (assoc object list equal?))
+    ((object list same?)
+     (let loop ((rest list))
+       (cond ((not (pair? rest)) (%check-end 'assoc rest) #f)
+             ((same? object (car (car rest))) (car rest))
+             (else (loop (cdr rest))))))))
+
+;;;> A list of `count` elements, each the same.
+(define make-list
+  (case-lambda
+    ((count) (make-list count #f))
+    ((count fill)
+     (let loop ((left count) (result '()))
+       (if (> left 0) (loop (- left 1) (cons fill result)) result)))))
+
+;;;> Replaces the element at an index of a list.
+(define (list-set! list index value)
+  (set-car! (list-tail list index) value))
+
+(define (%shortest lengths)
+  (apply min lengths))
+
+;;; What `procedure` answers for each index below `end`, as a list; safe against re-entry.
+(define (%collect procedure end)
+  (let loop ((index 0) (result '()))
+    (if (< index end)
+        (loop (+ index 1) (cons (procedure index) result))
+        (reverse result))))
+
+;;;> The vector of what `procedure` answers for the elements of one or more vectors.
+(define vector-map
+  (case-lambda
+    ((procedure vector)
+     (list->vector (%collect (lambda (index) (procedure (vector-ref vector index))) (vector-length vector))))
+    ((procedure . vectors)
+     (list->vector
+       (%collect (lambda (index) (apply procedure (map (lambda (vector) (vector-ref vector index)) vectors)))
+                 (%shortest (map vector-length vectors)))))))
+
+;;;> Calls `procedure` for the elements of one or more vectors in order.
+(define vector-for-each
+  (case-lambda
+    ((procedure vector)
+     (let ((end (vector-length vector)))
+       (do ((index 0 (+ index 1))) ((= index end))
+         (procedure (vector-ref vector index)))))
+    ((procedure . vectors)
+     (let ((end (%shortest (map vector-length vectors))))
+       (do ((index 0 (+ index 1))) ((= index end))
+         (apply procedure (map (lambda (vector) (vector-ref vector index)) vectors)))))))
+
+;;;> The string of what `procedure` answers for the characters of one or more strings.
+(define string-map
+  (case-lambda
+    ((procedure string) (list->string (map procedure (string->list string))))
+    ((procedure . strings) (list->string (apply map procedure (map string->list strings))))))
+
+;;;> Calls `procedure` for the characters of one or more strings in order.
+(define string-for-each
+  (case-lambda
+    ((procedure string) (for-each procedure (string->list string)))
+    ((procedure . strings) (apply for-each procedure (map string->list strings)))))
