@@ -7,8 +7,7 @@
 //!
 //! Source: Flatt, "Binding as Sets of Scopes", POPL 2016.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::collections::BTreeMap;
 
 /// A scope: one binding form, one expansion, one use of a macro, or one module. Newer scopes are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,9 +22,6 @@ impl ScopeSet {
     pub const EMPTY: Self = Self(0);
 }
 
-/// Keyed without randomness; never iterated.
-type Table<K> = HashMap<K, ScopeSet, BuildHasherDefault<DefaultHasher>>;
-
 #[derive(Clone, Copy, Debug)]
 struct Link {
     newest: Scope,
@@ -37,8 +33,8 @@ struct Link {
 #[derive(Debug, Default)]
 pub struct ScopeSets {
     links: Vec<Link>,
-    interned: Table<(ScopeSet, Scope)>,
-    unions: Table<(ScopeSet, ScopeSet)>,
+    interned: BTreeMap<(ScopeSet, Scope), ScopeSet>,
+    unions: BTreeMap<(ScopeSet, ScopeSet), ScopeSet>,
     scopes: u32,
 }
 
