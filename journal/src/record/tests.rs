@@ -1,0 +1,173 @@
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use preserves::{IOValue, PackedWriter};
+use proptest::prelude::*;
+
+use super::*;
+use crate::packed::{MAX_DEPTH, PackedFault};
+
+fn header(sequence: u64, parent: Option<RecordHash>) -> Header {
+    Header {
+        run: RunId::new("r").unwrap(),
+        branch: BranchName::new("main").unwrap(),
+        sequence: Sequence::new(sequence).unwrap(),
+        parent,
+        snapshot: None,
+        blobs: Vec::new(),
+    }
+}
+
+fn packed(text: &str) -> PackedValue {
+    PackedValue::from_value(&text.parse().unwrap()).unwrap()
+}
+
+/// The bytes of a record written as text.
+fn written(text: &str) -> Vec<u8> {
+    PackedWriter::encode_iovalue(&text.parse::<IOValue>().unwrap()).unwrap()
+}
+
+const HASH: &str = "#x\"0101010101010101010101010101010101010101010101010101010101010101\"";
+
+#[test]
+fn a_record_is_the_value_that_the_schema_describes() {
+    let mut header = header(3, Some(RecordHash([1; 32])));
+    header.snapshot = Some(BlobHash([1; 32]));
+    header.blobs = vec![BlobHash([1; 32])];
+    let record = Record::new(header, &packed("<turn 1>")).unwrap();
+    let text = format!("<record 1 \"r\" \"main\" 3 {HASH} {HASH} [{HASH}] <turn 1>>");
+    assert_eq!(record.as_bytes(), written(&text));
+    assert_eq!(record.body(), "<turn 1>".parse::<IOValue>().unwrap());
+    assert_eq!(record.blobs().count(), 2);
+}
+
+#[test]
+fn the_hash_of_a_first_record_is_pinned() {
+    let record = Record::new(header(0, None), &packed("<turn>")).unwrap();
+    assert_eq!(
+        record.hash().to_string(),
+        "6e82e39ab4a1612f5ae7164691b38d9f3c41f16f6484eef4b3bf7a3fc52cf02c"
+    );
+}
+
+#[test]
+fn parent_and_position_must_agree() {
+    for (sequence, parent) in [(0, Some(RecordHash([0; 32]))), (1, None)] {
+        let expected = RecordError::ParentAndSequence {
+            sequence: Sequence::new(sequence).unwrap(),
+            parent,
+        };
+        assert_eq!(Record::new(header(sequence, parent), &packed("1")), Err(expected));
+    }
+}
+
+#[track_caller]
+fn check_refused(text: &str, expected: RecordError) {
+    assert_eq!(Record::decode(written(text)), Err(expected), "{text}");
+}
+
+#[test]
+fn what_is_not_a_record_is_named() {
+    let unexpected = |expected, offset_bytes| RecordError::Unexpected { expected, offset_bytes };
+    check_refused("1", unexpected("a record", 0));
+    check_refused("<turn 1>", unexpected("the label `record`", 1));
+    check_refused("<record>", unexpected("the format version", 9));
+    check_refused("<record 2 anything>", RecordError::UnsupportedFormat { found: 2 });
+    check_refused("<record 18446744073709551616>", unexpected("the format version", 9));
+    check_refused("<record -1>", unexpected("the format version", 9));
+    check_refused("<record 1 r>", unexpected("the run", 12));
+    check_refused("<record 1 \"\">", RecordError::Identity(IdentityError::Empty));
+    let too_large = IdentityError::SequenceTooLarge { found: 1 << 40 };
+    check_refused("<record 1 \"r\" \"b\" 1099511627776>", RecordError::Identity(too_large));
+    check_refused(
+        "<record 1 \"r\" \"b\" 0 #x\"00\">",
+        unexpected("the parent's hash or #f", 20),
+    );
+    check_refused("<record 1 \"r\" \"b\" 0 #t>", unexpected("the parent's hash or #f", 20));
+    check_refused("<record 1 \"r\" \"b\" 0 #f #f #f>", unexpected("the blobs", 22));
+    check_refused("<record 1 \"r\" \"b\" 0 #f #f [1]>", unexpected("a blob's hash", 23));
+    check_refused("<record 1 \"r\" \"b\" 0 #f #f []>", unexpected("the body", 24));
+    check_refused(
+        "<record 1 \"r\" \"b\" 0 #f #f [] 1 2>",
+        unexpected("the end of the record", 27),
+    );
+    let sequence = Sequence::new(1).unwrap();
+    check_refused(
+        "<record 1 \"r\" \"b\" 1 #f #f [] 1>",
+        RecordError::ParentAndSequence { sequence, parent: None },
+    );
+    check_refused(
+        &format!("<record 1 \"r\" \"b\" 0 {HASH} #f [] 1>"),
+        RecordError::ParentAndSequence {
+            sequence: Sequence::FIRST,
+            parent: Some(RecordHash([1; 32])),
+        },
+    );
+}
+
+#[test]
+fn nothing_may_follow_a_record() {
+    let mut bytes = Record::new(header(0, None), &packed("1")).unwrap().as_bytes().to_vec();
+    bytes.push(0x80);
+    let error = Record::decode(bytes.clone()).unwrap_err();
+    let fault = PackedFault::Trailing;
+    assert_eq!(
+        error,
+        RecordError::Packed(PackedError {
+            offset_bytes: bytes.len() - 1,
+            fault
+        })
+    );
+}
+
+#[test]
+fn the_deepest_body_fits_into_a_record() {
+    let bytes = [vec![0xb5; MAX_DEPTH], vec![0x84; MAX_DEPTH]].concat();
+    let body = PackedValue::from_bytes(bytes).unwrap();
+    let record = Record::new(header(0, None), &body).unwrap();
+    let read = Record::decode(record.as_bytes().to_vec()).unwrap();
+    assert_eq!(read.body_bytes(), body.as_bytes());
+    assert_eq!(read.body(), body.to_value());
+}
+
+proptest! {
+    #[test]
+    fn decoding_undoes_encoding(
+        (run, branch) in ("[a-zA-Z0-9_.-]{1,64}", "[a-zA-Z0-9_.-]{1,64}"),
+        sequence in prop_oneof![0..3u64, 0..=crate::identity::MAX_SEQUENCE],
+        parent in any::<[u8; 32]>(),
+        snapshot in any::<Option<[u8; 32]>>(),
+        blobs in prop::collection::vec(any::<[u8; 32]>(), 0..4),
+        body in prop::collection::vec(any::<i64>(), 0..5),
+    ) {
+        let header = Header {
+            run: RunId::new(run).unwrap(),
+            branch: BranchName::new(branch).unwrap(),
+            sequence: Sequence::new(sequence).unwrap(),
+            parent: (sequence > 0).then_some(RecordHash(parent)),
+            snapshot: snapshot.map(BlobHash),
+            blobs: blobs.into_iter().map(BlobHash).collect(),
+        };
+        let body = body.into_iter().map(preserves::Value::new).collect::<Vec<_>>();
+        let body = PackedValue::from_value(&IOValue::new(body)).unwrap();
+        let record = Record::new(header.clone(), &body).unwrap();
+        let read = Record::decode(record.as_bytes().to_vec()).unwrap();
+        prop_assert_eq!(read.header(), &header);
+        prop_assert_eq!(read.body_bytes(), body.as_bytes());
+        prop_assert_eq!(read, record);
+    }
+
+    /// A changed byte gives another hash, and if it reads as a record at all, that record is its own canonical form.
+    #[test]
+    fn a_changed_byte_changes_the_name(at in any::<prop::sample::Index>(), flip in 1u8..) {
+        let record = Record::new(header(1, Some(RecordHash([7; 32]))), &packed("<turn {a: [1.5 x]} \"é\">")).unwrap();
+        let mut bytes = record.as_bytes().to_vec();
+        let at = at.index(bytes.len());
+        bytes[at] ^= flip;
+        prop_assert_ne!(RecordHash::of(&bytes), record.hash());
+        if let Ok(changed) = Record::decode(bytes.clone()) {
+            let body = PackedValue::from_value(&changed.body()).unwrap();
+            let again = Record::new(changed.header().clone(), &body).unwrap();
+            prop_assert_eq!(again.as_bytes(), bytes);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What a store of records promises, whatever it keeps them in.
+//!
+//! Owns the [`Store`] trait and the values it takes and gives; `store/error.rs` has the errors.
+//! INVARIANT: an append is compare-and-append: it happens whole, on the expected head, under the newest epoch, and is
+//! durable when it returns; or nothing happens.
+//!
+//! A store does not decide when to commit and never deletes a record.
+//! Read next: `store/memory.rs`, the smallest complete store.
+
+mod batch;
+mod error;
+pub mod memory;
+
+pub use error::{Object, StoreError};
+
+use std::ops::Range;
+
+use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::record::Record;
+
+/// Decodes a record after checking that its bytes are those that `hash` names.
+fn checked_record(hash: RecordHash, bytes: Vec<u8>) -> Result<Record, StoreError> {
+    if RecordHash::of(&bytes) != hash {
+        return Err(StoreError::ChecksumMismatch {
+            object: Object::Record(hash),
+        });
+    }
+    Record::decode(bytes).map_err(|source| StoreError::BadRecord { hash, source })
+}
+
+/// Returns a blob's bytes after checking that they are those that `hash` names.
+fn checked_blob(hash: BlobHash, bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+    let is_intact = BlobHash::of(&bytes) == hash;
+    is_intact.then_some(bytes).ok_or(StoreError::ChecksumMismatch {
+        object: Object::Blob(hash),
+    })
+}
+
+/// The greatest length of a blob, in bytes (256 MiB).
+pub const MAX_BLOB_BYTES: usize = 256 << 20;
+
+/// Bytes under their hash: snapshots, images, sources, large payloads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    hash: BlobHash,
+    bytes: Vec<u8>,
+}
+
+impl Blob {
+    /// Hashes `bytes`.
+    ///
+    /// # Errors
+    /// [`StoreError::BlobTooLarge`] above [`MAX_BLOB_BYTES`].
+    pub fn new(bytes: Vec<u8>) -> Result<Self, StoreError> {
+        if bytes.len() > MAX_BLOB_BYTES {
+            return Err(StoreError::BlobTooLarge {
+                length_bytes: bytes.len(),
+            });
+        }
+        Ok(Self {
+            hash: BlobHash::of(&bytes),
+            bytes,
+        })
+    }
+
+    /// Returns its name.
+    pub fn hash(&self) -> BlobHash {
+        self.hash
+    }
+
+    /// Returns its bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// The newest record of a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The branch.
+    pub branch: BranchName,
+    /// The record's position.
+    pub sequence: Sequence,
+    /// The record.
+    pub hash: RecordHash,
+}
+
+/// Records to add at the end of one branch, in order, each the parent of the next.
+#[derive(Clone, Debug)]
+pub struct Append<'a> {
+    /// The run.
+    pub run: &'a RunId,
+    /// The branch; the first append creates it.
+    pub branch: &'a BranchName,
+    /// The epoch that the writer's claim returned.
+    pub epoch: Epoch,
+    /// The head on which the first record stands; `None` if the branch does not exist yet.
+    pub expected_head: Option<RecordHash>,
+    /// At least one record.
+    pub records: &'a [Record],
+    /// The blobs the records refer to, as far as the store does not have them.
+    pub blobs: &'a [Blob],
+}
+
+/// Creates a branch, or moves its head to any record of the run.
+#[derive(Clone, Debug)]
+pub struct HeadMove<'a> {
+    /// The run.
+    pub run: &'a RunId,
+    /// The branch.
+    pub branch: &'a BranchName,
+    /// The epoch that the writer's claim returned.
+    pub epoch: Epoch,
+    /// The head as the caller knows it; `None` if the branch should not exist.
+    pub expected_head: Option<RecordHash>,
+    /// The new head.
+    pub to: RecordHash,
+}
+
+/// Keeps runs: their records, the heads of their branches, and blobs.
+///
+/// Several stores may look at the same runs; a claim decides which of them may write a run.
+pub trait Store: Send {
+    /// Makes the caller the owner of `run`, which comes into being if need be, and fences off earlier owners.
+    ///
+    /// `owner` is for people: it says who holds the run.
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`] or a failure of the medium.
+    fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError>;
+
+    /// Performs all of `appends` or none, in one durable commit; several may go to one branch, in order.
+    ///
+    /// # Errors
+    /// [`StoreError::HeadMoved`], [`StoreError::EpochFenced`], [`StoreError::NoSuchRun`], [`StoreError::NotAChild`],
+    /// [`StoreError::MissingBlob`] and [`StoreError::NoRecords`] leave the store as it was. After any other error it is
+    /// unknown whether the commit happened: open the store again and look at the heads.
+    fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError>;
+
+    /// Moves or creates a head; records that are no longer reachable stay where they are.
+    ///
+    /// # Errors
+    /// As [`append_group`](Self::append_group), and [`StoreError::NoSuchRecord`] if `to` is not in the run.
+    fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError>;
+
+    /// Lists the runs in order of their names.
+    ///
+    /// # Errors
+    /// A failure of the medium.
+    fn runs(&self) -> Result<Vec<RunId>, StoreError>;
+
+    /// Lists the heads of a run in order of the branches' names.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`].
+    fn heads(&self, run: &RunId) -> Result<Vec<Head>, StoreError>;
+
+    /// Returns one head; `None` if there is no such branch.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`].
+    fn head(&self, run: &RunId, branch: &BranchName) -> Result<Option<Head>, StoreError>;
+
+    /// Reads the records of a branch whose positions are in `range`, oldest first, as far as they exist.
+    ///
+    /// The records are whole and their hashes right; that each is the parent of the next, and the last the head, is for
+    /// [`verify`](crate::verify::verify) to say.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRun`], [`StoreError::NoSuchBranch`]; [`StoreError::ChecksumMismatch`] for a record that has
+    /// changed, [`StoreError::NoSuchRecord`] for one that is gone.
+    fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError>;
+
+    /// Reads a record by its name, whether or not a branch reaches it.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRecord`], [`StoreError::ChecksumMismatch`].
+    fn record(&self, hash: &RecordHash) -> Result<Record, StoreError>;
+
+    /// Reads a blob.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchBlob`], [`StoreError::ChecksumMismatch`].
+    fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError>;
+
+    /// Says whether a blob is there, without reading it.
+    ///
+    /// # Errors
+    /// A failure of the medium.
+    fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError>;
+
+    /// Performs one append; see [`append_group`](Self::append_group).
+    ///
+    /// # Errors
+    /// As [`append_group`](Self::append_group).
+    fn append(&mut self, append: Append<'_>) -> Result<(), StoreError> {
+        self.append_group(&[append])
+    }
+
+    /// Reads the record at one position of a branch; `None` beyond the head.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn record_at(&self, run: &RunId, branch: &BranchName, at: Sequence) -> Result<Option<Record>, StoreError> {
+        let end = at.next().unwrap_or(at);
+        Ok(self.read(run, branch, at..end)?.pop())
+    }
+}

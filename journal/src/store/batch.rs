@@ -1,0 +1,81 @@
+//! The checks on appends that every store makes alike.
+//!
+//! INVARIANT: after `check`, the first record stands on the head that was found, and each other on the one before it.
+//! It reads nothing from a store; stores say what they found.
+//! Read next: `store/memory.rs`.
+
+use super::{Append, StoreError};
+use crate::identity::{BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::record::Record;
+
+/// A head without its branch's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tip {
+    pub(super) hash: RecordHash,
+    pub(super) sequence: Sequence,
+}
+
+/// Checks an append against the head found, and returns the head to come.
+pub(super) fn check(append: &Append<'_>, found: Option<Tip>) -> Result<Tip, StoreError> {
+    check_head(append.run, append.branch, append.expected_head, found)?;
+    let Some((first, rest)) = append.records.split_first() else {
+        return Err(StoreError::NoRecords {
+            run: append.run.clone(),
+            branch: append.branch.clone(),
+        });
+    };
+    let mut tip = check_child(append, first, found)?;
+    for record in rest {
+        tip = check_child(append, record, Some(tip))?;
+    }
+    Ok(tip)
+}
+
+fn check_child(append: &Append<'_>, record: &Record, before: Option<Tip>) -> Result<Tip, StoreError> {
+    let header = record.header();
+    let parent = before.map(|tip| tip.hash);
+    let position = before.map_or(Some(Sequence::FIRST), |tip| tip.sequence.next());
+    let is_child = header.parent == parent && Some(header.sequence) == position;
+    if is_child && header.run == *append.run && header.branch == *append.branch {
+        return Ok(Tip {
+            hash: record.hash(),
+            sequence: header.sequence,
+        });
+    }
+    Err(StoreError::NotAChild {
+        record: record.hash(),
+        expected_parent: parent,
+    })
+}
+
+/// Checks that a branch is where the caller believes.
+pub(super) fn check_head(
+    run: &RunId,
+    branch: &BranchName,
+    expected: Option<RecordHash>,
+    found: Option<Tip>,
+) -> Result<(), StoreError> {
+    let found = found.map(|tip| tip.hash);
+    if expected == found {
+        return Ok(());
+    }
+    Err(StoreError::HeadMoved {
+        run: run.clone(),
+        branch: branch.clone(),
+        expected,
+        found,
+    })
+}
+
+/// Checks that nobody has claimed the run since the caller did.
+pub(super) fn check_epoch(run: &RunId, held: Epoch, current: Epoch) -> Result<(), StoreError> {
+    if held == current {
+        Ok(())
+    } else {
+        Err(StoreError::EpochFenced {
+            run: run.clone(),
+            held,
+            current,
+        })
+    }
+}

@@ -1,0 +1,249 @@
+//! What can go wrong with a store.
+//!
+//! INVARIANT: an error names the thing that is wrong and, where two things differ, both.
+//! Read next: `store/memory.rs`.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId};
+use crate::record::RecordError;
+
+/// A failure of a store.
+#[derive(Debug)]
+pub enum StoreError {
+    /// The branch is not where the caller believed.
+    HeadMoved {
+        /// The run.
+        run: RunId,
+        /// The branch.
+        branch: BranchName,
+        /// The head the caller named; `None` for "no such branch".
+        expected: Option<RecordHash>,
+        /// The head there is.
+        found: Option<RecordHash>,
+    },
+    /// Somebody else has claimed the run since.
+    EpochFenced {
+        /// The run.
+        run: RunId,
+        /// The caller's epoch.
+        held: Epoch,
+        /// The newest epoch.
+        current: Epoch,
+    },
+    /// A record in a batch does not follow what stands before it, or belongs to another run or branch.
+    NotAChild {
+        /// The record.
+        record: RecordHash,
+        /// The record before it.
+        expected_parent: Option<RecordHash>,
+    },
+    /// A batch without records.
+    NoRecords {
+        /// The run.
+        run: RunId,
+        /// The branch.
+        branch: BranchName,
+    },
+    /// A record refers to a blob that is neither in the batch nor in the store.
+    MissingBlob {
+        /// The record.
+        record: RecordHash,
+        /// The blob.
+        blob: BlobHash,
+    },
+    /// A blob above [`MAX_BLOB_BYTES`](super::MAX_BLOB_BYTES).
+    BlobTooLarge {
+        /// Its length.
+        length_bytes: usize,
+    },
+    /// The run does not exist.
+    NoSuchRun {
+        /// The run.
+        run: RunId,
+    },
+    /// The branch does not exist.
+    NoSuchBranch {
+        /// The run.
+        run: RunId,
+        /// The branch.
+        branch: BranchName,
+    },
+    /// The record does not exist, or not in this run.
+    NoSuchRecord {
+        /// The record.
+        hash: RecordHash,
+    },
+    /// The blob does not exist.
+    NoSuchBlob {
+        /// The blob.
+        hash: BlobHash,
+    },
+    /// Bytes have changed since they were written.
+    ChecksumMismatch {
+        /// What they were.
+        object: Object,
+    },
+    /// Bytes are what was written, but not a record that this program reads.
+    BadRecord {
+        /// The record.
+        hash: RecordHash,
+        /// Why.
+        source: RecordError,
+    },
+    /// The store's own tables or frames contradict themselves.
+    Inconsistent {
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The file is something else; it has been left as it was.
+    NotAJournal {
+        /// The file.
+        path: PathBuf,
+        /// How one can tell.
+        why: &'static str,
+    },
+    /// The journal was written by another version of this program; it has been left as it was.
+    UnsupportedVersion {
+        /// Its version.
+        found: u64,
+        /// The version this program reads and writes.
+        supported: u64,
+    },
+    /// Another process is writing the journal.
+    Locked {
+        /// Who, as that process described itself; empty if it did not.
+        by: String,
+    },
+    /// The store was opened for reading only.
+    ReadOnly,
+    /// An earlier failure left the store in doubt; open it again.
+    InDoubt,
+    /// The medium failed.
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// The database library reported a failure.
+    Database {
+        /// What was being done.
+        doing: &'static str,
+        /// The cause.
+        source: rusqlite::Error,
+    },
+}
+
+/// Names what a checksum belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Object {
+    /// A record, under the hash that its place promises.
+    Record(RecordHash),
+    /// A blob.
+    Blob(BlobHash),
+    /// A stretch of a log, by its offset.
+    Frame {
+        /// Where it starts.
+        offset_bytes: usize,
+    },
+    /// The database file as a whole.
+    File,
+}
+
+impl fmt::Display for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Record(hash) => write!(f, "record {hash}"),
+            Self::Blob(hash) => write!(f, "blob {hash}"),
+            Self::Frame { offset_bytes } => write!(f, "the log at byte {offset_bytes}"),
+            Self::File => write!(f, "the journal file"),
+        }
+    }
+}
+
+/// Shows a hash that may be absent.
+struct Maybe<'a>(&'a Option<RecordHash>);
+
+impl fmt::Display for Maybe<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(hash) => hash.fmt(f),
+            None => f.write_str("nothing"),
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HeadMoved {
+                run,
+                branch,
+                expected,
+                found,
+            } => {
+                write!(
+                    f,
+                    "the head of {run}/{branch} is {}, expected {}",
+                    Maybe(found),
+                    Maybe(expected)
+                )
+            }
+            Self::EpochFenced { run, held, current } => {
+                write!(
+                    f,
+                    "run {run} has been claimed by another owner (epoch {current}, ours is {held})"
+                )
+            }
+            Self::NotAChild {
+                record,
+                expected_parent,
+            } => {
+                write!(f, "record {record} does not follow {}", Maybe(expected_parent))
+            }
+            Self::NoRecords { run, branch } => write!(f, "an append to {run}/{branch} has no records"),
+            Self::MissingBlob { record, blob } => write!(f, "record {record} refers to blob {blob}, which is missing"),
+            Self::BlobTooLarge { length_bytes } => {
+                write!(
+                    f,
+                    "a blob has {length_bytes} bytes, at most {} are allowed",
+                    super::MAX_BLOB_BYTES
+                )
+            }
+            Self::NoSuchRun { run } => write!(f, "there is no run {run}"),
+            Self::NoSuchBranch { run, branch } => write!(f, "there is no branch {run}/{branch}"),
+            Self::NoSuchRecord { hash } => write!(f, "there is no record {hash}"),
+            Self::NoSuchBlob { hash } => write!(f, "there is no blob {hash}"),
+            Self::ChecksumMismatch { object } => write!(f, "{object} has changed since it was written"),
+            Self::BadRecord { hash, .. } => write!(f, "record {hash} cannot be read"),
+            Self::Inconsistent { what } => write!(f, "the journal contradicts itself: {what}"),
+            Self::NotAJournal { path, why } => write!(f, "{} is not a journal: {why}", path.display()),
+            Self::UnsupportedVersion { found, supported } => {
+                write!(
+                    f,
+                    "the journal has version {found}, this program reads version {supported}"
+                )
+            }
+            Self::Locked { by } if by.is_empty() => write!(f, "another process is writing the journal"),
+            Self::Locked { by } => write!(f, "another process is writing the journal ({by})"),
+            Self::ReadOnly => write!(f, "the journal is open for reading only"),
+            Self::InDoubt => write!(f, "an earlier failure left the journal in doubt, open it again"),
+            Self::Io { doing, .. } => write!(f, "failed {doing}"),
+            Self::Database { doing, .. } => write!(f, "the database failed {doing}"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "few variants have a cause")]
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::BadRecord { source, .. } => Some(source),
+            Self::Io { source, .. } => Some(source),
+            Self::Database { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

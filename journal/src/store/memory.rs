@@ -1,0 +1,256 @@
+//! A store in memory: a real log on a simulated disk, so that crashes can be tried.
+//!
+//! Owns the path from an append to a synced frame; `disk.rs` has the faults, `log.rs` the bytes, `index.rs` the lookups.
+//! INVARIANT: one commit is one frame and one sync, so after any crash the log holds a prefix of the commits, with every
+//! one that was acknowledged.
+//!
+//! Read next: `store/memory/disk.rs`.
+
+mod disk;
+mod index;
+mod log;
+
+pub use disk::{Fault, FaultPlan, Loss, SECTOR_BYTES, SimulatedDisk};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use self::index::{Index, Run};
+use self::log::{Checksum, FrameBuilder};
+use super::batch::{self, Tip};
+use super::{Append, Head, HeadMove, Store, StoreError};
+use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::record::Record;
+
+/// A store in memory.
+pub struct MemoryStore {
+    disk: SimulatedDisk,
+    index: Index,
+    /// The checksum of the last frame.
+    last: Checksum,
+    dropped_bytes: usize,
+    /// Whether a write or sync failed, so that the disk may hold a commit the index does not know.
+    in_doubt: bool,
+}
+
+impl Default for MemoryStore {
+    /// Makes an empty store on a disk that does not fail.
+    fn default() -> Self {
+        Self::open(SimulatedDisk::default()).expect("a new disk without faults has an empty log")
+    }
+}
+
+impl MemoryStore {
+    /// Opens the log on `disk`, which may be empty; a frame that a crash left incomplete at the end is cut off.
+    ///
+    /// # Errors
+    /// [`StoreError::NotAJournal`], [`StoreError::UnsupportedVersion`], [`StoreError::ChecksumMismatch`] for damage that is
+    /// not at the end; [`StoreError::Io`] as the disk's plan has it. Only the last of these may have changed the disk.
+    pub fn open(mut disk: SimulatedDisk) -> Result<Self, StoreError> {
+        let has_begun = log::check_header(disk.bytes())?;
+        let mut index = Index::default();
+        if !has_begun {
+            begin(&mut disk).map_err(|source| StoreError::Io {
+                doing: "beginning the log",
+                source,
+            })?;
+        }
+        let recovered = log::recover(disk.bytes())?;
+        for frame in &recovered.frames {
+            for entry in log::entries(disk.bytes(), frame)? {
+                index.apply(disk.bytes(), entry)?;
+            }
+        }
+        let dropped_bytes = disk.bytes().len() - recovered.end;
+        if dropped_bytes > 0 {
+            let cut = disk.cut(recovered.end).and_then(|()| disk.sync());
+            cut.map_err(|source| StoreError::Io {
+                doing: "cutting off an incomplete commit",
+                source,
+            })?;
+        }
+        Ok(Self {
+            disk,
+            index,
+            last: recovered.last,
+            dropped_bytes,
+            in_doubt: false,
+        })
+    }
+
+    /// Returns how many bytes of an incomplete commit were cut off on opening; 0 after an orderly end.
+    pub fn dropped_bytes(&self) -> usize {
+        self.dropped_bytes
+    }
+
+    /// Returns the disk, to look at.
+    pub fn disk(&self) -> &SimulatedDisk {
+        &self.disk
+    }
+
+    /// Gives the disk away, to be opened again or damaged.
+    pub fn into_disk(self) -> SimulatedDisk {
+        self.disk
+    }
+
+    fn run(&self, run: &RunId) -> Result<&Run, StoreError> {
+        self.index
+            .runs
+            .get(run)
+            .ok_or_else(|| StoreError::NoSuchRun { run: run.clone() })
+    }
+
+    /// Finds a run, and checks that the store and the epoch permit writing to it.
+    fn owned_run(&self, run: &RunId, held: Epoch) -> Result<&Run, StoreError> {
+        if self.in_doubt {
+            return Err(StoreError::InDoubt);
+        }
+        let found = self.run(run)?;
+        batch::check_epoch(run, held, found.epoch)?;
+        Ok(found)
+    }
+
+    fn check_blobs(&self, append: &Append<'_>, staged: &mut BTreeSet<BlobHash>) -> Result<(), StoreError> {
+        staged.extend(append.blobs.iter().map(super::Blob::hash));
+        let is_missing = |blob: &BlobHash| !staged.contains(blob) && !self.index.blobs.contains_key(blob);
+        for record in append.records {
+            if let Some(blob) = record.blobs().find(is_missing) {
+                return Err(StoreError::MissingBlob {
+                    record: record.hash(),
+                    blob,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a frame durable, then takes its entries into the index.
+    fn commit(&mut self, frame: FrameBuilder) -> Result<(), StoreError> {
+        let start = self.disk.bytes().len();
+        let frame = frame.finish(self.last);
+        let written = self.disk.write(start, &frame).and_then(|()| self.disk.sync());
+        if let Err(source) = written {
+            self.in_doubt = true;
+            return Err(StoreError::Io {
+                doing: "writing a commit",
+                source,
+            });
+        }
+        let frame = log::frame_at(self.disk.bytes(), start).expect("the frame has just been written");
+        for entry in log::entries(self.disk.bytes(), &frame)? {
+            self.index.apply(self.disk.bytes(), entry)?;
+        }
+        self.last = frame.checksum;
+        Ok(())
+    }
+
+    fn bytes(&self, range: &Range<usize>) -> Vec<u8> {
+        self.disk.bytes()[range.clone()].to_vec()
+    }
+}
+
+fn begin(disk: &mut SimulatedDisk) -> std::io::Result<()> {
+    disk.cut(0)?;
+    disk.write(0, &log::header())?;
+    disk.sync()
+}
+
+impl Store for MemoryStore {
+    fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
+        if self.in_doubt {
+            return Err(StoreError::InDoubt);
+        }
+        let epoch = Epoch(self.index.runs.get(run).map_or(0, |run| run.epoch.0) + 1);
+        let mut frame = FrameBuilder::default();
+        frame.claim(run, epoch, owner);
+        self.commit(frame)?;
+        Ok(epoch)
+    }
+
+    fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
+        let mut tips: BTreeMap<(&RunId, &BranchName), Tip> = BTreeMap::new();
+        let mut blobs = BTreeSet::new();
+        let mut frame = FrameBuilder::default();
+        for append in appends {
+            let stored = self.owned_run(append.run, append.epoch)?.tip(append.branch);
+            let found = tips.get(&(append.run, append.branch)).copied().or(stored);
+            let tip = batch::check(append, found)?;
+            self.check_blobs(append, &mut blobs)?;
+            let is_known = |blob: &&super::Blob| self.index.blobs.contains_key(&blob.hash());
+            append
+                .blobs
+                .iter()
+                .filter(|blob| !is_known(blob))
+                .for_each(|blob| frame.blob(blob));
+            append.records.iter().for_each(|record| frame.record(record.as_bytes()));
+            frame.head(append.run, append.branch, tip.hash);
+            tips.insert((append.run, append.branch), tip);
+        }
+        self.commit(frame)
+    }
+
+    fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
+        let HeadMove {
+            run,
+            branch,
+            epoch,
+            expected_head,
+            to,
+        } = head_move;
+        let found = self.owned_run(run, *epoch)?.tip(branch);
+        batch::check_head(run, branch, *expected_head, found)?;
+        if self.record(to)?.header().run != **run {
+            return Err(StoreError::NoSuchRecord { hash: *to });
+        }
+        let mut frame = FrameBuilder::default();
+        frame.head(run, branch, *to);
+        self.commit(frame)
+    }
+
+    fn runs(&self) -> Result<Vec<RunId>, StoreError> {
+        Ok(self.index.runs.keys().cloned().collect())
+    }
+
+    fn heads(&self, run: &RunId) -> Result<Vec<Head>, StoreError> {
+        Ok(self.run(run)?.heads.values().cloned().collect())
+    }
+
+    fn head(&self, run: &RunId, branch: &BranchName) -> Result<Option<Head>, StoreError> {
+        Ok(self.run(run)?.heads.get(branch).cloned())
+    }
+
+    fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError> {
+        let no_branch = || StoreError::NoSuchBranch {
+            run: run.clone(),
+            branch: branch.clone(),
+        };
+        let head = self.run(run)?.heads.get(branch).ok_or_else(no_branch)?;
+        self.index
+            .chain(head, &range)?
+            .iter()
+            .map(|hash| self.record(hash))
+            .collect()
+    }
+
+    fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
+        let place = self
+            .index
+            .records
+            .get(hash)
+            .ok_or(StoreError::NoSuchRecord { hash: *hash })?;
+        super::checked_record(*hash, self.bytes(&place.bytes))
+    }
+
+    fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {
+        let bytes = self
+            .index
+            .blobs
+            .get(hash)
+            .ok_or(StoreError::NoSuchBlob { hash: *hash })?;
+        super::checked_blob(*hash, self.bytes(bytes))
+    }
+
+    fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError> {
+        Ok(self.index.blobs.contains_key(hash))
+    }
+}

@@ -1,0 +1,282 @@
+//! The byte format of the memory store: a log of checksummed frames.
+//!
+//! Owns header, frames and entries; one commit is one frame.
+//! INVARIANT: a frame is complete exactly if its checksum is right, and it names the frame before it; so a log can lose
+//! only its last frame, to a torn write, without that being told from damage.
+//!
+//! It does not know which records and heads there are; `store/memory/index.rs` does.
+//! Read next: `store/memory/index.rs`.
+//!
+//! Source: `journal/FORMAT.md`, "Log".
+
+use std::ops::Range;
+
+use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId};
+use crate::store::{Blob, Object, StoreError};
+
+/// The version of the log format, little-endian in the header after the magic bytes.
+pub(super) const VERSION: u32 = 1;
+
+const MAGIC: &[u8; 8] = b"DUETLOG\n";
+/// The length of the header: magic bytes, version.
+pub(super) const HEADER_BYTES: usize = 12;
+
+const FRAME_MAGIC: &[u8; 4] = b"\xf5DLF";
+/// The length of what precedes a payload: magic bytes, payload length, previous checksum, checksum.
+pub(super) const PREFIX_BYTES: usize = 4 + 8 + 32 + 32;
+const UNSIGNED_BYTES: usize = PREFIX_BYTES - 32;
+
+/// The checksum of a frame, which the next frame repeats; all zeros before the first.
+pub(super) type Checksum = [u8; 32];
+
+/// One thing that a commit did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Entry<'a> {
+    Claim {
+        run: RunId,
+        epoch: Epoch,
+        owner: &'a str,
+    },
+    Record {
+        bytes: Range<usize>,
+    },
+    Blob {
+        hash: BlobHash,
+        bytes: Range<usize>,
+    },
+    Head {
+        run: RunId,
+        branch: BranchName,
+        hash: RecordHash,
+    },
+}
+
+mod code {
+    pub(super) const CLAIM: u8 = b'C';
+    pub(super) const RECORD: u8 = b'R';
+    pub(super) const BLOB: u8 = b'B';
+    pub(super) const HEAD: u8 = b'H';
+}
+
+/// Returns the header of an empty log.
+pub(super) fn header() -> Vec<u8> {
+    [MAGIC.as_slice(), &VERSION.to_le_bytes()].concat()
+}
+
+/// Collects the entries of one commit.
+#[derive(Default)]
+pub(super) struct FrameBuilder {
+    payload: Vec<u8>,
+}
+
+impl FrameBuilder {
+    pub(super) fn claim(&mut self, run: &RunId, epoch: Epoch, owner: &str) {
+        self.entry(
+            code::CLAIM,
+            &[run.as_str().as_bytes(), &epoch.0.to_le_bytes(), owner.as_bytes()],
+        );
+    }
+
+    pub(super) fn record(&mut self, bytes: &[u8]) {
+        self.entry(code::RECORD, &[bytes]);
+    }
+
+    pub(super) fn blob(&mut self, blob: &Blob) {
+        self.entry(code::BLOB, &[blob.hash().as_bytes(), blob.as_bytes()]);
+    }
+
+    pub(super) fn head(&mut self, run: &RunId, branch: &BranchName, hash: RecordHash) {
+        self.entry(
+            code::HEAD,
+            &[run.as_str().as_bytes(), branch.as_str().as_bytes(), hash.as_bytes()],
+        );
+    }
+
+    fn entry(&mut self, code: u8, fields: &[&[u8]]) {
+        self.payload.push(code);
+        for field in fields {
+            self.payload.extend_from_slice(&(field.len() as u64).to_le_bytes());
+            self.payload.extend_from_slice(field);
+        }
+    }
+
+    /// Puts prefix and payload together.
+    pub(super) fn finish(self, previous: Checksum) -> Vec<u8> {
+        let mut frame = FRAME_MAGIC.to_vec();
+        frame.extend_from_slice(&(self.payload.len() as u64).to_le_bytes());
+        frame.extend_from_slice(&previous);
+        let checksum = checksum(&frame, &self.payload);
+        frame.extend_from_slice(&checksum);
+        frame.extend_from_slice(&self.payload);
+        frame
+    }
+}
+
+fn checksum(unsigned: &[u8], payload: &[u8]) -> Checksum {
+    *blake3::Hasher::new()
+        .update(unsigned)
+        .update(payload)
+        .finalize()
+        .as_bytes()
+}
+
+/// A complete frame.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) payload: Range<usize>,
+    pub(super) checksum: Checksum,
+    previous: Checksum,
+}
+
+/// Reads the frame at `start`, if the bytes there are one and have not changed.
+pub(super) fn frame_at(log: &[u8], start: usize) -> Option<Frame> {
+    let prefix = log.get(start..)?.get(..PREFIX_BYTES)?;
+    let unsigned = &prefix[..UNSIGNED_BYTES];
+    let length = u64::from_le_bytes(unsigned.strip_prefix(FRAME_MAGIC)?.get(..8)?.try_into().ok()?);
+    let from = start + PREFIX_BYTES;
+    let to = from.checked_add(usize::try_from(length).ok()?)?;
+    let found = checksum(unsigned, log.get(from..to)?);
+    let previous = unsigned[UNSIGNED_BYTES - 32..].try_into().ok()?;
+    (prefix[UNSIGNED_BYTES..] == found).then_some(Frame {
+        payload: from..to,
+        checksum: found,
+        previous,
+    })
+}
+
+/// The intact part of a log.
+#[derive(Debug)]
+pub(super) struct Recovered {
+    pub(super) frames: Vec<Frame>,
+    /// Where the last complete frame ends.
+    pub(super) end: usize,
+    /// The checksum of the last complete frame.
+    pub(super) last: Checksum,
+}
+
+/// Finds the frames of a log whose header has been checked.
+///
+/// # Errors
+/// [`StoreError::ChecksumMismatch`] if a frame is damaged though a complete one stands after it: a torn write cannot do
+/// that, as each frame was synced before the next was written.
+pub(super) fn recover(log: &[u8]) -> Result<Recovered, StoreError> {
+    let mut recovered = Recovered {
+        frames: Vec::new(),
+        end: HEADER_BYTES,
+        last: [0; 32],
+    };
+    while let Some(frame) = frame_at(log, recovered.end).filter(|frame| frame.previous == recovered.last) {
+        recovered.end = frame.payload.end;
+        recovered.last = frame.checksum;
+        recovered.frames.push(frame);
+    }
+    let starts = recovered.end..log.len();
+    if starts
+        .into_iter()
+        .any(|start| log[start..].starts_with(FRAME_MAGIC) && frame_at(log, start).is_some())
+    {
+        let object = Object::Frame {
+            offset_bytes: recovered.end,
+        };
+        return Err(StoreError::ChecksumMismatch { object });
+    }
+    Ok(recovered)
+}
+
+/// Checks the header; `Ok(false)` says the log was never begun: it is empty, or a crash came while the header was written.
+///
+/// # Errors
+/// [`StoreError::NotAJournal`], [`StoreError::UnsupportedVersion`].
+pub(super) fn check_header(log: &[u8]) -> Result<bool, StoreError> {
+    let header = header();
+    if log.len() <= HEADER_BYTES
+        && log
+            .iter()
+            .zip(&header)
+            .all(|(&found, &whole)| found == whole || found == 0)
+    {
+        return Ok(log == header);
+    }
+    let version = log
+        .strip_prefix(MAGIC)
+        .and_then(|rest| rest.first_chunk())
+        .map(|bytes| u32::from_le_bytes(*bytes));
+    match version {
+        Some(VERSION) => Ok(true),
+        Some(found) => Err(StoreError::UnsupportedVersion {
+            found: found.into(),
+            supported: VERSION.into(),
+        }),
+        None => Err(StoreError::NotAJournal {
+            path: "memory".into(),
+            why: "it does not begin like a log",
+        }),
+    }
+}
+
+/// Reads the entries of a frame.
+///
+/// # Errors
+/// [`StoreError::Inconsistent`] if a payload with the right checksum is not a list of entries.
+pub(super) fn entries<'a>(log: &'a [u8], frame: &Frame) -> Result<Vec<Entry<'a>>, StoreError> {
+    let mut reader = Reader {
+        log,
+        at: frame.payload.start,
+        end: frame.payload.end,
+    };
+    let mut entries = Vec::new();
+    while reader.at < reader.end {
+        entries.push(reader.entry().ok_or(StoreError::Inconsistent {
+            what: "a frame of the log is malformed",
+        })?);
+    }
+    Ok(entries)
+}
+
+struct Reader<'a> {
+    log: &'a [u8],
+    at: usize,
+    end: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn entry(&mut self) -> Option<Entry<'a>> {
+        let code = self.log[self.at];
+        self.at += 1;
+        Some(match code {
+            code::CLAIM => Entry::Claim {
+                run: RunId::new(self.text()?).ok()?,
+                epoch: Epoch(u64::from_le_bytes(self.bytes()?.try_into().ok()?)),
+                owner: self.text()?,
+            },
+            code::RECORD => Entry::Record { bytes: self.field()? },
+            code::BLOB => Entry::Blob {
+                hash: BlobHash::from_slice(self.bytes()?)?,
+                bytes: self.field()?,
+            },
+            code::HEAD => Entry::Head {
+                run: RunId::new(self.text()?).ok()?,
+                branch: BranchName::new(self.text()?).ok()?,
+                hash: RecordHash::from_slice(self.bytes()?)?,
+            },
+            _ => return None,
+        })
+    }
+
+    fn field(&mut self) -> Option<Range<usize>> {
+        let start = self.at + 8;
+        let length = u64::from_le_bytes(self.log.get(self.at..start)?.try_into().ok()?);
+        let field = start..start.checked_add(usize::try_from(length).ok()?)?;
+        self.at = field.end;
+        (field.end <= self.end).then_some(field)
+    }
+
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let field = self.field()?;
+        self.log.get(field)
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        str::from_utf8(self.bytes()?).ok()
+    }
+}
