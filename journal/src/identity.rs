@@ -10,8 +10,8 @@ use std::str::FromStr;
 /// The longest name of a run or branch, in bytes.
 pub const MAX_NAME_BYTES: usize = 64;
 
-/// The greatest sequence number of a record: 2⁴⁰ − 1.
-pub const MAX_SEQUENCE: u64 = (1 << 40) - 1;
+/// The greatest sequence number of a record: 2⁵³ − 1, which every number format in use can hold.
+pub const MAX_SEQUENCE: u64 = (1 << 53) - 1;
 
 /// Says why a text does not name a run, a branch or a hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(Sequence::new(MAX_SEQUENCE).unwrap().next(), None);
         assert_eq!(
             Sequence::new(MAX_SEQUENCE + 1),
-            Err(IdentityError::SequenceTooLarge { found: 1 << 40 })
+            Err(IdentityError::SequenceTooLarge { found: 1 << 53 })
         );
     }
 }

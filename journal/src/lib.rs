@@ -11,6 +11,8 @@ pub mod identity;
 pub mod packed;
 pub mod record;
 pub mod store;
+pub mod tail;
+pub mod verify;
 
 pub use identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 pub use packed::PackedValue;

@@ -10,6 +10,7 @@
 mod batch;
 mod error;
 pub mod memory;
+pub mod sqlite;
 
 pub use error::{Object, StoreError};
 
@@ -168,7 +169,7 @@ pub trait Store: Send {
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`], [`StoreError::NoSuchBranch`]; [`StoreError::ChecksumMismatch`] for a record that has
-    /// changed, [`StoreError::NoSuchRecord`] for one that is gone.
+    /// changed, [`StoreError::Gap`] for one that is gone, [`StoreError::Inconsistent`] for one that does not belong there.
     fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError>;
 
     /// Reads a record by its name, whether or not a branch reaches it.

@@ -6,6 +6,7 @@ mod common;
 
 use common::{Writer, at, branch, read_all, run};
 use duet_journal::store::memory::{FaultPlan, Loss, MemoryStore};
+use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{Blob, BlobHash, Epoch, Head, HeadMove, Record, RecordHash, Store, StoreError};
 
 /// A kind of store: how to make an empty one, and how to open it again after its process has ended.
@@ -31,10 +32,30 @@ impl Medium for Memory {
     }
 }
 
+struct Sqlite(tempfile::TempDir);
+
+impl Medium for Sqlite {
+    type Store = SqliteStore;
+
+    fn create() -> (Self, SqliteStore) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&folder.path().join("journal"), "conformance").unwrap();
+        (Self(folder), store)
+    }
+
+    fn reopen(&self, store: SqliteStore) -> SqliteStore {
+        drop(store);
+        SqliteStore::open(&self.0.path().join("journal"), "conformance").unwrap()
+    }
+}
+
 macro_rules! on_every_store {
     ($($test:ident)*) => {
         mod memory {
             $(#[test] fn $test() { super::$test::<super::Memory>() })*
+        }
+        mod sqlite {
+            $(#[test] fn $test() { super::$test::<super::Sqlite>() })*
         }
     };
 }

@@ -76,8 +76,11 @@ fn what_is_not_a_record_is_named() {
     check_refused("<record -1>", unexpected("the format version", 9));
     check_refused("<record 1 r>", unexpected("the run", 12));
     check_refused("<record 1 \"\">", RecordError::Identity(IdentityError::Empty));
-    let too_large = IdentityError::SequenceTooLarge { found: 1 << 40 };
-    check_refused("<record 1 \"r\" \"b\" 1099511627776>", RecordError::Identity(too_large));
+    let too_large = IdentityError::SequenceTooLarge { found: 1 << 53 };
+    check_refused(
+        "<record 1 \"r\" \"b\" 9007199254740992>",
+        RecordError::Identity(too_large),
+    );
     check_refused(
         "<record 1 \"r\" \"b\" 0 #x\"00\">",
         unexpected("the parent's hash or #f", 20),

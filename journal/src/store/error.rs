@@ -75,6 +75,15 @@ pub enum StoreError {
         /// The record.
         hash: RecordHash,
     },
+    /// A record on the way to a head is missing.
+    Gap {
+        /// The run.
+        run: RunId,
+        /// The branch.
+        branch: BranchName,
+        /// The position of the first record that is missing.
+        sequence: u64,
+    },
     /// The blob does not exist.
     NoSuchBlob {
         /// The blob.
@@ -215,6 +224,7 @@ impl fmt::Display for StoreError {
             Self::NoSuchRun { run } => write!(f, "there is no run {run}"),
             Self::NoSuchBranch { run, branch } => write!(f, "there is no branch {run}/{branch}"),
             Self::NoSuchRecord { hash } => write!(f, "there is no record {hash}"),
+            Self::Gap { run, branch, sequence } => write!(f, "the record {run}/{branch}@{sequence} is missing"),
             Self::NoSuchBlob { hash } => write!(f, "there is no blob {hash}"),
             Self::ChecksumMismatch { object } => write!(f, "{object} has changed since it was written"),
             Self::BadRecord { hash, .. } => write!(f, "record {hash} cannot be read"),

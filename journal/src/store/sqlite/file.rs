@@ -1,0 +1,200 @@
+//! Opens, creates and locks a journal file.
+//!
+//! INVARIANT: a file that is not a journal of this version is never written to, nor is anything created beside it, except
+//! for the lock; and a journal file appears under its name only when it is complete.
+//!
+//! It knows nothing of what the tables hold.
+//! Read next: `store/sqlite/row.rs`.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::schema;
+use crate::store::StoreError;
+
+/// Opens a journal for reading.
+pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+    check_header(path)?;
+    connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// Opens a journal for writing, creating it if there is no such file. The lock lasts as long as the file returned.
+pub(super) fn open_to_write(path: &Path) -> Result<(Connection, File), StoreError> {
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if fs::exists(path).map_err(io_error("looking for the journal"))? {
+        check_header(path)?;
+    }
+    let lock = lock(path)?;
+    if !fs::exists(path).map_err(io_error("looking for the journal"))? {
+        create(path)?;
+    }
+    check_header(path)?;
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    Ok((connection, lock))
+}
+
+fn lock(path: &Path) -> Result<File, StoreError> {
+    let options = OpenOptions::new().create(true).truncate(false).write(true).clone();
+    let file = options
+        .open(beside(path, ".lock"))
+        .map_err(io_error("opening the lock file"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { by: owner(path) }),
+        Err(TryLockError::Error(source)) => Err(StoreError::Io {
+            doing: "locking the journal",
+            source,
+        }),
+    }
+}
+
+/// Reads who is writing; empty if that cannot be told, as while the journal is being created.
+fn owner(path: &Path) -> String {
+    let read = || -> Option<String> {
+        open_to_read(path)
+            .ok()?
+            .query_row("SELECT owner FROM workspace", [], |row| row.get(0))
+            .ok()
+    };
+    read().unwrap_or_default()
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn io_error(doing: &'static str) -> impl Fn(io::Error) -> StoreError {
+    move |source| StoreError::Io { doing, source }
+}
+
+fn database_error(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
+    move |source| StoreError::Database { doing, source }
+}
+
+/// Looks at the first bytes of a file without the database library, which would write to it or beside it.
+fn check_header(path: &Path) -> Result<(), StoreError> {
+    let not_a_journal = |why| StoreError::NotAJournal {
+        path: path.to_owned(),
+        why,
+    };
+    if !fs::metadata(path)
+        .map_err(io_error("looking at the journal"))?
+        .is_file()
+    {
+        return Err(not_a_journal("it is not a regular file"));
+    }
+    let mut header = Vec::new();
+    let file = File::open(path).map_err(io_error("opening the journal"))?;
+    file.take(100)
+        .read_to_end(&mut header)
+        .map_err(io_error("reading the journal's header"))?;
+    if header.is_empty() {
+        return Err(not_a_journal("it is empty"));
+    }
+    if !header.starts_with(b"SQLite format 3\0") || header.len() < 100 {
+        return Err(not_a_journal("it is not an SQLite database"));
+    }
+    let number = |at: usize| {
+        header[at..at + 4]
+            .iter()
+            .fold(0, |number, &byte| number << 8 | u32::from(byte))
+    };
+    if number(68) != schema::APPLICATION_ID {
+        return Err(not_a_journal("it is an SQLite database of another application"));
+    }
+    check_version(number(60))
+}
+
+fn check_version(found: u32) -> Result<(), StoreError> {
+    if found == schema::VERSION {
+        return Ok(());
+    }
+    Err(StoreError::UnsupportedVersion {
+        found: found.into(),
+        supported: schema::VERSION.into(),
+    })
+}
+
+fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
+    let failed = database_error("opening the journal");
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
+    // FULL: with NORMAL a power cut loses commits that were acknowledged.
+    let settings = "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;";
+    connection.execute_batch(settings).map_err(&failed)?;
+    connection
+        .busy_timeout(std::time::Duration::from_secs(5))
+        .map_err(&failed)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    // The header may be older than the write-ahead log; this number is not.
+    check_version(
+        connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(&failed)?,
+    )?;
+    Ok(connection)
+}
+
+/// Makes a complete journal under another name, then gives it its own.
+fn create(path: &Path) -> Result<(), StoreError> {
+    if fs::exists(beside(path, "-wal")).map_err(io_error("looking for the journal"))? {
+        let why = "it is missing, yet its write-ahead log is there";
+        return Err(StoreError::NotAJournal {
+            path: path.to_owned(),
+            why,
+        });
+    }
+    let unfinished = beside(path, ".new");
+    for leftover in [
+        unfinished.clone(),
+        beside(&unfinished, "-journal"),
+        beside(&unfinished, "-wal"),
+    ] {
+        match fs::remove_file(leftover) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(StoreError::Io {
+                    doing: "clearing an unfinished journal",
+                    source,
+                });
+            }
+            _ => (),
+        }
+    }
+    fill(&unfinished).map_err(database_error("creating the journal"))?;
+    let finish = || {
+        File::open(&unfinished)?.sync_all()?;
+        fs::rename(&unfinished, path)?;
+        sync_folder(path)
+    };
+    finish().map_err(io_error("creating the journal"))
+}
+
+fn fill(path: &Path) -> rusqlite::Result<()> {
+    let connection = Connection::open(path)?;
+    let (id, version) = (schema::APPLICATION_ID, schema::VERSION);
+    connection.execute_batch(&format!(
+        "PRAGMA application_id = {id}; PRAGMA user_version = {version};"
+    ))?;
+    connection.execute_batch(schema::CREATE)?;
+    super::row::Workspace::default().create(&connection)?;
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection.close().map_err(|(_, error)| error)
+}
+
+/// Makes the entry of a file in its folder durable, where folders can be opened.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()
+    } else {
+        Ok(())
+    }
+}
