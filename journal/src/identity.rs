@@ -32,6 +32,8 @@ pub enum IdentityError {
     },
     /// The text is not 64 hexadecimal digits.
     NotAHash,
+    /// There is no epoch after this one.
+    EpochsUsedUp,
     /// The number is above [`MAX_SEQUENCE`].
     SequenceTooLarge {
         /// The number.
@@ -54,6 +56,7 @@ impl fmt::Display for IdentityError {
                 "the name has {found:?} at byte {offset_bytes}, allowed are ASCII letters, digits, '-', '_' and '.'"
             ),
             Self::NotAHash => write!(f, "a hash is written as 64 hexadecimal digits"),
+            Self::EpochsUsedUp => write!(f, "the run has been claimed too often"),
             Self::SequenceTooLarge { found } => write!(f, "sequence number {found} is above {MAX_SEQUENCE}"),
         }
     }
@@ -165,6 +168,17 @@ impl fmt::Display for Sequence {
 /// Counts the owners a run has had: each [claim](crate::Store::claim) raises it, and an append under an older one is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Epoch(pub u64);
+
+impl Epoch {
+    /// Returns the epoch after a claim.
+    ///
+    /// # Errors
+    /// [`IdentityError::EpochsUsedUp`] after 2⁶³ − 1, the last one every store can hold.
+    pub fn next(self) -> Result<Self, IdentityError> {
+        let next = self.0.checked_add(1).filter(|&next| i64::try_from(next).is_ok());
+        next.map(Self).ok_or(IdentityError::EpochsUsedUp)
+    }
+}
 
 impl fmt::Display for Epoch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -287,6 +301,14 @@ mod tests {
         for wrong in ["", "00", &"g".repeat(64), &"0".repeat(63), &"0".repeat(65)] {
             assert_eq!(wrong.parse::<BlobHash>(), Err(IdentityError::NotAHash), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn epochs_end_before_they_overflow() {
+        assert_eq!(Epoch(7).next(), Ok(Epoch(8)));
+        let last = Epoch(i64::MAX.cast_unsigned());
+        assert_eq!(last.next(), Err(IdentityError::EpochsUsedUp));
+        assert_eq!(Epoch(u64::MAX).next(), Err(IdentityError::EpochsUsedUp));
     }
 
     #[test]

@@ -19,24 +19,6 @@ use std::ops::Range;
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::Record;
 
-/// Decodes a record after checking that its bytes are those that `hash` names.
-fn checked_record(hash: RecordHash, bytes: Vec<u8>) -> Result<Record, StoreError> {
-    if RecordHash::of(&bytes) != hash {
-        return Err(StoreError::ChecksumMismatch {
-            object: Object::Record(hash),
-        });
-    }
-    Record::decode(bytes).map_err(|source| StoreError::BadRecord { hash, source })
-}
-
-/// Returns a blob's bytes after checking that they are those that `hash` names.
-fn checked_blob(hash: BlobHash, bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
-    let is_intact = BlobHash::of(&bytes) == hash;
-    is_intact.then_some(bytes).ok_or(StoreError::ChecksumMismatch {
-        object: Object::Blob(hash),
-    })
-}
-
 /// The greatest length of a blob, in bytes (256 MiB).
 pub const MAX_BLOB_BYTES: usize = 256 << 20;
 
@@ -169,7 +151,7 @@ pub trait Store: Send {
     ///
     /// # Errors
     /// [`StoreError::NoSuchRun`], [`StoreError::NoSuchBranch`]; [`StoreError::ChecksumMismatch`] for a record that has
-    /// changed, [`StoreError::Gap`] for one that is gone, [`StoreError::Inconsistent`] for one that does not belong there.
+    /// changed, [`StoreError::NoSuchRecord`] for one that is gone, [`StoreError::Inconsistent`] for one that does not belong there.
     fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError>;
 
     /// Reads a record by its name, whether or not a branch reaches it.
@@ -206,4 +188,22 @@ pub trait Store: Send {
         let end = at.next().unwrap_or(at);
         Ok(self.read(run, branch, at..end)?.pop())
     }
+}
+
+/// Decodes a record after checking that its bytes are those that `hash` names.
+fn checked_record(hash: RecordHash, bytes: Vec<u8>) -> Result<Record, StoreError> {
+    if RecordHash::of(&bytes) != hash {
+        return Err(StoreError::ChecksumMismatch {
+            object: Object::Record(hash),
+        });
+    }
+    Record::decode(bytes).map_err(|source| StoreError::BadRecord { hash, source })
+}
+
+/// Returns a blob's bytes after checking that they are those that `hash` names.
+fn checked_blob(hash: BlobHash, bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+    let is_intact = BlobHash::of(&bytes) == hash;
+    is_intact.then_some(bytes).ok_or(StoreError::ChecksumMismatch {
+        object: Object::Blob(hash),
+    })
 }

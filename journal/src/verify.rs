@@ -186,7 +186,6 @@ fn is_damage(error: &StoreError) -> bool {
             object: Object::Record(_) | Object::Blob(_)
         } | StoreError::BadRecord { .. }
             | StoreError::Inconsistent { .. }
-            | StoreError::Gap { .. }
             | StoreError::NoSuchRecord { .. }
             | StoreError::NoSuchBlob { .. }
     )

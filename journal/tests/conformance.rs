@@ -77,6 +77,7 @@ on_every_store! {
     runs_and_branches_are_listed_by_name
     long_chains_are_read_from_any_position
     bodies_of_every_size_survive
+    records_are_found_by_name_however_many_there_are
 }
 
 /// The error an operation gave, in its readable form.
@@ -502,4 +503,26 @@ fn bodies_of_every_size_survive<M: Medium>() {
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let written = main.write(&mut store, &texts).unwrap();
     assert_eq!(read_all(&medium.reopen(store), &main).unwrap(), written);
+}
+
+fn records_are_found_by_name_however_many_there_are<M: Medium>() {
+    let (medium, mut store) = M::create();
+    let mut main = Writer::claim(&mut store, "r", "main");
+    let mut written = Vec::new();
+    // More than one batch of names, and a part of another.
+    for _ in 0..3 {
+        let texts: Vec<&str> = std::iter::repeat_n("<turn>", 3000).collect();
+        written.extend(main.write(&mut store, &texts).unwrap());
+    }
+    let mut store = medium.reopen(store);
+    for record in written.iter().step_by(501).chain(&written[8990..]) {
+        assert_eq!(&store.record(&record.hash()).unwrap(), record);
+        let fork = main.on(&format!("fork-{}", record.header().sequence), None);
+        set_head(&mut store, &fork, None, record.hash()).unwrap();
+    }
+    set_head(&mut store, &main, written.last(), written[10].hash()).unwrap();
+    main.move_to(&written[10]);
+    let again = main.write(&mut store, &["<turn>", "<turn>"]).unwrap();
+    assert_eq!(again, written[11..13]);
+    assert_eq!(read_all(&store, &main).unwrap(), written[..13]);
 }

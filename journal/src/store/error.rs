@@ -6,7 +6,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId};
+use crate::identity::{BlobHash, BranchName, Epoch, IdentityError, RecordHash, RunId};
 use crate::record::RecordError;
 
 /// A failure of a store.
@@ -74,15 +74,6 @@ pub enum StoreError {
     NoSuchRecord {
         /// The record.
         hash: RecordHash,
-    },
-    /// A record on the way to a head is missing.
-    Gap {
-        /// The run.
-        run: RunId,
-        /// The branch.
-        branch: BranchName,
-        /// The position of the first record that is missing.
-        sequence: u64,
     },
     /// The blob does not exist.
     NoSuchBlob {
@@ -161,6 +152,14 @@ pub enum Object {
     File,
 }
 
+impl From<IdentityError> for StoreError {
+    fn from(_: IdentityError) -> Self {
+        Self::Inconsistent {
+            what: "a name or number is out of range",
+        }
+    }
+}
+
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -224,7 +223,6 @@ impl fmt::Display for StoreError {
             Self::NoSuchRun { run } => write!(f, "there is no run {run}"),
             Self::NoSuchBranch { run, branch } => write!(f, "there is no branch {run}/{branch}"),
             Self::NoSuchRecord { hash } => write!(f, "there is no record {hash}"),
-            Self::Gap { run, branch, sequence } => write!(f, "the record {run}/{branch}@{sequence} is missing"),
             Self::NoSuchBlob { hash } => write!(f, "there is no blob {hash}"),
             Self::ChecksumMismatch { object } => write!(f, "{object} has changed since it was written"),
             Self::BadRecord { hash, .. } => write!(f, "record {hash} cannot be read"),

@@ -160,7 +160,7 @@ impl Store for MemoryStore {
         if self.in_doubt {
             return Err(StoreError::InDoubt);
         }
-        let epoch = Epoch(self.index.runs.get(run).map_or(0, |run| run.epoch.0) + 1);
+        let epoch = self.index.runs.get(run).map_or(Epoch(0), |run| run.epoch).next()?;
         let mut frame = FrameBuilder::default();
         frame.claim(run, epoch, owner);
         self.commit(frame)?;

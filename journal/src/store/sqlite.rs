@@ -1,6 +1,6 @@
 //! The embedded store: one SQLite file for all runs of a workspace.
 //!
-//! Owns the transactions; `sqlite/file.rs` opens, `schema.rs` has the tables, `row.rs` and `segment.rs` read and write them.
+//! Owns the transactions; `sqlite/file.rs` opens, `schema.rs` has the tables, `row.rs` and `chain.rs` read and write them.
 //! INVARIANT: one process writes, under an operating system's lock that its death releases; others may read meanwhile. What
 //! is read is what was written, or an error.
 //!
@@ -8,10 +8,10 @@
 //!
 //! Source: `journal/FORMAT.md`, "SQLite".
 
+mod chain;
 mod file;
 mod row;
 mod schema;
-mod segment;
 
 use std::fs::File;
 use std::ops::Range;
@@ -19,8 +19,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, params};
 
+use self::chain::Recent;
 use self::row::{Branch, Run, Workspace, failed, optional};
-use self::segment::Place;
 use super::batch;
 use super::{Append, Blob, Head, HeadMove, Store, StoreError, checked_blob};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
@@ -29,10 +29,16 @@ use crate::record::Record;
 /// A store in one SQLite file.
 pub struct SqliteStore {
     connection: Connection,
-    /// Held while the store may write; `None` if it only reads.
-    lock: Option<File>,
+    /// `None` if the store only reads.
+    writer: Option<Writer>,
     /// Whether a commit failed, so that it is unknown what is durable.
     in_doubt: bool,
+}
+
+struct Writer {
+    recent: Recent,
+    /// Locked; closing it lets the next writer in.
+    _lock: File,
 }
 
 impl SqliteStore {
@@ -43,12 +49,16 @@ impl SqliteStore {
     /// [`StoreError::NotAJournal`] and [`StoreError::UnsupportedVersion`] leave the file untouched.
     pub fn open(path: &Path, owner: &str) -> Result<Self, StoreError> {
         let (connection, lock) = file::open_to_write(path)?;
+        let writer = Some(Writer {
+            recent: Recent::read(&connection)?,
+            _lock: lock,
+        });
         let mut store = Self {
             connection,
-            lock: Some(lock),
+            writer,
             in_doubt: false,
         };
-        store.commit(|connection| {
+        store.commit(|connection, _| {
             let workspace = Workspace::read(connection)?;
             Workspace {
                 owner: owner.to_owned(),
@@ -66,56 +76,70 @@ impl SqliteStore {
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
         Ok(Self {
             connection: file::open_to_read(path)?,
-            lock: None,
+            writer: None,
             in_doubt: false,
         })
     }
 
     /// Performs `work` in one durable transaction, or leaves the file as it was.
-    fn commit<T>(&mut self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        if self.lock.is_none() {
+    fn commit<T>(
+        &mut self,
+        work: impl FnOnce(&Connection, &mut Recent) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let Some(Writer { recent, .. }) = &mut self.writer else {
             return Err(StoreError::ReadOnly);
-        }
+        };
         if self.in_doubt {
             return Err(StoreError::InDoubt);
         }
-        self.execute("BEGIN IMMEDIATE", "beginning a transaction")?;
-        let result = work(&self.connection);
-        if result.is_ok() {
-            let committed = self.execute("COMMIT", "committing");
-            self.in_doubt = committed.is_err();
-            committed?;
-        } else if !self.connection.is_autocommit() {
-            let rolled_back = self.execute("ROLLBACK", "rolling back");
-            self.in_doubt = rolled_back.is_err();
+        let connection = &self.connection;
+        execute(connection, "BEGIN IMMEDIATE", "beginning a transaction")?;
+        let result = work(connection, recent);
+        let committed = result.is_ok().then(|| execute(connection, "COMMIT", "committing"));
+        if let Some(Ok(())) = committed {
+            return result;
         }
-        result
+        let rolled_back = roll_back(connection);
+        self.in_doubt = committed.is_some() || rolled_back.is_err();
+        match Recent::read(connection) {
+            Ok(read) => *recent = read,
+            Err(_) => self.in_doubt = true,
+        }
+        committed.unwrap_or(Ok(())).and(result)
     }
 
     /// Performs `work` on one unchanging view of the file.
     fn view<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.execute("BEGIN", "beginning to read")?;
+        execute(&self.connection, "BEGIN", "beginning to read")?;
         let result = work(&self.connection);
-        self.execute("COMMIT", "ending to read")?;
-        result
+        let ended = roll_back(&self.connection);
+        result.and_then(|value| ended.map(|()| value))
     }
+}
 
-    fn execute(&self, sql: &'static str, doing: &'static str) -> Result<(), StoreError> {
-        let executed = self
-            .connection
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.execute([]));
-        executed.map(drop).map_err(failed(doing))
+/// Ends a transaction without a trace; a grave failure may have ended it already.
+fn roll_back(connection: &Connection) -> Result<(), StoreError> {
+    if connection.is_autocommit() {
+        Ok(())
+    } else {
+        execute(connection, "ROLLBACK", "rolling back")
     }
+}
+
+fn execute(connection: &Connection, sql: &'static str, doing: &'static str) -> Result<(), StoreError> {
+    let executed = connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.execute([]));
+    executed.map(drop).map_err(failed(doing))
 }
 
 impl Store for SqliteStore {
     fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
-        self.commit(|connection| {
+        self.commit(|connection, _| {
             let found = Run::find(connection, run)?;
             let is_new = found.is_none();
             let mut claimed = found.unwrap_or_else(|| Run::unclaimed(run.clone()));
-            claimed.epoch = Epoch(claimed.epoch.0 + 1);
+            claimed.epoch = claimed.epoch.next()?;
             owner.clone_into(&mut claimed.owner);
             claimed.write(connection)?;
             if is_new {
@@ -131,11 +155,16 @@ impl Store for SqliteStore {
     }
 
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
-        self.commit(|connection| appends.iter().try_for_each(|append| append_one(connection, append)))
+        self.commit(|connection, recent| {
+            appends
+                .iter()
+                .try_for_each(|append| append_one(connection, recent, append))?;
+            recent.index_names(connection)
+        })
     }
 
     fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
-        self.commit(|connection| move_head(connection, head_move))
+        self.commit(|connection, _| move_head(connection, head_move))
     }
 
     fn runs(&self) -> Result<Vec<RunId>, StoreError> {
@@ -173,8 +202,8 @@ impl Store for SqliteStore {
 
     fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
         self.view(|connection| {
-            let place = segment::find(connection, hash)?.ok_or(StoreError::NoSuchRecord { hash: *hash })?;
-            segment::read(connection, place.key, *hash)
+            let key = chain::find(connection, hash)?.ok_or(StoreError::NoSuchRecord { hash: *hash })?;
+            chain::read(connection, key, *hash)
         })
     }
 
@@ -198,7 +227,7 @@ fn find_branch(connection: &Connection, run: &Run, branch: &BranchName) -> Resul
     Ok(found)
 }
 
-fn append_one(connection: &Connection, append: &Append<'_>) -> Result<(), StoreError> {
+fn append_one(connection: &Connection, recent: &mut Recent, append: &Append<'_>) -> Result<(), StoreError> {
     let run = Run::read(connection, append.run)?;
     batch::check_epoch(append.run, append.epoch, run.epoch)?;
     let found = find_branch(connection, &run, append.branch)?;
@@ -214,7 +243,7 @@ fn append_one(connection: &Connection, append: &Append<'_>) -> Result<(), StoreE
                 });
             }
         }
-        key = Some(segment::insert(connection, key, record)?);
+        key = Some(recent.insert(connection, key, record)?);
     }
     let head = Head {
         branch: append.branch.clone(),
@@ -237,8 +266,8 @@ fn move_head(connection: &Connection, head_move: &HeadMove<'_>) -> Result<(), St
     )?;
     let hash = head_move.to;
     let no_record = || StoreError::NoSuchRecord { hash };
-    let Place { key, .. } = segment::find(connection, &hash)?.ok_or_else(no_record)?;
-    let target = segment::read(connection, key, hash)?;
+    let key = chain::find(connection, &hash)?.ok_or_else(no_record)?;
+    let target = chain::read(connection, key, hash)?;
     if target.header().run != *head_move.run {
         return Err(no_record());
     }
@@ -274,40 +303,18 @@ fn read_range(
 ) -> Result<Vec<Record>, StoreError> {
     let head = &branch.head;
     let range = range.start..range.end.min(head.sequence.number() + 1);
-    let mut records: Vec<Record> = Vec::new();
-    if range.is_empty() {
-        return Ok(records);
+    let records = chain::read_range(connection, branch.record, head.hash, &range)?;
+    let belongs =
+        |record: &Record, sequence| record.header().run == *run && record.header().sequence.number() == sequence;
+    if records
+        .iter()
+        .zip(range)
+        .all(|(record, sequence)| belongs(record, sequence))
+    {
+        Ok(records)
+    } else {
+        Err(StoreError::Inconsistent {
+            what: "a record stands in another one's place",
+        })
     }
-    let from = Place {
-        key: branch.record,
-        sequence: head.sequence.number(),
-    };
-    for keys in segment::stretches(connection, from, &range)? {
-        records.extend(segment::read_stretch(connection, &keys)?);
-    }
-    let mut parent = None;
-    for (record, sequence) in records.iter().zip(range.clone()) {
-        let header = record.header();
-        let is_linked = parent.is_none_or(|parent| header.parent == Some(parent));
-        if header.run != *run || header.sequence.number() != sequence || !is_linked {
-            return Err(StoreError::Inconsistent {
-                what: "a record stands in another one's place",
-            });
-        }
-        parent = Some(record.hash());
-    }
-    let missing = range.start + records.len() as u64;
-    if missing < range.end {
-        return Err(StoreError::Gap {
-            run: run.clone(),
-            branch: head.branch.clone(),
-            sequence: missing,
-        });
-    }
-    if range.end > head.sequence.number() && parent != Some(head.hash) {
-        return Err(StoreError::Inconsistent {
-            what: "the newest record of a branch is not its head",
-        });
-    }
-    Ok(records)
 }

@@ -80,7 +80,15 @@ impl Index {
         let hash = RecordHash::of(&content);
         let record = Record::decode(content).map_err(|source| StoreError::BadRecord { hash, source })?;
         let header = record.header();
-        let jump = header.parent.map_or(Ok(hash), |parent| self.jump_from(parent))?;
+        let jump = match header.parent {
+            None => hash,
+            Some(parent) if self.place(&parent)?.sequence.next() == Some(header.sequence) => self.jump_from(parent)?,
+            Some(_) => {
+                return Err(StoreError::Inconsistent {
+                    what: "a record's position does not follow its parent's",
+                });
+            }
+        };
         let place = Place {
             bytes,
             sequence: header.sequence,

@@ -4,7 +4,7 @@
 //! changed nor a vanished row goes unnoticed.
 //!
 //! It knows nothing of records.
-//! Read next: `store/sqlite/segment.rs`.
+//! Read next: `store/sqlite/chain.rs`.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -18,7 +18,8 @@ pub(super) fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreEr
     move |source| StoreError::Database { doing, source }
 }
 
-fn check_seal(found: &[u8], expected: [u8; 16], what: &'static str) -> Result<(), StoreError> {
+/// Compares a row's seal with what it should be.
+pub(super) fn check_seal(found: &[u8], expected: [u8; 16], what: &'static str) -> Result<(), StoreError> {
     if found == expected {
         Ok(())
     } else {
@@ -31,35 +32,41 @@ fn check_seal(found: &[u8], expected: [u8; 16], what: &'static str) -> Result<()
 pub(super) struct Workspace {
     pub(super) owner: String,
     pub(super) runs: i64,
+    /// The names of records up to this key are indexed.
+    pub(super) indexed: i64,
 }
 
 impl Workspace {
     fn seal(&self) -> [u8; 16] {
-        seal(&[b"workspace", self.owner.as_bytes(), &self.runs.to_le_bytes()])
+        seal(&[
+            b"workspace",
+            self.owner.as_bytes(),
+            &self.runs.to_le_bytes(),
+            &self.indexed.to_le_bytes(),
+        ])
     }
 
     /// Inserts the row; there is one.
     pub(super) fn create(&self, connection: &Connection) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO workspace (id, owner, runs, seal) VALUES (1, ?1, ?2, ?3)";
+        let sql = "INSERT INTO workspace (id, owner, runs, indexed, seal) VALUES (1, ?1, ?2, ?3, ?4)";
         connection
             .prepare_cached(sql)?
-            .execute(params![self.owner, self.runs, self.seal()])
+            .execute(params![self.owner, self.runs, self.indexed, self.seal()])
             .map(drop)
     }
 
     /// Reads the row.
     pub(super) fn read(connection: &Connection) -> Result<Self, StoreError> {
         let failed = failed("reading the workspace's row");
-        let sql = "SELECT owner, runs, seal FROM workspace";
+        let sql = "SELECT owner, runs, indexed, seal FROM workspace";
         let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
         let read = |row: &Row<'_>| {
-            Ok((
-                Self {
-                    owner: row.get(0)?,
-                    runs: row.get(1)?,
-                },
-                row.get::<_, Vec<u8>>(2)?,
-            ))
+            let workspace = Self {
+                owner: row.get(0)?,
+                runs: row.get(1)?,
+                indexed: row.get(2)?,
+            };
+            Ok((workspace, row.get::<_, Vec<u8>>(3)?))
         };
         let (workspace, found) = statement.query_one([], read).map_err(&failed)?;
         check_seal(&found, workspace.seal(), "the workspace's row does not match its seal")?;
@@ -70,10 +77,10 @@ impl Workspace {
     pub(super) fn write(&self, connection: &Connection) -> Result<(), StoreError> {
         let failed = failed("writing the workspace's row");
         let mut statement = connection
-            .prepare_cached("UPDATE workspace SET owner = ?1, runs = ?2, seal = ?3")
+            .prepare_cached("UPDATE workspace SET owner = ?1, runs = ?2, indexed = ?3, seal = ?4")
             .map_err(&failed)?;
         statement
-            .execute(params![self.owner, self.runs, self.seal()])
+            .execute(params![self.owner, self.runs, self.indexed, self.seal()])
             .map(drop)
             .map_err(&failed)
     }
@@ -283,7 +290,7 @@ impl Branch {
         statement.execute(fields).map_err(&failed)?;
         if is_new {
             Run {
-                branches: run.branches + 1,
+                branches: run.branches.saturating_add(1),
                 ..run.clone()
             }
             .write(connection)

@@ -1,7 +1,7 @@
 //! The tables of a journal file, and the seals on the rows that nothing else protects.
 //!
-//! INVARIANT: a row of `workspace`, `runs` or `heads` that was changed from outside no longer matches its seal; records and
-//! blobs are protected by their hashes, segments by the chain.
+//! INVARIANT: a row of `workspace`, `runs`, `heads` or `records` that has changed no longer matches its seal; blobs are
+//! protected by their hashes; and what `hashes` misses, or points to wrongly, is an error and never another record.
 //!
 //! Read next: `store/sqlite/file.rs`.
 //!
@@ -13,18 +13,13 @@ pub(super) const APPLICATION_ID: u32 = 0x4475_6574;
 /// The version of the tables.
 pub(super) const VERSION: u32 = 1;
 
-/// How many bits of a record's key count its place in the segment.
-pub(super) const PLACE_BITS: u32 = 32;
-
 /// Creates the tables.
-///
-/// A record's key is segment and place, so that an append goes to the end of a stretch of the table and costs one page;
-/// a key made of the hash would cost a random page for each. The index takes 8 bytes of the hash.
 pub(super) const CREATE: &str = "
 CREATE TABLE workspace (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     owner TEXT NOT NULL,            -- the process that writes, or wrote last; for people
     runs INTEGER NOT NULL,          -- how many rows `runs` has
+    indexed INTEGER NOT NULL,       -- `hashes` names the records up to this id
     seal BLOB NOT NULL
 ) STRICT;
 CREATE TABLE runs (
@@ -36,7 +31,7 @@ CREATE TABLE runs (
     seal BLOB NOT NULL
 ) STRICT;
 CREATE TABLE heads (
-    run INTEGER NOT NULL REFERENCES runs (id),
+    run INTEGER NOT NULL,           -- runs.id
     branch TEXT NOT NULL,
     sequence INTEGER NOT NULL,
     record INTEGER NOT NULL,        -- records.id
@@ -44,26 +39,28 @@ CREATE TABLE heads (
     seal BLOB NOT NULL,
     PRIMARY KEY (run, branch)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE segments (             -- stretches of records without a fork
-    id INTEGER PRIMARY KEY,
-    parent INTEGER,                 -- records.id of the record that the first one follows
-    first_sequence INTEGER NOT NULL
-) STRICT;
 CREATE TABLE records (
-    id INTEGER PRIMARY KEY,         -- segment << 32 | place in it
+    id INTEGER PRIMARY KEY,         -- counts up
+    sequence INTEGER NOT NULL,
+    parent INTEGER,                 -- records.id
+    jump INTEGER NOT NULL,          -- records.id of a remoter ancestor
     hash BLOB NOT NULL,             -- BLAKE3 of bytes
+    seal BLOB NOT NULL,
     bytes BLOB NOT NULL             -- canonical packed Preserves
 ) STRICT;
-CREATE INDEX records_by_hash ON records (substr(hash, 1, 8));
+CREATE TABLE hashes (
+    prefix BLOB NOT NULL,           -- the first 8 bytes of records.hash
+    record INTEGER NOT NULL,        -- records.id
+    PRIMARY KEY (prefix, record)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE blobs (
     id INTEGER PRIMARY KEY,
     hash BLOB NOT NULL UNIQUE,
     bytes BLOB NOT NULL
 ) STRICT;
 CREATE VIEW journal AS
-    SELECT records.id >> 32 AS segment, first_sequence + (records.id & 4294967295) AS sequence,
-           lower(hex(hash)) AS hash, length(bytes) AS length_bytes
-    FROM records JOIN segments ON segments.id = records.id >> 32;
+    SELECT runs.name AS run, branch, heads.sequence AS head, lower(hex(hash)) AS hash
+    FROM heads JOIN runs ON runs.id = heads.run;
 ";
 
 /// A short checksum over the fields of a row.

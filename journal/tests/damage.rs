@@ -1,0 +1,231 @@
+//! Damage is noticed: a changed byte gives an error or changes nothing, and never another answer.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "common/writer.rs"]
+mod common;
+#[path = "common/script.rs"]
+mod script;
+
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+use common::{Writer, at, read_all};
+use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
+use duet_journal::store::sqlite::SqliteStore;
+use duet_journal::verify::{Damage, Lost, repair, verify};
+use duet_journal::{Blob, Store, StoreError};
+use script::{World, observe, sample};
+
+fn write_sample(store: &mut dyn Store) {
+    let mut world = World::default();
+    sample().iter().for_each(|step| world.take(step, store).unwrap());
+}
+
+#[test]
+fn every_changed_byte_of_a_log_is_noticed() {
+    let mut store = MemoryStore::default();
+    let mut prefixes = vec![observe(&store).unwrap()];
+    let mut world = World::default();
+    for step in sample() {
+        world.take(&step, &mut store).unwrap();
+        prefixes.push(observe(&store).unwrap());
+    }
+    let bytes = store.disk().bytes().to_vec();
+    let mut cut_off = 0;
+    for offset in 0..bytes.len() {
+        for flip in [1, 0x80, 0xff] {
+            let mut changed = bytes.clone();
+            changed[offset] ^= flip;
+            let Ok(store) = MemoryStore::open(SimulatedDisk::new(changed, FaultPlan::default())) else {
+                continue;
+            };
+            // Only the last commit can pass for one that a crash interrupted.
+            assert!(store.dropped_bytes() > 0, "a change at {offset} went unnoticed");
+            assert_eq!(observe(&store).unwrap(), prefixes[prefixes.len() - 2], "at {offset}");
+            cut_off += 1;
+        }
+    }
+    assert!(cut_off > 0 && cut_off < bytes.len());
+}
+
+#[test]
+fn a_log_that_is_cut_short_shows_a_prefix() {
+    let mut store = MemoryStore::default();
+    let mut prefixes = vec![(store.disk().bytes().len(), observe(&store).unwrap())];
+    let mut world = World::default();
+    for step in sample() {
+        world.take(&step, &mut store).unwrap();
+        prefixes.push((store.disk().bytes().len(), observe(&store).unwrap()));
+    }
+    let bytes = store.disk().bytes().to_vec();
+    for length in 0..bytes.len() {
+        let disk = SimulatedDisk::new(bytes[..length].to_vec(), FaultPlan::default());
+        let store = MemoryStore::open(disk).unwrap();
+        let whole = prefixes
+            .iter()
+            .rev()
+            .find(|(end, _)| *end <= length)
+            .unwrap_or(&prefixes[0]);
+        assert_eq!(observe(&store).unwrap(), whole.1, "{length}");
+    }
+}
+
+/// Everything there is to see, checked twice over.
+fn inspect(path: &Path) -> Result<script::Observation, StoreError> {
+    let store = SqliteStore::open_to_read(path)?;
+    let seen = observe(&store)?;
+    for run in store.runs()? {
+        for head in store.heads(&run)? {
+            assert!(
+                verify(&store, &run, &head.branch)?.is_sound(),
+                "what can be read is sound"
+            );
+            store.record(&head.hash)?;
+        }
+    }
+    Ok(seen)
+}
+
+#[test]
+fn every_changed_byte_of_a_database_is_noticed_or_harmless() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    write_sample(&mut SqliteStore::open(&path, "damage").unwrap());
+    let bytes = std::fs::read(&path).unwrap();
+    let expected = inspect(&path).unwrap();
+    let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let mut write = |offset: usize, byte: u8| {
+        file.seek(SeekFrom::Start(offset as u64)).unwrap();
+        file.write_all(&[byte]).unwrap();
+    };
+    let mut noticed = 0;
+    for (offset, &byte) in bytes.iter().enumerate() {
+        // Most zeros are unused space: a few of them stand for all.
+        if byte == 0 && offset % 64 != 0 {
+            continue;
+        }
+        write(offset, byte ^ (1 << (offset % 8)));
+        match inspect(&path) {
+            Ok(seen) => assert_eq!(seen, expected, "a change at {offset} gave another answer"),
+            Err(_) => noticed += 1,
+        }
+        write(offset, byte);
+    }
+    assert!(noticed > 1000, "{noticed}");
+    assert_eq!(inspect(&path).unwrap(), expected);
+}
+
+/// Ten records on `r/main`, the fifth and the eighth with a blob, then `sql` done to the file.
+fn damaged(sql: &str) -> (tempfile::TempDir, SqliteStore, Writer) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let mut store = SqliteStore::open(&path, "damage").unwrap();
+    let mut main = Writer::claim(&mut store, "r", "main");
+    for number in 0..10u8 {
+        let blobs = if matches!(number, 4 | 7) {
+            vec![Blob::new(vec![number]).unwrap()]
+        } else {
+            Vec::new()
+        };
+        let record = main.next_with(&format!("<turn {number}>"), &blobs);
+        store
+            .append(main.append(std::slice::from_ref(&record), &blobs))
+            .unwrap();
+        main.move_to(&record);
+    }
+    drop(store);
+    rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    let store = SqliteStore::open(&path, "damage").unwrap();
+    (folder, store, main)
+}
+
+#[track_caller]
+fn check_repair(sql: &str, sound_records: u64, kind: fn(&Damage) -> bool) {
+    let (_folder, mut store, mut main) = damaged(sql);
+    let report = verify(&store, &main.run, &main.branch).unwrap();
+    assert!(kind(report.damage.as_ref().unwrap()), "{sql}: {report:?}");
+    assert_eq!(report.sound_records, sound_records, "{sql}");
+    let head = report.head.hash;
+    assert_eq!(
+        verify(&store, &main.run, &main.branch).unwrap().head.hash,
+        head,
+        "verifying changes nothing"
+    );
+    let lost = repair(&mut store, &report, main.epoch).unwrap();
+    assert_eq!(
+        lost,
+        Some(Lost {
+            positions: sound_records..=9,
+            head
+        }),
+        "{sql}"
+    );
+    assert!(verify(&store, &main.run, &main.branch).unwrap().is_sound(), "{sql}");
+    let left = read_all(&store, &main).unwrap();
+    assert_eq!(left.len() as u64, sound_records);
+    main.move_to(left.last().unwrap());
+    main.write(&mut store, &["<turn again>"]).unwrap();
+    let report = verify(&store, &main.run, &main.branch).unwrap();
+    assert!(report.is_sound() && report.sound_records == sound_records + 1);
+    assert_eq!(repair(&mut store, &report, main.epoch).unwrap(), None);
+}
+
+#[test]
+fn repair_goes_back_to_the_last_sound_record() {
+    let unreadable = |damage: &Damage| matches!(damage, Damage::Unreadable { .. });
+    let blob = |damage: &Damage| matches!(damage, Damage::Blob { .. });
+    check_repair(
+        "UPDATE records SET bytes = zeroblob(10) WHERE sequence = 6",
+        6,
+        unreadable,
+    );
+    check_repair(
+        "UPDATE records SET bytes = CAST(bytes || x'80' AS BLOB) WHERE sequence = 9",
+        9,
+        unreadable,
+    );
+    check_repair(
+        "UPDATE records SET bytes = (SELECT bytes FROM records WHERE sequence = 2) WHERE sequence = 3",
+        3,
+        unreadable,
+    );
+    check_repair("DELETE FROM blobs WHERE bytes = x'04'", 4, blob);
+    check_repair("UPDATE blobs SET bytes = x'99' WHERE bytes = x'07'", 7, blob);
+}
+
+#[test]
+fn a_lost_row_costs_no_more_than_what_only_it_leads_to() {
+    for lost in 1..9 {
+        let (_folder, store, main) = damaged(&format!("DELETE FROM records WHERE sequence = {lost}"));
+        let report = verify(&store, &main.run, &main.branch).unwrap();
+        assert!(matches!(report.damage, Some(Damage::Unreadable { .. })), "{report:?}");
+        assert!(report.sound_records <= lost, "{lost}: {report:?}");
+        for number in 0..report.sound_records {
+            assert!(store.record_at(&main.run, &main.branch, at(number)).unwrap().is_some());
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_repaired_says_so() {
+    let (_folder, mut store, main) = damaged("UPDATE records SET bytes = x'80' WHERE sequence = 0");
+    let report = verify(&store, &main.run, &main.branch).unwrap();
+    assert_eq!((report.sound_records, &report.last_sound), (0, &None));
+    let error = repair(&mut store, &report, main.epoch).unwrap_err();
+    assert!(matches!(error, StoreError::NoSuchRecord { .. }), "{error:?}");
+}
+
+#[test]
+fn vanished_rows_are_noticed() {
+    for sql in [
+        "DELETE FROM heads",
+        "UPDATE heads SET branch = 'mian'",
+        "UPDATE heads SET sequence = 3",
+    ] {
+        let (_folder, store, main) = damaged(sql);
+        let error = store.head(&main.run, &main.branch).unwrap_err();
+        assert!(matches!(error, StoreError::Inconsistent { .. }), "{sql}: {error:?}");
+    }
+    let (_folder, store, _) = damaged("DELETE FROM runs");
+    assert!(matches!(store.runs().unwrap_err(), StoreError::Inconsistent { .. }));
+}

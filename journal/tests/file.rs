@@ -1,0 +1,251 @@
+//! The journal file among processes: locks, readers, and files that are something else.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "common/writer.rs"]
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use common::{Writer, at, branch, read_all, run};
+use duet_journal::store::sqlite::SqliteStore;
+use duet_journal::tail::{Tail, TailEvent};
+use duet_journal::{HeadMove, Record, Store, StoreError};
+
+/// Tells a child process, which runs the same test, what to write to.
+const JOURNAL: &str = "DUET_JOURNAL_TEST_FILE";
+
+/// Starts this test once more in a process of its own.
+fn spawn(test: &str, journal: &Path) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", test, "--nocapture"])
+        .env(JOURNAL, journal)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Appends for ever, and says after each commit how many there are.
+#[expect(clippy::print_stdout, reason = "it talks to its parent process")]
+fn append_for_ever(journal: &Path) {
+    let mut store = SqliteStore::open(journal, "the child").unwrap();
+    let mut main = Writer::claim(&mut store, "r", "main");
+    for number in 1.. {
+        main.write(&mut store, &[&format!("<turn {number}>")]).unwrap();
+        println!("acknowledged {number}");
+    }
+}
+
+#[test]
+fn a_killed_writer_loses_nothing_acknowledged_and_leaves_no_lock() {
+    if let Some(journal) = std::env::var_os(JOURNAL) {
+        append_for_ever(Path::new(&journal));
+    }
+    for enough in [1, 40] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let mut child = spawn("a_killed_writer_loses_nothing_acknowledged_and_leaves_no_lock", &path);
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let count = |line: &str| {
+            line.split("acknowledged ")
+                .nth(1)
+                .and_then(|number| number.parse::<usize>().ok())
+        };
+        let mut acknowledged = 0;
+        while acknowledged < enough {
+            acknowledged = count(&lines.next().unwrap().unwrap()).unwrap_or(acknowledged);
+        }
+        let refused = SqliteStore::open(&path, "the parent").err().unwrap();
+        assert!(
+            matches!(&refused, StoreError::Locked { by } if by == "the child"),
+            "{refused:?}"
+        );
+        let reader = SqliteStore::open_to_read(&path).unwrap();
+        assert!(reader.head(&run("r"), &branch("main")).unwrap().unwrap().sequence >= at(enough as u64 - 1));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        acknowledged = lines
+            .filter_map(|line| count(&line.unwrap_or_default()))
+            .last()
+            .unwrap_or(acknowledged);
+        let mut store = SqliteStore::open(&path, "the parent").unwrap();
+        let mut main = Writer::claim(&mut store, "r", "main");
+        let found = read_all(&store, &main).unwrap();
+        assert!(
+            found.len() >= acknowledged,
+            "{} of {acknowledged} acknowledged records are left",
+            found.len()
+        );
+        main.move_to(found.last().unwrap());
+        main.write(&mut store, &["<turn after>"]).unwrap();
+    }
+}
+
+#[test]
+fn one_process_has_one_writer_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let first = SqliteStore::open(&path, "first").unwrap();
+    assert!(matches!(SqliteStore::open(&path, "second"), Err(StoreError::Locked { by }) if by == "first"));
+    drop(first);
+    SqliteStore::open(&path, "second").unwrap();
+}
+
+#[test]
+fn a_reader_sees_commits_as_they_come_and_cannot_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let mut store = SqliteStore::open(&path, "writer").unwrap();
+    let mut main = Writer::claim(&mut store, "r", "main");
+    let mut reader = SqliteStore::open_to_read(&path).unwrap();
+    for number in 1..4 {
+        main.write(&mut store, &["<turn>"]).unwrap();
+        assert_eq!(read_all(&reader, &main).unwrap().len(), number);
+    }
+    assert!(matches!(reader.claim(&main.run, "reader"), Err(StoreError::ReadOnly)));
+    let records = main.chain(&["<turn>"]);
+    assert!(matches!(
+        reader.append(main.append(&records, &[])),
+        Err(StoreError::ReadOnly)
+    ));
+}
+
+#[test]
+fn a_tail_hears_of_what_is_appended_and_of_what_is_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let mut store = SqliteStore::open(&path, "writer").unwrap();
+    let mut tail = Tail::from_start(run("r"), branch("main"));
+    assert_eq!(tail.poll(&store).unwrap(), TailEvent::Unchanged);
+    let mut main = Writer::claim(&mut store, "r", "main");
+    assert_eq!(tail.poll(&store).unwrap(), TailEvent::Unchanged);
+    let reader = SqliteStore::open_to_read(&path).unwrap();
+    let first = main.write(&mut store, &["0", "1", "2"]).unwrap();
+    assert_eq!(tail.poll(&reader).unwrap(), TailEvent::Appended(first.clone()));
+    assert_eq!(tail.poll(&reader).unwrap(), TailEvent::Unchanged);
+    let mut move_head = |store: &mut SqliteStore, from: &Record, to: &Record| {
+        let (run, branch, epoch) = (&main.run, &main.branch, main.epoch);
+        store
+            .set_head(&HeadMove {
+                run,
+                branch,
+                epoch,
+                expected_head: Some(from.hash()),
+                to: to.hash(),
+            })
+            .unwrap();
+        main.move_to(to);
+    };
+    move_head(&mut store, &first[2], &first[0]);
+    assert_eq!(tail.poll(&reader).unwrap(), TailEvent::Rewound(Some(first[0].hash())));
+    assert_eq!(tail.poll(&reader).unwrap(), TailEvent::Unchanged);
+    let second = main.write(&mut store, &["1b", "2b", "3b"]).unwrap();
+    assert_eq!(tail.poll(&reader).unwrap(), TailEvent::Appended(second.clone()));
+    let mut late = Tail::after(main.run.clone(), main.branch.clone(), &first[2]);
+    assert_eq!(late.poll(&reader).unwrap(), TailEvent::Rewound(Some(first[0].hash())));
+    assert_eq!(late.poll(&reader).unwrap(), TailEvent::Appended(second));
+    let many: Vec<&str> = std::iter::repeat_n("more", 600).collect();
+    let many = main.write(&mut store, &many).unwrap();
+    let mut heard = Vec::new();
+    while let TailEvent::Appended(records) = tail.poll(&reader).unwrap() {
+        heard.extend(records);
+    }
+    assert_eq!(heard, many);
+}
+
+/// Everything in a folder: names and contents.
+fn contents(folder: &Path) -> Vec<(std::ffi::OsString, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut found: Vec<_> = entries
+        .map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap()))
+        .collect();
+    found.sort();
+    found
+}
+
+#[track_caller]
+fn check_untouched(write: impl FnOnce(&Path), expected: impl Fn(&StoreError) -> bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    write(&path);
+    let before = contents(folder.path());
+    for result in [SqliteStore::open(&path, "file"), SqliteStore::open_to_read(&path)] {
+        let error = result.err().unwrap();
+        assert!(expected(&error), "{error:?}");
+    }
+    assert_eq!(contents(folder.path()), before);
+}
+
+fn is_not_a_journal(error: &StoreError, expected: &str) -> bool {
+    matches!(error, StoreError::NotAJournal { why, .. } if *why == expected)
+}
+
+fn database(path: &Path, sql: &str) {
+    rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap();
+}
+
+#[test]
+fn a_foreign_file_is_named_and_left_alone() {
+    check_untouched(
+        |path| std::fs::write(path, "").unwrap(),
+        |error| is_not_a_journal(error, "it is empty"),
+    );
+    let text = "once upon a time, ".repeat(10);
+    check_untouched(
+        |path| std::fs::write(path, &text).unwrap(),
+        |e| is_not_a_journal(e, "it is not an SQLite database"),
+    );
+    let torn = b"SQLite format 3\0\x10\0";
+    check_untouched(
+        |path| std::fs::write(path, torn).unwrap(),
+        |e| is_not_a_journal(e, "it is not an SQLite database"),
+    );
+    check_untouched(
+        |path| database(path, "CREATE TABLE t (x); PRAGMA journal_mode = WAL;"),
+        |error| is_not_a_journal(error, "it is an SQLite database of another application"),
+    );
+    check_untouched(
+        |path| {
+            database(
+                path,
+                "PRAGMA application_id = 0x44756574; PRAGMA user_version = 2; CREATE TABLE t (x);",
+            )
+        },
+        |error| matches!(error, StoreError::UnsupportedVersion { found: 2, supported: 1 }),
+    );
+}
+
+#[test]
+fn a_folder_is_not_a_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = SqliteStore::open(folder.path(), "file").err().unwrap();
+    assert!(is_not_a_journal(&error, "it is not a regular file"), "{error:?}");
+}
+
+#[test]
+fn a_write_ahead_log_without_its_database_is_not_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    std::fs::write(folder.path().join("journal-wal"), "left behind").unwrap();
+    let error = SqliteStore::open(&path, "file").err().unwrap();
+    assert!(
+        is_not_a_journal(&error, "it is missing, yet its write-ahead log is there"),
+        "{error:?}"
+    );
+    assert!(matches!(SqliteStore::open_to_read(&path), Err(StoreError::Io { .. })));
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_journal_whose_creation_was_cut_short_is_created_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    std::fs::write(folder.path().join("journal.new"), "half a database").unwrap();
+    let mut store = SqliteStore::open(&path, "file").unwrap();
+    Writer::claim(&mut store, "r", "main")
+        .write(&mut store, &["0"])
+        .unwrap();
+    assert!(!folder.path().join("journal.new").exists());
+}
