@@ -249,3 +249,36 @@ fn a_journal_whose_creation_was_cut_short_is_created_anew() {
         .unwrap();
     assert!(!folder.path().join("journal.new").exists());
 }
+
+#[test]
+fn a_record_made_again_after_a_rewind_is_stored_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let mut store = SqliteStore::open(&path, "file").unwrap();
+    let mut main = Writer::claim(&mut store, "r", "main");
+    let first = main.write(&mut store, &["0", "1", "2"]).unwrap();
+    for opened_again in [false, true] {
+        let (run, branch, epoch) = (&main.run, &main.branch, main.epoch);
+        let expected_head = Some(first[2].hash());
+        store
+            .set_head(&HeadMove {
+                run,
+                branch,
+                epoch,
+                expected_head,
+                to: first[0].hash(),
+            })
+            .unwrap();
+        if opened_again {
+            drop(store);
+            store = SqliteStore::open(&path, "file").unwrap();
+        }
+        main.move_to(&first[0]);
+        main.write(&mut store, &["1", "2"]).unwrap();
+    }
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let rows: i64 = connection
+        .query_row("SELECT count(*) FROM records", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(rows, 3);
+}
