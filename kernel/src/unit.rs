@@ -56,7 +56,7 @@ impl std::fmt::Debug for Instruction {
                     .iter()
                     .try_for_each(|(field, _)| write!(formatter, " {}", self.operand(*field)))
             }
-            None => write!(formatter, "#<word {:#x}>", self.0),
+            None => write!(formatter, "#<word {:#x}>", self.to_bits()),
         }
     }
 }
@@ -71,7 +71,7 @@ impl CompiledUnit {
         };
         add(self.name.0.as_bytes());
         for instruction in &self.instructions {
-            add(&instruction.0.to_le_bytes());
+            add(&instruction.to_bits().to_le_bytes());
         }
         for block in &self.blocks {
             add(block.name.as_ref().map_or("", |name| &name.0).as_bytes());

@@ -34,11 +34,11 @@ macro_rules! declare_execute {
     ($($name:ident = $code:literal, $method:ident, $mnemonic:literal, [$($operands:tt)*], $documentation:literal;)*) => {
         /// One method per instruction.
         trait Execute {
-            $(#[doc = $documentation] fn $method(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow;)*
+            $(#[doc = $documentation] fn $method(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow;)*
         }
 
         #[inline(always)]
-        fn dispatch(hot: &mut Hot, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+        fn dispatch(hot: &mut Hot, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
             match instruction.code() {
                 $($code => hot.$method(cold, instruction),)*
                 _ => unreachable!("loaded code is verified"),
@@ -114,7 +114,7 @@ macro_rules! compare {
         } else if let (Some(left), Some(right)) = (left.as_flonum(), right.as_flonum()) {
             left $operator right
         } else {
-            return slowly!($hot, $cold.compare_slow(*$hot, $instruction, left, right, $sense));
+            return slowly!($hot, $cold.compare_slow(*$hot, *$instruction, left, right, $sense));
         };
         if truth == $sense {
             $hot.branch($instruction.c_signed() as isize);
@@ -168,7 +168,7 @@ macro_rules! arithmetic {
             $hot.set($instruction.a(), value);
             return Flow::Next;
         }
-        slowly!($hot, $cold.arithmetic_slow(*$hot, $instruction, left, right))
+        slowly!($hot, $cold.arithmetic_slow(*$hot, *$instruction, left, right))
     }};
 }
 
@@ -193,33 +193,33 @@ impl Hot {
 
 impl Execute for Hot {
     #[inline(always)]
-    fn move_register(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn move_register(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         self.set(instruction.a(), self.get(instruction.b()));
         Flow::Next
     }
 
     #[inline(always)]
-    fn small(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn small(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         self.set(instruction.a(), Value::small(instruction.w_signed()));
         Flow::Next
     }
 
     #[inline(always)]
-    fn immediate(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn immediate(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let bits = instruction.d() as u64 | u64::from(instruction.w()) << 32;
         self.set(instruction.a(), Value::from_bits(bits));
         Flow::Next
     }
 
     #[inline(always)]
-    fn constant(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn constant(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let table = cold.heap.register(Register::Constants);
         self.set(instruction.a(), self.field(table, 1 + instruction.w() as usize));
         Flow::Next
     }
 
     #[inline(always)]
-    fn global(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let table = cold.heap.register(Register::Globals);
         let value = self.field(table, 1 + instruction.w() as usize);
         if value == Value::UNDEFINED {
@@ -230,7 +230,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn set_global(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn set_global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let table = cold.heap.register(Register::Globals);
         if self.field(table, 1 + instruction.w() as usize) == Value::UNDEFINED {
             return slowly!(self, cold.undefined_global(*self, instruction.w()));
@@ -241,7 +241,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn define_global(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn define_global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let table = cold.heap.register(Register::Globals);
         cold.heap
             .set_field(table, instruction.w() as usize, self.get(instruction.a()));
@@ -249,13 +249,13 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn free(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn free(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         self.set(instruction.a(), self.field(self.get(0), 2 + instruction.b()));
         Flow::Next
     }
 
     #[inline(always)]
-    fn closure(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn closure(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let block = cold.code.block(instruction.w() as usize);
         let captured = usize::from(block.captured);
         let words = (captured + 3) & !1;
@@ -274,14 +274,14 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn patch_closure(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn patch_closure(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let (closure, value) = (self.get(instruction.a()), self.get(instruction.c()));
         cold.heap.set_field(closure, 1 + instruction.b(), value);
         Flow::Next
     }
 
     #[inline(always)]
-    fn cell(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn cell(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let Some(index) = cold.heap.bump_young(2) else {
             return slowly!(self, cold.make_room(*self, 2));
         };
@@ -292,13 +292,13 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn cell_ref(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn cell_ref(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         self.set(instruction.a(), self.field(self.get(instruction.b()), 1));
         Flow::Next
     }
 
     #[inline(always)]
-    fn cell_set(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn cell_set(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let index = self.get(instruction.a()).index() + 1;
         cold.heap.note_write(index);
         self.fill(index, self.get(instruction.b()));
@@ -306,7 +306,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn check_defined(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn check_defined(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         if self.get(instruction.a()) == Value::UNDEFINED {
             return slowly!(self, cold.undefined_variable(*self, instruction.w()));
         }
@@ -314,50 +314,50 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn jump(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         self.branch(instruction.w_signed() as isize);
         Flow::Next
     }
 
     #[inline(always)]
-    fn loop_back(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn loop_back(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
         self.branch(instruction.w_signed() as isize);
         Flow::Next
     }
 
     #[inline(always)]
-    fn jump_if_false(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_if_false(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         jump_when!(self, instruction, !self.get(instruction.a()).is_true())
     }
 
     #[inline(always)]
-    fn jump_if_true(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_if_true(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         jump_when!(self, instruction, self.get(instruction.a()).is_true())
     }
 
     #[inline(always)]
-    fn jump_if_null(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_if_null(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         jump_when!(self, instruction, self.get(instruction.a()) == Value::NIL)
     }
 
     #[inline(always)]
-    fn jump_unless_null(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_unless_null(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         jump_when!(self, instruction, self.get(instruction.a()) != Value::NIL)
     }
 
     #[inline(always)]
-    fn jump_if_pair(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_if_pair(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         jump_when!(self, instruction, self.get(instruction.a()).is_pair())
     }
 
     #[inline(always)]
-    fn jump_unless_pair(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_unless_pair(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         jump_when!(self, instruction, !self.get(instruction.a()).is_pair())
     }
 
     #[inline(always)]
-    fn jump_if_eq(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_if_eq(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         if self.get(instruction.a()) == self.get(instruction.b()) {
             self.branch(instruction.c_signed() as isize);
         }
@@ -365,7 +365,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn jump_unless_eq(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_unless_eq(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         if self.get(instruction.a()) != self.get(instruction.b()) {
             self.branch(instruction.c_signed() as isize);
         }
@@ -373,87 +373,87 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn jump_if_less(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_if_less(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_registers!(self, cold, instruction, <, true)
     }
 
     #[inline(always)]
-    fn jump_unless_less(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_unless_less(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_registers!(self, cold, instruction, <, false)
     }
 
     #[inline(always)]
-    fn jump_if_less_equal(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_if_less_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_registers!(self, cold, instruction, <=, true)
     }
 
     #[inline(always)]
-    fn jump_unless_less_equal(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_unless_less_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_registers!(self, cold, instruction, <=, false)
     }
 
     #[inline(always)]
-    fn jump_if_equal(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_if_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_registers!(self, cold, instruction, ==, true)
     }
 
     #[inline(always)]
-    fn jump_unless_equal(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_unless_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_registers!(self, cold, instruction, ==, false)
     }
 
     #[inline(always)]
-    fn jump_if_less_small(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_if_less_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_small!(self, cold, instruction, <, true)
     }
 
     #[inline(always)]
-    fn jump_unless_less_small(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_unless_less_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_small!(self, cold, instruction, <, false)
     }
 
     #[inline(always)]
-    fn jump_if_greater_small(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_if_greater_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_small!(self, cold, instruction, >, true)
     }
 
     #[inline(always)]
-    fn jump_unless_greater_small(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_unless_greater_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_small!(self, cold, instruction, >, false)
     }
 
     #[inline(always)]
-    fn jump_if_less_equal_small(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_if_less_equal_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_small!(self, cold, instruction, <=, true)
     }
 
     #[inline(always)]
-    fn jump_unless_less_equal_small(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_unless_less_equal_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_small!(self, cold, instruction, <=, false)
     }
 
     #[inline(always)]
-    fn jump_if_greater_equal_small(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_if_greater_equal_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_small!(self, cold, instruction, >=, true)
     }
 
     #[inline(always)]
-    fn jump_unless_greater_equal_small(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_unless_greater_equal_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_small!(self, cold, instruction, >=, false)
     }
 
     #[inline(always)]
-    fn jump_if_equal_small(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_if_equal_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_small!(self, cold, instruction, ==, true)
     }
 
     #[inline(always)]
-    fn jump_unless_equal_small(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn jump_unless_equal_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         compare_small!(self, cold, instruction, ==, false)
     }
 
     #[inline(always)]
-    fn call(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn call(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
         let (window, count) = (instruction.a(), instruction.d());
         let word = self.fast_code_word(self.get(window + 1), window, count);
@@ -469,7 +469,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn tail_call(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn tail_call(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
         let (window, count) = (instruction.a(), instruction.d());
         self.slide(window + 1, count + 1);
@@ -483,7 +483,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn call_global(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn call_global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
         let (window, count) = (instruction.a(), instruction.d());
         let callee = self.field(cold.heap.register(Register::Globals), 1 + instruction.w() as usize);
@@ -504,7 +504,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn tail_call_global(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn tail_call_global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
         let (window, count) = (instruction.a(), instruction.d());
         let callee = self.field(cold.heap.register(Register::Globals), 1 + instruction.w() as usize);
@@ -523,7 +523,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn call_self(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn call_self(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
         let window = instruction.a();
         let callee = self.get(0);
@@ -541,18 +541,18 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn return_value(&mut self, _: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn return_value(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         self.pop(self.get(instruction.a()));
         Flow::Next
     }
 
     #[inline(always)]
-    fn call_primitive(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
-        slowly!(self, cold.call_primitive(*self, instruction))
+    fn call_primitive(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        slowly!(self, cold.call_primitive(*self, *instruction))
     }
 
     #[inline(always)]
-    fn arity_exact(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn arity_exact(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         if cold.machine.argument_count == instruction.a() {
             return Flow::Next;
         }
@@ -560,43 +560,43 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn arity_rest(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn arity_rest(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         slowly!(self, cold.collect_rest(*self, instruction.a()))
     }
 
     #[inline(always)]
-    fn arity_clause(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn arity_clause(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let count = cold.machine.argument_count;
         let fits = count == instruction.a() || (instruction.d() != 0 && count > instruction.a());
         jump_when!(self, instruction, !fits)
     }
 
     #[inline(always)]
-    fn arity_fail(&mut self, cold: &mut Cold<'_>, _: Instruction) -> Flow {
+    fn arity_fail(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         slowly!(self, cold.wrong_arity(*self))
     }
 
     #[inline(always)]
-    fn add(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn add(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let (left, right) = (self.get(instruction.b()), self.get(instruction.c()));
         arithmetic!(self, cold, instruction, left, right, i64::overflowing_add, +)
     }
 
     #[inline(always)]
-    fn subtract(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn subtract(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let (left, right) = (self.get(instruction.b()), self.get(instruction.c()));
         arithmetic!(self, cold, instruction, left, right, i64::overflowing_sub, -)
     }
 
     #[inline(always)]
-    fn multiply(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn multiply(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let (left, right) = (self.get(instruction.b()), self.get(instruction.c()));
         let product = |left: i64, right: i64| (left >> 3).overflowing_mul(right);
         arithmetic!(self, cold, instruction, left, right, product, *)
     }
 
     #[inline(always)]
-    fn add_small(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn add_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let (left, right) = (self.get(instruction.b()), Value::small(instruction.c_signed().into()));
         if left.is_fixnum() {
             let (bits, overflows) = (left.to_bits() as i64).overflowing_add(right.to_bits() as i64);
@@ -610,11 +610,11 @@ impl Execute for Hot {
             self.set(instruction.a(), value);
             return Flow::Next;
         }
-        slowly!(self, cold.arithmetic_slow(*self, instruction, left, right))
+        slowly!(self, cold.arithmetic_slow(*self, *instruction, left, right))
     }
 
     #[inline(always)]
-    fn quotient(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn quotient(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let (left, right) = (self.get(instruction.b()), self.get(instruction.c()));
         if Value::are_fixnums(left, right)
             && let Some(quotient) = (left.to_bits() as i64).checked_div(right.to_bits() as i64)
@@ -623,11 +623,11 @@ impl Execute for Hot {
             self.set(instruction.a(), value);
             return Flow::Next;
         }
-        slowly!(self, cold.arithmetic_slow(*self, instruction, left, right))
+        slowly!(self, cold.arithmetic_slow(*self, *instruction, left, right))
     }
 
     #[inline(always)]
-    fn remainder(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn remainder(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let (left, right) = (self.get(instruction.b()), self.get(instruction.c()));
         if Value::are_fixnums(left, right)
             && let Some(remainder) = (left.to_bits() as i64).checked_rem(right.to_bits() as i64)
@@ -635,11 +635,11 @@ impl Execute for Hot {
             self.set(instruction.a(), Value::from_bits(remainder as u64));
             return Flow::Next;
         }
-        slowly!(self, cold.arithmetic_slow(*self, instruction, left, right))
+        slowly!(self, cold.arithmetic_slow(*self, *instruction, left, right))
     }
 
     #[inline(always)]
-    fn divide(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn divide(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let (left, right) = (self.get(instruction.b()), self.get(instruction.c()));
         if let (Some(dividend), Some(divisor)) = (left.as_flonum(), right.as_flonum())
             && let Some(value) = Value::flonum(dividend / divisor)
@@ -647,11 +647,11 @@ impl Execute for Hot {
             self.set(instruction.a(), value);
             return Flow::Next;
         }
-        slowly!(self, cold.arithmetic_slow(*self, instruction, left, right))
+        slowly!(self, cold.arithmetic_slow(*self, *instruction, left, right))
     }
 
     #[inline(always)]
-    fn cons(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn cons(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let Some(index) = cold.heap.bump_young(2) else {
             return slowly!(self, cold.make_room(*self, 2));
         };
@@ -662,7 +662,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn car(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn car(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let pair = self.get(instruction.b());
         if !pair.is_pair() {
             return slowly!(self, cold.not_a_pair(*self, "car", pair));
@@ -672,7 +672,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn cdr(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn cdr(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let pair = self.get(instruction.b());
         if !pair.is_pair() {
             return slowly!(self, cold.not_a_pair(*self, "cdr", pair));
@@ -682,7 +682,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn set_car(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn set_car(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let pair = self.get(instruction.a());
         if !pair.is_pair() {
             return slowly!(self, cold.not_a_pair(*self, "set-car!", pair));
@@ -693,7 +693,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn set_cdr(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn set_cdr(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let pair = self.get(instruction.a());
         if !pair.is_pair() {
             return slowly!(self, cold.not_a_pair(*self, "set-cdr!", pair));
@@ -704,7 +704,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn vector_ref(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn vector_ref(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let (vector, index) = (self.get(instruction.b()), self.get(instruction.c()));
         match self.element(vector, index, false) {
             Some(position) => {
@@ -716,7 +716,7 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn vector_set(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
+    fn vector_set(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let (vector, index) = (self.get(instruction.a()), self.get(instruction.b()));
         match self.element(vector, index, true) {
             Some(position) => {
@@ -730,57 +730,57 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn underflow(&mut self, cold: &mut Cold<'_>, _: Instruction) -> Flow {
+    fn underflow(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         slowly!(self, cold.underflow(*self))
     }
 
     #[inline(always)]
-    fn apply(&mut self, cold: &mut Cold<'_>, _: Instruction) -> Flow {
+    fn apply(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         slowly!(self, cold.apply(*self))
     }
 
     #[inline(always)]
-    fn call_with_continuation(&mut self, cold: &mut Cold<'_>, _: Instruction) -> Flow {
+    fn call_with_continuation(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         slowly!(self, cold.call_with_continuation(*self))
     }
 
     #[inline(always)]
-    fn enter_continuation(&mut self, cold: &mut Cold<'_>, _: Instruction) -> Flow {
+    fn enter_continuation(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         slowly!(self, cold.enter_continuation(*self))
     }
 
     #[inline(always)]
-    fn throw(&mut self, cold: &mut Cold<'_>, _: Instruction) -> Flow {
+    fn throw(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         slowly!(self, cold.throw(*self))
     }
 
     #[inline(always)]
-    fn call_with_prompt(&mut self, cold: &mut Cold<'_>, _: Instruction) -> Flow {
+    fn call_with_prompt(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         slowly!(self, cold.call_with_prompt(*self))
     }
 
     #[inline(always)]
-    fn abort_to_prompt(&mut self, cold: &mut Cold<'_>, _: Instruction) -> Flow {
+    fn abort_to_prompt(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         slowly!(self, cold.abort_to_prompt(*self))
     }
 
     #[inline(always)]
-    fn call_with_composable(&mut self, cold: &mut Cold<'_>, _: Instruction) -> Flow {
+    fn call_with_composable(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         slowly!(self, cold.call_with_composable(*self))
     }
 
     #[inline(always)]
-    fn resume_composable(&mut self, cold: &mut Cold<'_>, _: Instruction) -> Flow {
+    fn resume_composable(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         slowly!(self, cold.resume_composable(*self))
     }
 
     #[inline(always)]
-    fn call_with_results(&mut self, cold: &mut Cold<'_>, instruction: Instruction) -> Flow {
-        slowly!(self, cold.call_with_results(*self, instruction))
+    fn call_with_results(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        slowly!(self, cold.call_with_results(*self, *instruction))
     }
 
     #[inline(always)]
-    fn uncaught(&mut self, cold: &mut Cold<'_>, _: Instruction) -> Flow {
+    fn uncaught(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         cold.outcome = Some(Outcome::Uncaught(self.get(1)));
         Flow::Stop
     }

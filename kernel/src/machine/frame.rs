@@ -81,9 +81,9 @@ impl Hot {
 
     /// Takes the next instruction.
     #[inline(always)]
-    pub(super) fn fetch(&mut self) -> Instruction {
-        // SAFETY: no verified block runs past its end, and calls and returns go to positions of the code space only.
-        let instruction = unsafe { *self.code.add(self.pc) };
+    pub(super) fn fetch<'a>(&mut self) -> &'a Instruction {
+        // SAFETY: no verified block runs past its end, and calls and returns go to positions of the code space only, which nothing changes while the machine runs.
+        let instruction = unsafe { &*self.code.add(self.pc) };
         self.pc += 1;
         instruction
     }
