@@ -237,6 +237,24 @@ impl Value {
         (self.0 >> 3 & !1) as usize
     }
 
+    /// The byte offset in the heap that a pair points at; meaningless for other words.
+    #[inline(always)]
+    pub(crate) const fn pair_offset_bytes(self) -> usize {
+        (self.0 - PAIR_TAG) as usize
+    }
+
+    /// The byte offset in the heap that a procedure object points at; meaningless for other words.
+    #[inline(always)]
+    pub(crate) const fn procedure_offset_bytes(self) -> usize {
+        (self.0 - PROCEDURE_TAG) as usize
+    }
+
+    /// The byte offset in the heap that another object points at; meaningless for other words.
+    #[inline(always)]
+    pub(crate) const fn object_offset_bytes(self) -> usize {
+        (self.0 - OBJECT_TAG) as usize
+    }
+
     /// A pair at the even word index `index`.
     #[inline(always)]
     pub const fn pair_at(index: usize) -> Value {

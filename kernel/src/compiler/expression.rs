@@ -74,7 +74,12 @@ impl Compiler<'_> {
                 compiler.closure(emitter, id, clauses, None, target).map(|_| ())
             }),
             Core::Sequence(forms) => self.sequence(emitter, forms, context),
-            Core::Let { bindings, body } => self.local_bindings(emitter, bindings, *body, context),
+            Core::Let { bindings, body } => match self.as_disjunction(bindings, *body) {
+                Some((first, second)) if self.is_boolean(first) => {
+                    self.boolean_disjunction(emitter, first, second, context)
+                }
+                Some(_) | None => self.local_bindings(emitter, bindings, *body, context),
+            },
             Core::Letrec { bindings, body } => self.recursive_bindings(emitter, bindings, *body, context),
             Core::Call { procedure, arguments } => self.call(emitter, id, *procedure, arguments, context),
         }

@@ -147,8 +147,8 @@ impl Compiler<'_> {
                 }
                 self.test(emitter, *last, target, sense)
             }
-            Core::Call { procedure, arguments } => {
-                if matches!(self.node(*procedure), Core::Primitive(name) if self.is_test(name, arguments)) {
+            Core::Call { .. } => {
+                if self.is_boolean(id) {
                     self.call_test(emitter, id, target, sense)
                 } else {
                     self.test_value(emitter, id, target, sense)
@@ -214,7 +214,7 @@ impl Compiler<'_> {
     }
 
     /// `(let ((v first)) (if v v second))`, which is what `(or first second)` expands to.
-    fn as_disjunction(&self, bindings: &[(VariableId, CoreId)], body: CoreId) -> Option<(CoreId, CoreId)> {
+    pub(super) fn as_disjunction(&self, bindings: &[(VariableId, CoreId)], body: CoreId) -> Option<(CoreId, CoreId)> {
         let [(variable, first)] = bindings else { return None };
         let Core::If {
             test,
@@ -227,6 +227,38 @@ impl Compiler<'_> {
         let is_variable = |id: &CoreId| matches!(self.node(*id), Core::Local(used) if used == variable);
         let is_used_twice = self.analysis.references(*variable) == 2 && !self.is_boxed(*variable);
         (is_variable(test) && is_variable(consequent) && is_used_twice).then_some((*first, *alternative))
+    }
+
+    /// Whether the form is a call of a predicate that is generated as a test, so that its value is a boolean.
+    pub(super) fn is_boolean(&self, id: CoreId) -> bool {
+        let Core::Call { procedure, arguments } = self.node(id) else {
+            return false;
+        };
+        matches!(self.node(*procedure), Core::Primitive(name) if self.is_test(name, arguments))
+    }
+
+    /// `(or first second)` whose first part is a boolean: tests it and never needs its value.
+    pub(super) fn boolean_disjunction(
+        &mut self,
+        emitter: &mut Emitter,
+        first: CoreId,
+        second: CoreId,
+        context: Context,
+    ) -> Result<(), CompileError> {
+        let otherwise = emitter.new_label();
+        let done = emitter.new_label();
+        self.test(emitter, first, otherwise, false)?;
+        self.effectful(emitter, context, |_, emitter, target| {
+            emit_immediate(emitter, Value::TRUE, target);
+            Ok(())
+        })?;
+        if context != Context::Tail {
+            emitter.jump(Opcode::Jump, 0, done);
+        }
+        emitter.place(otherwise);
+        self.expression(emitter, second, context)?;
+        emitter.place(done);
+        Ok(())
     }
 
     fn test_disjunction(

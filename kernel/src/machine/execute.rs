@@ -37,11 +37,19 @@ macro_rules! declare_execute {
             $(#[doc = $documentation] fn $method(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow;)*
         }
 
+        /// Executes instructions until one stops. A fast path that goes on leads straight back to the fetch.
         #[inline(always)]
-        fn dispatch(hot: &mut Hot, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-            match instruction.code() {
-                $($code => hot.$method(cold, instruction),)*
-                _ => unreachable!("loaded code is verified"),
+        fn interpret(mut hot: Hot, cold: &mut Cold<'_>) -> Hot {
+            loop {
+                let instruction = hot.fetch();
+                match instruction.code() {
+                    $($code => {
+                        if hot.$method(cold, instruction) == Flow::Stop {
+                            return hot;
+                        }
+                    })*
+                    _ => Hot::no_such_instruction(),
+                }
             }
         }
     };
@@ -64,12 +72,12 @@ pub(super) fn run(
         code,
         outcome: None,
     };
-    let (entered, mut flow) = cold.enter(hot, argument_count);
-    hot = entered;
-    while flow == Flow::Next {
-        let instruction = hot.fetch();
-        flow = dispatch(&mut hot, &mut cold, instruction);
-    }
+    let (entered, flow) = cold.enter(hot, argument_count);
+    hot = if flow == Flow::Next {
+        interpret(entered, &mut cold)
+    } else {
+        entered
+    };
     *fuel = u64::try_from(hot.fuel).unwrap_or(0);
     let outcome = cold.outcome.take();
     hot.store(cold.machine);
@@ -185,7 +193,7 @@ impl Hot {
         if !callee.is_procedure_object() {
             return None;
         }
-        let word = self.field(callee, 1);
+        let word = self.procedure_field(callee, 1);
         let detail = word.detail() as usize;
         (detail & 0xff == count && self.has_room(window + 1, detail >> 8)).then_some(word)
     }
@@ -214,14 +222,14 @@ impl Execute for Hot {
     #[inline(always)]
     fn constant(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let table = cold.heap.register(Register::Constants);
-        self.set(instruction.a(), self.field(table, 1 + instruction.w() as usize));
+        self.set(instruction.a(), self.object_field(table, 1 + instruction.w() as usize));
         Flow::Next
     }
 
     #[inline(always)]
     fn global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let table = cold.heap.register(Register::Globals);
-        let value = self.field(table, 1 + instruction.w() as usize);
+        let value = self.object_field(table, 1 + instruction.w() as usize);
         if value == Value::UNDEFINED {
             return slowly!(self, cold.undefined_global(*self, instruction.w()));
         }
@@ -232,7 +240,7 @@ impl Execute for Hot {
     #[inline(always)]
     fn set_global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let table = cold.heap.register(Register::Globals);
-        if self.field(table, 1 + instruction.w() as usize) == Value::UNDEFINED {
+        if self.object_field(table, 1 + instruction.w() as usize) == Value::UNDEFINED {
             return slowly!(self, cold.undefined_global(*self, instruction.w()));
         }
         cold.heap
@@ -250,7 +258,7 @@ impl Execute for Hot {
 
     #[inline(always)]
     fn free(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        self.set(instruction.a(), self.field(self.get(0), 2 + instruction.b()));
+        self.set(instruction.a(), self.procedure_field(self.get(0), 2 + instruction.b()));
         Flow::Next
     }
 
@@ -293,7 +301,7 @@ impl Execute for Hot {
 
     #[inline(always)]
     fn cell_ref(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        self.set(instruction.a(), self.field(self.get(instruction.b()), 1));
+        self.set(instruction.a(), self.object_field(self.get(instruction.b()), 1));
         Flow::Next
     }
 
@@ -486,7 +494,7 @@ impl Execute for Hot {
     fn call_global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
         let (window, count) = (instruction.a(), instruction.d());
-        let callee = self.field(cold.heap.register(Register::Globals), 1 + instruction.w() as usize);
+        let callee = self.object_field(cold.heap.register(Register::Globals), 1 + instruction.w() as usize);
         if callee == Value::UNDEFINED {
             return slowly!(self, cold.undefined_global(*self, instruction.w()));
         }
@@ -507,7 +515,7 @@ impl Execute for Hot {
     fn tail_call_global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
         let (window, count) = (instruction.a(), instruction.d());
-        let callee = self.field(cold.heap.register(Register::Globals), 1 + instruction.w() as usize);
+        let callee = self.object_field(cold.heap.register(Register::Globals), 1 + instruction.w() as usize);
         if callee == Value::UNDEFINED {
             return slowly!(self, cold.undefined_global(*self, instruction.w()));
         }
@@ -527,7 +535,7 @@ impl Execute for Hot {
         burn!(self, cold);
         let window = instruction.a();
         let callee = self.get(0);
-        let frame_size = self.field(callee, 1).detail() as usize >> 8;
+        let frame_size = self.procedure_field(callee, 1).detail() as usize >> 8;
         let has_room = self.has_room(window + 1, frame_size);
         let target = self.pc.wrapping_add_signed(instruction.w_signed() as isize);
         let point = self.return_point(window);
@@ -667,7 +675,7 @@ impl Execute for Hot {
         if !pair.is_pair() {
             return slowly!(self, cold.not_a_pair(*self, "car", pair));
         }
-        self.set(instruction.a(), self.field(pair, 0));
+        self.set(instruction.a(), self.pair_field(pair, 0));
         Flow::Next
     }
 
@@ -677,7 +685,7 @@ impl Execute for Hot {
         if !pair.is_pair() {
             return slowly!(self, cold.not_a_pair(*self, "cdr", pair));
         }
-        self.set(instruction.a(), self.field(pair, 1));
+        self.set(instruction.a(), self.pair_field(pair, 1));
         Flow::Next
     }
 
@@ -708,7 +716,7 @@ impl Execute for Hot {
         let (vector, index) = (self.get(instruction.b()), self.get(instruction.c()));
         match self.element(vector, index, false) {
             Some(position) => {
-                self.set(instruction.a(), self.field(vector, 1 + position));
+                self.set(instruction.a(), self.object_field(vector, 1 + position));
                 Flow::Next
             }
             None => slowly!(self, cold.vector_failure(*self, "vector-ref", vector, index)),
@@ -793,7 +801,7 @@ impl Hot {
         if !vector.is_object() {
             return None;
         }
-        let header = self.field(vector, 0);
+        let header = self.object_field(vector, 0);
         let wanted = crate::heap::VECTOR_HEADER;
         let mask = if for_writing {
             crate::heap::KIND_AND_MUTABILITY_MASK

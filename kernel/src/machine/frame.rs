@@ -145,12 +145,38 @@ impl Hot {
         }
     }
 
-    /// Word `offset` of the heap object (counted from its header or from its first part) that the reference points at.
+    /// Part `offset` of a pair.
     #[inline(always)]
-    pub(super) fn field(&self, reference: Value, offset: usize) -> Value {
-        debug_assert!(reference.is_reference());
-        // SAFETY: references point at objects of this heap, and callers ask only for words that the object's kind has.
-        Value::from_bits(unsafe { *self.heap.add(reference.index() + offset) })
+    pub(super) fn pair_field(&self, pair: Value, offset: usize) -> Value {
+        debug_assert!(pair.is_pair());
+        self.word(pair.pair_offset_bytes() + 8 * offset)
+    }
+
+    /// Word `offset` of a procedure object, counted from its header.
+    #[inline(always)]
+    pub(super) fn procedure_field(&self, procedure: Value, offset: usize) -> Value {
+        debug_assert!(procedure.is_procedure_object());
+        self.word(procedure.procedure_offset_bytes() + 8 * offset)
+    }
+
+    /// Word `offset` of another object, counted from its header.
+    #[inline(always)]
+    pub(super) fn object_field(&self, object: Value, offset: usize) -> Value {
+        debug_assert!(object.is_object());
+        self.word(object.object_offset_bytes() + 8 * offset)
+    }
+
+    #[inline(always)]
+    fn word(&self, offset_bytes: usize) -> Value {
+        // SAFETY: references point at objects of this heap, offsets are multiples of eight, and callers ask only for words that the object's kind has.
+        Value::from_bits(unsafe { *self.heap.byte_add(offset_bytes) })
+    }
+
+    /// What the dispatch does for a byte code that is not in the table.
+    #[inline(always)]
+    pub(super) fn no_such_instruction() -> ! {
+        // SAFETY: every loaded instruction was verified to be one of the table.
+        unsafe { std::hint::unreachable_unchecked() }
     }
 
     /// Fills a word of a fresh object.

@@ -29,7 +29,7 @@ impl Cold<'_> {
             return self.fail_entry(hot, "too-many-arguments", "a call passes too many arguments", vec![]);
         }
         if callee.is_procedure_object() {
-            return self.enter_code(hot, hot.field(callee, 1), count);
+            return self.enter_code(hot, hot.procedure_field(callee, 1), count);
         }
         if !callee.is_immediate(Immediate::Primitive) {
             return self.fail_entry(
