@@ -175,6 +175,9 @@ mod text;
 mod symbol;
 mod vector;
 mod bytevector;
+mod record;
+mod dictionary;
+mod promise;
 mod control;
 
 /// The position of `values`, which stands first after the control blocks.
@@ -199,6 +202,9 @@ pub fn all() -> impl Iterator<Item = &'static Primitive> {
         symbol::TABLE,
         vector::TABLE,
         bytevector::TABLE,
+        record::TABLE,
+        dictionary::TABLE,
+        promise::TABLE,
     ]
     .into_iter()
     .flatten()

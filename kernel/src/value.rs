@@ -70,6 +70,8 @@ impl Value {
     pub const UNDEFINED: Value = constant(5);
     /// A deleted or unused slot of a table; never seen by programs.
     pub const ABSENT: Value = constant(6);
+    /// What stands for an optional argument that was not given.
+    pub const DEFAULT: Value = constant(7);
     /// Fixnum zero.
     pub const ZERO: Value = Value(0);
 

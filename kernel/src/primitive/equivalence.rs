@@ -41,6 +41,12 @@ primitives! {
 
     /// Whether the argument is the end-of-file object.
     "eof-object?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(arguments[0] == Value::EOF));
+
+    /// The object that stands for an optional argument that was not given.
+    "default-object" "" [0, 0] => |_, _| Ok(Value::DEFAULT);
+
+    /// Whether the argument is the object that stands for an optional argument that was not given.
+    "default-object?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(arguments[0] == Value::DEFAULT));
 }
 
 fn is_boolean(value: Value) -> bool {
