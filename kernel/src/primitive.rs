@@ -159,6 +159,7 @@ macro_rules! primitives {
     (@most $most:literal) => { Some($most) };
 }
 
+mod control;
 mod argument;
 mod pair;
 mod accessor;
@@ -178,9 +179,8 @@ mod bytevector;
 mod record;
 mod dictionary;
 mod promise;
-mod control;
 
-/// The position of `values`, which stands first after the control blocks.
+/// The position of `values` in [`all`]: it stands first after the control blocks.
 pub(crate) const VALUES_POSITION: u32 = control::CONTROL_TABLE.len() as u32;
 
 /// All primitives of the kernel, family after family.

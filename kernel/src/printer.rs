@@ -401,6 +401,7 @@ impl<'a> Printer<'a> {
             Value::UNSPECIFIED => "#<unspecified>",
             Value::EOF => "#<eof>",
             Value::UNDEFINED => "#<undefined>",
+            Value::DEFAULT => "#<default>",
             _ => return self.number(value),
         };
         self.output.write_str(text)

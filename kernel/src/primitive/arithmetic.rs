@@ -12,26 +12,26 @@ use crate::number::{Number, NumberError};
 use crate::value::Value;
 
 primitives! {
-    /// The sum of the numbers, 0 of none. Fails with `wrong-type` if an argument is not a number, with `too-large` if an exact result is too long.
+    /// The sum of the numbers, 0 of none. Fails with `wrong-type` if an argument is not a number, with `arithmetic` if an exact result is too long.
     "+" "number …" [0, _] => |context, arguments| match arguments {
         [a, b] => add(context.heap, *a, *b),
         _ => accumulate(context.heap, arguments, Value::ZERO, add),
     };
 
-    /// The product of the numbers, 1 of none. Fails with `wrong-type` if an argument is not a number, with `too-large` if an exact result is too long.
+    /// The product of the numbers, 1 of none. Fails with `wrong-type` if an argument is not a number, with `arithmetic` if an exact result is too long.
     "*" "number …" [0, _] => |context, arguments| match arguments {
         [a, b] => multiply(context.heap, *a, *b),
         _ => accumulate(context.heap, arguments, Value::small(1), multiply),
     };
 
-    /// The first number less all the others; of one number, its negative. Fails with `wrong-type` if an argument is not a number, with `too-large` if an exact result is too long.
+    /// The first number less all the others; of one number, its negative. Fails with `wrong-type` if an argument is not a number, with `arithmetic` if an exact result is too long.
     "-" "number₁ number₂ …" [1, _] => |context, arguments| match arguments {
         [a, b] => subtract(context.heap, *a, *b),
         [_] => negate(context, arguments),
         _ => accumulate(context.heap, arguments, Value::ZERO, subtract),
     };
 
-    /// The first number divided by all the others; of one number, its reciprocal. Exact numbers have an exact quotient. Fails with `wrong-type` if an argument is not a number, with `divide-by-zero` if a divisor is an exact zero, with `too-large` if an exact result is too long.
+    /// The first number divided by all the others; of one number, its reciprocal. Exact numbers have an exact quotient. Fails with `wrong-type` if an argument is not a number, with `divide-by-zero` if a divisor is an exact zero, with `arithmetic` if an exact result is too long.
     "/" "number₁ number₂ …" [1, _] => |context, arguments| match arguments {
         [a, b] => divide(context.heap, *a, *b),
         [_] => reciprocal(context, arguments),

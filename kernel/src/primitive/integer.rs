@@ -78,7 +78,7 @@ primitives! {
         Ok(context.heap.number(&inverse)?)
     };
 
-    /// The integer times 2 to the power of `count`, rounded down. Fails with `wrong-type` if an argument is not an exact integer, with `too-large` if the result is too long.
+    /// The integer times 2 to the power of `count`, rounded down. Fails with `wrong-type` if an argument is not an exact integer, with `arithmetic` if the result is too long.
     "arithmetic-shift" "integer count" [2, 2] => |context, arguments| {
         let (number, count) = (exact_at(context.heap, arguments, 0)?, exact_at(context.heap, arguments, 1)?);
         let shifted = number.arithmetic_shift(&count)?;

@@ -60,13 +60,13 @@ primitives! {
     /// The number without its sign, as numbers are real: the same as `abs`. Fails with `wrong-type` if the argument is not a number.
     "magnitude" "number" [1, 1] => |context, arguments| map(context, arguments, Number::abs);
 
-    /// The number times itself. Fails with `wrong-type` if the argument is not a number, with `too-large` if an exact result is too long.
+    /// The number times itself. Fails with `wrong-type` if the argument is not a number, with `arithmetic` if an exact result is too long.
     "square" "number" [1, 1] => |context, arguments| try_map(context, arguments, Number::square);
 
-    /// The numerator of the number in lowest terms. Fails with `wrong-type` if the argument is not a number, with `not-rational` if it is infinite or a NaN.
+    /// The numerator of the number in lowest terms. Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is infinite or a NaN.
     "numerator" "number" [1, 1] => |context, arguments| try_map(context, arguments, Number::numerator);
 
-    /// The denominator of the number in lowest terms, which is positive. Fails with `wrong-type` if the argument is not a number, with `not-rational` if it is infinite or a NaN.
+    /// The denominator of the number in lowest terms, which is positive. Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is infinite or a NaN.
     "denominator" "number" [1, 1] => |context, arguments| try_map(context, arguments, Number::denominator);
 
     /// The greatest integer not above the number, of its exactness. Fails with `wrong-type` if the argument is not a number.
@@ -81,17 +81,17 @@ primitives! {
     /// The integer nearest to the number, of its exactness; the even one of two equally near. Fails with `wrong-type` if the argument is not a number.
     "round" "number" [1, 1] => |context, arguments| map(context, arguments, Number::round);
 
-    /// The simplest rational number that differs from `number` by no more than `tolerance`. Fails with `wrong-type` if an argument is not a number, with `too-large` if the search would take too long.
+    /// The simplest rational number that differs from `number` by no more than `tolerance`. Fails with `wrong-type` if an argument is not a number, with `arithmetic` if the search would take too long.
     "rationalize" "number tolerance" [2, 2] => |context, arguments| {
         let (number, tolerance) = (number_at(context.heap, arguments, 0)?, number_at(context.heap, arguments, 1)?);
         let simplest = number.rationalize(&tolerance)?;
         Ok(context.heap.number(&simplest)?)
     };
 
-    /// The exact number of the same value. Fails with `wrong-type` if the argument is not a number, with `not-rational` if it is infinite or a NaN.
+    /// The exact number of the same value. Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is infinite or a NaN.
     "exact" "number" [1, 1] => |context, arguments| try_map(context, arguments, Number::exact);
 
-    /// The older name of `exact`. Fails with `wrong-type` if the argument is not a number, with `not-rational` if it is infinite or a NaN.
+    /// The older name of `exact`. Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is infinite or a NaN.
     "inexact->exact" "number" [1, 1] => |context, arguments| try_map(context, arguments, Number::exact);
 
     /// The inexact number nearest to the number. Fails with `wrong-type` if the argument is not a number.

@@ -12,7 +12,7 @@ primitives! {
     /// The number e to the power of `number`. Fails with `wrong-type` if the argument is not a number.
     "exp" "number" [1, 1] => |context, arguments| map(context, arguments, Number::exp);
 
-    /// The logarithm of `number` to `base` (e if not given); that of zero is −∞. Fails with `wrong-type` if an argument is not a number, with `divide-by-zero` for the exact base 1, with `not-real` if an argument is negative.
+    /// The logarithm of `number` to `base` (e if not given); that of zero is −∞. Fails with `wrong-type` if an argument is not a number, with `divide-by-zero` for the exact base 1, with `arithmetic` if an argument is negative.
     "log" "number [base]" [1, 2] => |context, arguments| match arguments {
         [_] => try_map(context, arguments, Number::log),
         _ => binary(context, arguments, Number::log_base),
@@ -27,10 +27,10 @@ primitives! {
     /// The tangent of an angle in radians. Fails with `wrong-type` if the argument is not a number.
     "tan" "radians" [1, 1] => |context, arguments| map(context, arguments, Number::tan);
 
-    /// The angle, −π/2 to π/2 radians, with this sine. Fails with `wrong-type` if the argument is not a number, with `not-real` if it is not from −1 to 1.
+    /// The angle, −π/2 to π/2 radians, with this sine. Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is not from −1 to 1.
     "asin" "number" [1, 1] => |context, arguments| try_map(context, arguments, Number::asin);
 
-    /// The angle, 0 to π radians, with this cosine. Fails with `wrong-type` if the argument is not a number, with `not-real` if it is not from −1 to 1.
+    /// The angle, 0 to π radians, with this cosine. Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is not from −1 to 1.
     "acos" "number" [1, 1] => |context, arguments| try_map(context, arguments, Number::acos);
 
     /// The angle, −π/2 to π/2 radians, with this tangent; with two arguments, the angle, −π to π radians, of the point with this ordinate and abscissa. Fails with `wrong-type` if an argument is not a number, with `divide-by-zero` if both are exact zeros.
@@ -39,10 +39,10 @@ primitives! {
         _ => binary(context, arguments, Number::atan2),
     };
 
-    /// The root of a number that is not negative, exact for exact squares. Fails with `wrong-type` if the argument is not a number, with `not-real` if it is negative.
+    /// The root of a number that is not negative, exact for exact squares. Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is negative.
     "sqrt" "number" [1, 1] => |context, arguments| try_map(context, arguments, Number::sqrt);
 
-    /// The number `base` to the power of `exponent`, exact if `base` is and `exponent` is an exact integer. Fails with `wrong-type` if an argument is not a number, with `divide-by-zero` for a negative power of exact zero, with `not-real` for a fractional power of a negative number, with `too-large` if an exact result is too long.
+    /// The number `base` to the power of `exponent`, exact if `base` is and `exponent` is an exact integer. Fails with `wrong-type` if an argument is not a number, with `divide-by-zero` for a negative power of exact zero, with `arithmetic` for a fractional power of a negative number, with `arithmetic` if an exact result is too long.
     "expt" "base exponent" [2, 2] => |context, arguments| binary(context, arguments, Number::expt);
 
     /// The real part of a number: the number. Fails with `wrong-type` if the argument is not a number.
@@ -56,10 +56,10 @@ primitives! {
         if *number == Number::Fixnum(0) { Ok(Number::Fixnum(0)) } else { Number::Fixnum(0).atan2(number) }
     });
 
-    /// The number with these parts, of which the second must be exactly 0, as numbers are real. Fails with `wrong-type` if an argument is not a number, with `not-real` for any other imaginary part.
+    /// The number with these parts, of which the second must be exactly 0, as numbers are real. Fails with `wrong-type` if an argument is not a number, with `arithmetic` for any other imaginary part.
     "make-rectangular" "real imaginary" [2, 2] => real_only;
 
-    /// The number with this magnitude and angle, which must be exactly 0, as numbers are real. Fails with `wrong-type` if an argument is not a number, with `not-real` for any other angle.
+    /// The number with this magnitude and angle, which must be exactly 0, as numbers are real. Fails with `wrong-type` if an argument is not a number, with `arithmetic` for any other angle.
     "make-polar" "magnitude angle" [2, 2] => real_only;
 }
 

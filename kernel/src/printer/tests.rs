@@ -54,6 +54,7 @@ fn immediates() {
         (Value::EOF, "#<eof>"),
         (Value::UNSPECIFIED, "#<unspecified>"),
         (Value::UNDEFINED, "#<undefined>"),
+        (Value::DEFAULT, "#<default>"),
         (Value::immediate(Immediate::Primitive, 3, 0), "#<procedure car>"),
     ] {
         check(|_| value, expected, expected);
