@@ -209,3 +209,6 @@ pub fn all() -> impl Iterator<Item = &'static Primitive> {
     .into_iter()
     .flatten()
 }
+
+#[cfg(test)]
+mod tests;

@@ -67,7 +67,7 @@ primitives! {
 #[inline]
 pub(crate) fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
     match (a.as_fixnum(), b.as_fixnum()) {
-        // Two 63-bit numbers cannot overflow a 64-bit sum.
+        // The sum of two fixnums cannot overflow 64 bits.
         (Some(a), Some(b)) => Ok(heap.integer(a + b)?),
         _ => by_floats(heap, a, b, |a, b| a + b, Number::add),
     }

@@ -127,10 +127,10 @@ primitives! {
         Ok(prompt.map_or(Value::FALSE, |prompt| context.heap.field(prompt, prompt_link::WINDERS)))
     };
 
-    /// The winders in force where a continuation of `%call/cc` was captured.
+    /// The winders in force where a continuation of `%call/cc` was captured. Fails with `wrong-type` if the argument is not a continuation.
     "%continuation-winders" "continuation" [1, 1] => winders_of;
 
-    /// The winders in force where a continuation of `%call-with-composable` was captured.
+    /// The winders in force where a continuation of `%call-with-composable` was captured. Fails with `wrong-type` if the argument is not a continuation.
     "%composable-winders" "continuation" [1, 1] => winders_of;
 
     /// Makes a condition of a kind (a symbol), a message and a list of irritants.
@@ -144,20 +144,20 @@ primitives! {
         Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Condition)))
     };
 
-    /// The kind of a condition, a symbol.
+    /// The kind of a condition, a symbol. Fails with `wrong-type` if the argument is not a condition.
     "condition-kind" "condition" [1, 1] => |context, arguments| condition_field(context, arguments, condition::KIND);
 
-    /// The message of a condition.
+    /// The message of a condition. Fails with `wrong-type` if the argument is not a condition.
     "condition-message" "condition" [1, 1] => |context, arguments| {
         condition_field(context, arguments, condition::MESSAGE)
     };
 
-    /// The irritants of a condition, a list.
+    /// The irritants of a condition, a list. Fails with `wrong-type` if the argument is not a condition.
     "condition-irritants" "condition" [1, 1] => |context, arguments| {
         condition_field(context, arguments, condition::IRRITANTS)
     };
 
-    /// The procedure that raised a condition, a symbol, or `#f`.
+    /// The procedure that raised a condition, a symbol, or `#f`. Fails with `wrong-type` if the argument is not a condition.
     "condition-origin" "condition" [1, 1] => |context, arguments| {
         condition_field(context, arguments, condition::ORIGIN)
     };

@@ -6,7 +6,7 @@ use super::argument::wrong_type;
 use crate::value::Value;
 
 primitives! {
-    /// Whether two objects are identical. Exact integers beyond 63 bits, ratios and some inexact reals are identical only to themselves; other atoms are by value.
+    /// Whether two objects are identical. Exact integers beyond 61 bits, ratios and some inexact reals are identical only to themselves; booleans, characters, symbols, keywords and other numbers are by value.
     "eq?" "object₁ object₂" [2, 2] => |_, arguments| Ok(Value::boolean(arguments[0] == arguments[1]));
 
     /// Whether two objects are the same: numbers by exactness and value, all else as by `eq?`.

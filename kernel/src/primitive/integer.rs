@@ -103,7 +103,7 @@ primitives! {
 #[inline]
 pub(crate) fn quotient(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
     match (a.as_fixnum(), b.as_fixnum()) {
-        // −2⁶² ÷ −1 is a 64-bit integer.
+        // The least fixnum ÷ −1 is a 64-bit integer.
         (Some(a), Some(b)) if b != 0 => Ok(heap.integer(a / b)?),
         _ => general(heap, &[a, b], Number::quotient),
     }
