@@ -1,6 +1,6 @@
 //! Primitive procedures: their table form, what they may do, and how they fail.
 //!
-//! Each family file holds blocks of docstring, name, parameters and body; the table of a family is what [`primitives!`] makes of them, and the
+//! Each family file holds blocks of docstring, name, parameters and body; the table of a family is what `primitives!` makes of them, and the
 //! REPL's descriptions and the manual come from the same words.
 //! INVARIANT: a primitive has no effect but on its instance's heap; it allocates (or checks room) before it mutates, so that it can be run again after a
 //! collection when it fails with [`Failure::HeapFull`]. Whatever reaches the world is a request to the host.
