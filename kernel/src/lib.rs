@@ -16,5 +16,6 @@ pub mod value;
 pub mod heap;
 pub mod machine;
 pub mod printer;
+pub mod boundary;
 pub mod primitive;
 pub mod code;

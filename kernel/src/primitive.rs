@@ -179,6 +179,10 @@ mod bytevector;
 mod record;
 mod dictionary;
 mod promise;
+mod port;
+mod print;
+mod read;
+mod control;
 
 /// The position of `values` in [`all`]: it stands first after the control blocks.
 pub(crate) const VALUES_POSITION: u32 = control::CONTROL_TABLE.len() as u32;
@@ -205,6 +209,9 @@ pub fn all() -> impl Iterator<Item = &'static Primitive> {
         record::TABLE,
         dictionary::TABLE,
         promise::TABLE,
+        port::TABLE,
+        read::TABLE,
+        print::TABLE,
     ]
     .into_iter()
     .flatten()

@@ -509,3 +509,17 @@ pub(crate) fn field_name(heap: &Heap, record_type: Value, place: usize) -> Optio
     }
     None
 }
+
+/// Names nothing: for values that hold no procedures, or where their names do not matter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Anonymous;
+
+impl Names for Anonymous {
+    fn primitive_name(&self, _: u32) -> &str {
+        ""
+    }
+
+    fn procedure_name(&self, _: u32) -> Option<&str> {
+        None
+    }
+}

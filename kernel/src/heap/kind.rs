@@ -117,7 +117,7 @@ kinds! {
     Link = 0x10, "link", Identity;
     /// A prompt's mark in a continuation chain; see [`prompt_link`].
     PromptLink = 0x11, "prompt-link", Identity;
-    /// A port.
+    /// A port; see [`port`].
     Port = 0x12, "port", Identity;
     /// An environment of evaluation.
     Environment = 0x13, "environment", Identity;
@@ -279,6 +279,22 @@ pub mod prompt_link {
     pub const DYNAMIC: usize = 5;
     /// How many fields there are.
     pub const LENGTH: usize = 6;
+}
+
+/// Fields of a [`Kind::Port`].
+pub mod port {
+    /// What it is and the state it is in, a fixnum of bits.
+    pub const FLAGS: usize = 0;
+    /// Its buffer, a bytevector of some capacity; text is in UTF-8.
+    pub const BUFFER: usize = 1;
+    /// Where the bytes that are still to be read start in the buffer, a fixnum.
+    pub const START: usize = 2;
+    /// Where the buffered bytes end, a fixnum.
+    pub const END: usize = 3;
+    /// The number of its console stream, a fixnum, or `#f`.
+    pub const STREAM: usize = 4;
+    /// How many fields there are.
+    pub const LENGTH: usize = 5;
 }
 
 /// Fields of a [`Kind::Opaque`].

@@ -1,0 +1,251 @@
+//! Ports: making, closing and asking about them, and the console's.
+//!
+//! A port is a buffer of bytes in the heap, text as UTF-8. A string or bytevector port is nothing else. A console port is filled and emptied by the
+//! host: reading answers `#f` where the buffer lacks what is asked for, and the library then waits for input and supplies it; writing fills
+//! the buffer, and the library takes it and hands it to the host when the port wants that.
+//! INVARIANT: nothing here blocks or reaches the world, so a turn that is undone has neither read nor written.
+//! It does not know what is read and written. Read next: `primitive/port/buffer.rs`, `primitive/read.rs`, `primitive/print.rs`.
+//!
+//! Source: R7RS 6.13.1.
+
+pub(super) mod buffer;
+#[cfg(test)]
+mod tests;
+
+use super::{Context, Failure};
+use crate::heap::kind::port;
+use crate::heap::{Heap, Kind, Register};
+use crate::value::Value;
+use buffer::flag;
+
+/// An output port wants to be emptied when this many bytes are buffered.
+const PENDING_BYTES: usize = 4096;
+/// Standard input, output and error.
+const STREAMS: usize = 3;
+
+primitives! {
+    /// Whether the argument is a port.
+    "port?" "object" [1, 1] => |context, arguments| Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Port)));
+
+    /// Whether the argument is a port that can be read from, open or not.
+    "input-port?" "object" [1, 1] => |context, arguments| is_port_with(context, arguments, flag::INPUT);
+
+    /// Whether the argument is a port that can be written to, open or not.
+    "output-port?" "object" [1, 1] => |context, arguments| is_port_with(context, arguments, flag::OUTPUT);
+
+    /// Whether the argument is a port of characters.
+    "textual-port?" "object" [1, 1] => |context, arguments| is_port_with(context, arguments, flag::TEXTUAL);
+
+    /// Whether the argument is a port of bytes.
+    "binary-port?" "object" [1, 1] => |context, arguments| {
+        let heap = &context.heap;
+        let is_binary = heap.is_kind(arguments[0], Kind::Port) && !buffer::has(heap, arguments[0], flag::TEXTUAL);
+        Ok(Value::boolean(is_binary))
+    };
+
+    /// Whether an input port is open. Fails with `wrong-type` if the argument is not an input port.
+    "input-port-open?" "port" [1, 1] => |context, arguments| {
+        let port = port_at(context.heap, arguments, 0, flag::INPUT, "an input port")?;
+        Ok(Value::boolean(buffer::has(context.heap, port, flag::OPEN)))
+    };
+
+    /// Whether an output port is open. Fails with `wrong-type` if the argument is not an output port.
+    "output-port-open?" "port" [1, 1] => |context, arguments| {
+        let port = port_at(context.heap, arguments, 0, flag::OUTPUT, "an output port")?;
+        Ok(Value::boolean(buffer::has(context.heap, port, flag::OPEN)))
+    };
+
+    /// Closes a port. What a console port has buffered stays until it is taken.
+    "close-port" "port" [1, 1] => |context, arguments| close(context, arguments, 0, "a port");
+
+    /// Closes an input port.
+    "close-input-port" "port" [1, 1] => |context, arguments| close(context, arguments, flag::INPUT, "an input port");
+
+    /// Closes an output port. What a console port has buffered stays until it is taken.
+    "close-output-port" "port" [1, 1] => |context, arguments| close(context, arguments, flag::OUTPUT, "an output port");
+
+    /// Makes a port that delivers the characters that `string` has now.
+    "open-input-string" "string" [1, 1] => |context, arguments| {
+        if !context.heap.is_string(arguments[0]) {
+            return Err(Failure::WrongType { argument: 0, expected: "a string" });
+        }
+        let text = context.heap.string_text(arguments[0]);
+        Ok(buffer::make_input(context.heap, flag::TEXTUAL, text.as_bytes())?)
+    };
+
+    /// Makes a port that collects characters for `get-output-string`.
+    "open-output-string" "" [0, 0] => |context, _| Ok(buffer::make(context.heap, flag::OUTPUT | flag::TEXTUAL, Value::FALSE)?);
+
+    /// A fresh string of the characters written to a port of `open-output-string` so far.
+    "get-output-string" "port" [1, 1] => |context, arguments| {
+        let expected = "a string output port";
+        let port = collecting_port_at(context.heap, arguments, flag::TEXTUAL, expected)?;
+        let bytes = buffer::pending(context.heap, port).to_vec();
+        Ok(context.heap.string(&String::from_utf8_lossy(&bytes))?)
+    };
+
+    /// Makes a port that delivers the bytes that `bytevector` has now.
+    "open-input-bytevector" "bytevector" [1, 1] => |context, arguments| {
+        let bytes = bytevector_at(context.heap, arguments, 0)?.to_vec();
+        Ok(buffer::make_input(context.heap, 0, &bytes)?)
+    };
+
+    /// Makes a port that collects bytes for `get-output-bytevector`.
+    "open-output-bytevector" "" [0, 0] => |context, _| Ok(buffer::make(context.heap, flag::OUTPUT, Value::FALSE)?);
+
+    /// A fresh bytevector of the bytes written to a port of `open-output-bytevector` so far.
+    "get-output-bytevector" "port" [1, 1] => |context, arguments| {
+        let port = collecting_port_at(context.heap, arguments, 0, "a bytevector output port")?;
+        let bytes = buffer::pending(context.heap, port).to_vec();
+        Ok(context.heap.bytevector(&bytes)?)
+    };
+
+    /// The console port of a stream: 0 for standard input, 1 for standard output, 2 for standard error; always the same port.
+    "%console-port" "stream" [1, 1] => |context, arguments| {
+        let stream = arguments[0].as_fixnum().and_then(|stream| usize::try_from(stream).ok());
+        let Some(stream) = stream else {
+            return Err(Failure::WrongType { argument: 0, expected: "a stream number: 0, 1 or 2" });
+        };
+        if stream >= STREAMS {
+            return Err(Failure::OutOfRange { argument: 0 });
+        }
+        let ports = console_ports(context.heap)?;
+        Ok(context.heap.field(ports, stream))
+    };
+
+    /// The stream number of a console port, or `#f` for any other port.
+    "%port-stream" "port" [1, 1] => |context, arguments| {
+        let port = port_at(context.heap, arguments, 0, 0, "a port")?;
+        Ok(context.heap.field(port, port::STREAM))
+    };
+
+    /// Says whether a console output port wants to be emptied at each newline, as it does at first.
+    "%set-port-line-buffered!" "port on?" [2, 2] => |context, arguments| {
+        let port = port_at(context.heap, arguments, 0, flag::CONSOLE | flag::OUTPUT, "a console output port")?;
+        buffer::set_flag(context.heap, port, flag::LINE_BUFFERED, arguments[1].is_true());
+        Ok(Value::UNSPECIFIED)
+    };
+
+    /// Takes what a console output port has buffered, as a bytevector, and empties it, if `force?` is true, or 4096 bytes have come together, or a newline is among them and the port is line-buffered; otherwise, when there is nothing, and for other output ports, `#f`.
+    "%port-take-pending!" "port force?" [2, 2] => |context, arguments| {
+        let port = port_at(context.heap, arguments, 0, flag::OUTPUT, "an output port")?;
+        take_pending(context.heap, port, arguments[1].is_true())
+    };
+
+    /// Appends the bytes of `bytevector` to what a console input port has to read; none mean the end of the file.
+    "%port-supply!" "port bytevector" [2, 2] => |context, arguments| {
+        let port = port_at(context.heap, arguments, 0, flag::CONSOLE | flag::INPUT, "a console input port")?;
+        let bytes = bytevector_at(context.heap, arguments, 1)?.to_vec();
+        buffer::append(context.heap, port, &bytes)?;
+        buffer::set_flag(context.heap, port, flag::AT_END, bytes.is_empty());
+        Ok(Value::UNSPECIFIED)
+    };
+}
+
+/// The argument, which must be a port with all of `flags`.
+pub(super) fn port_at(
+    heap: &Heap,
+    arguments: &[Value],
+    argument: usize,
+    flags: i64,
+    expected: &'static str,
+) -> Result<Value, Failure> {
+    let port = arguments[argument];
+    if heap.is_kind(port, Kind::Port) && buffer::has(heap, port, flags) {
+        Ok(port)
+    } else {
+        Err(Failure::WrongType { argument, expected })
+    }
+}
+
+/// The argument, which must be an open port with all of `flags`.
+#[inline]
+pub(super) fn open_port_at(
+    heap: &Heap,
+    arguments: &[Value],
+    argument: usize,
+    flags: i64,
+    expected: &'static str,
+) -> Result<Value, Failure> {
+    let port = arguments[argument];
+    if heap.is_kind(port, Kind::Port) && buffer::has(heap, port, flags | flag::OPEN) {
+        return Ok(port);
+    }
+    port_at(heap, arguments, argument, flags, expected)?;
+    Err(Failure::Condition {
+        kind: "port-closed",
+        message: "the port is closed".to_owned(),
+        irritants: vec![port],
+    })
+}
+
+/// The bytes of the argument, which must be a bytevector.
+pub(super) fn bytevector_at<'a>(heap: &'a Heap, arguments: &[Value], argument: usize) -> Result<&'a [u8], Failure> {
+    if heap.is_kind(arguments[argument], Kind::Bytevector) {
+        Ok(heap.raw_bytes(arguments[argument]))
+    } else {
+        Err(Failure::WrongType {
+            argument,
+            expected: "a bytevector",
+        })
+    }
+}
+
+/// The first argument, which must be an output port that collects, textual if `textual` is that flag, binary if it is 0.
+fn collecting_port_at(
+    heap: &Heap,
+    arguments: &[Value],
+    textual: i64,
+    expected: &'static str,
+) -> Result<Value, Failure> {
+    let port = port_at(heap, arguments, 0, flag::OUTPUT | textual, expected)?;
+    let is_textual = buffer::has(heap, port, flag::TEXTUAL);
+    if buffer::has(heap, port, flag::CONSOLE) || is_textual != (textual != 0) {
+        return Err(Failure::WrongType { argument: 0, expected });
+    }
+    Ok(port)
+}
+
+fn is_port_with(context: &Context<'_>, arguments: &[Value], flags: i64) -> Result<Value, Failure> {
+    let is_port = context.heap.is_kind(arguments[0], Kind::Port);
+    Ok(Value::boolean(
+        is_port && buffer::has(context.heap, arguments[0], flags),
+    ))
+}
+
+fn close(context: &mut Context<'_>, arguments: &[Value], flags: i64, expected: &'static str) -> Result<Value, Failure> {
+    let port = port_at(context.heap, arguments, 0, flags, expected)?;
+    buffer::set_flag(context.heap, port, flag::OPEN, false);
+    Ok(Value::UNSPECIFIED)
+}
+
+fn console_ports(heap: &mut Heap) -> Result<Value, Failure> {
+    let known = heap.register(Register::Ports);
+    if known.is_true() {
+        return Ok(known);
+    }
+    let textual = flag::CONSOLE | flag::TEXTUAL;
+    let output = flag::OUTPUT | flag::LINE_BUFFERED | textual;
+    let mut ports = [Value::FALSE; STREAMS];
+    for (stream, port) in ports.iter_mut().enumerate() {
+        let flags = if stream == 0 { flag::INPUT | textual } else { output };
+        *port = buffer::make(heap, flags, Value::length(stream))?;
+    }
+    let ports = heap.make(Kind::Vector, &ports)?;
+    heap.set_register(Register::Ports, ports);
+    Ok(ports)
+}
+
+fn take_pending(heap: &mut Heap, port: Value, is_forced: bool) -> Result<Value, Failure> {
+    let length = buffer::pending(heap, port).len();
+    let wants_now =
+        is_forced || length >= PENDING_BYTES || buffer::has(heap, port, flag::LINE_BUFFERED | flag::NEWLINE_PENDING);
+    if length == 0 || !wants_now || !buffer::has(heap, port, flag::CONSOLE) {
+        return Ok(Value::FALSE);
+    }
+    let bytes = buffer::pending(heap, port).to_vec();
+    let taken = heap.bytevector(&bytes)?;
+    buffer::clear(heap, port);
+    buffer::set_flag(heap, port, flag::NEWLINE_PENDING, false);
+    Ok(taken)
+}

@@ -1,0 +1,191 @@
+//! The buffer of a port: appending, consuming, decoding.
+//!
+//! INVARIANT: `start ≤ end ≤` the capacity; the bytes of an output port written as text are valid UTF-8, those of an input port may be anything,
+//! and what is not UTF-8 reads as U+FFFD, the same however the bytes came in pieces.
+//! It does not check what ports allow. Read next: `primitive/read.rs`.
+
+use crate::heap::kind::port;
+use crate::heap::{Heap, HeapFull, Kind};
+use crate::value::Value;
+
+/// Bits of a port's flags.
+pub(in crate::primitive) mod flag {
+    /// It can be read from.
+    pub(in crate::primitive) const INPUT: i64 = 1;
+    /// It can be written to.
+    pub(in crate::primitive) const OUTPUT: i64 = 1 << 1;
+    /// Its elements are characters; otherwise bytes.
+    pub(in crate::primitive) const TEXTUAL: i64 = 1 << 2;
+    /// It has not been closed.
+    pub(in crate::primitive) const OPEN: i64 = 1 << 3;
+    /// The host fills or empties it.
+    pub(in crate::primitive) const CONSOLE: i64 = 1 << 4;
+    /// After what is buffered, the input has ended.
+    pub(in crate::primitive) const AT_END: i64 = 1 << 5;
+    /// The output wants to be taken at each newline.
+    pub(in crate::primitive) const LINE_BUFFERED: i64 = 1 << 6;
+    /// A newline is among the buffered bytes of a console output port.
+    pub(in crate::primitive) const NEWLINE_PENDING: i64 = 1 << 7;
+}
+
+/// Bytes of a buffer at first.
+const CAPACITY_INITIAL: usize = 64;
+/// A buffer with more capacity than this is given up when it has been emptied.
+const CAPACITY_KEPT: usize = 1 << 16;
+
+/// What the next character of some bytes is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::primitive) enum Decoded {
+    /// This one, which takes so many bytes.
+    Character(char, usize),
+    /// That depends on bytes that are not there yet.
+    Incomplete,
+    /// There is none.
+    End,
+}
+
+/// Makes an open port with these flags.
+pub(super) fn make(heap: &mut Heap, flags: i64, stream: Value) -> Result<Value, HeapFull> {
+    let buffer = heap.bytevector(&[])?;
+    make_around(heap, flags, buffer, stream)
+}
+
+/// Makes an open input port that delivers `bytes` and then ends.
+pub(super) fn make_input(heap: &mut Heap, flags: i64, bytes: &[u8]) -> Result<Value, HeapFull> {
+    let buffer = heap.bytevector(bytes)?;
+    make_around(heap, flags | flag::INPUT | flag::AT_END, buffer, Value::FALSE)
+}
+
+fn make_around(heap: &mut Heap, flags: i64, buffer: Value, stream: Value) -> Result<Value, HeapFull> {
+    let mut fields = [Value::ZERO; port::LENGTH];
+    fields[port::FLAGS] = Value::length((flags | flag::OPEN) as usize);
+    fields[port::BUFFER] = buffer;
+    fields[port::END] = Value::length(heap.object_length(buffer));
+    fields[port::STREAM] = stream;
+    heap.make(Kind::Port, &fields)
+}
+
+/// Whether a port has all of these flags.
+#[inline(always)]
+pub(in crate::primitive) fn has(heap: &Heap, port: Value, flags: i64) -> bool {
+    heap.field(port, port::FLAGS).as_fixnum().unwrap_or(0) & flags == flags
+}
+
+/// Sets or clears flags.
+pub(super) fn set_flag(heap: &mut Heap, port: Value, flags: i64, is_set: bool) {
+    let old = heap.field(port, port::FLAGS).as_fixnum().unwrap_or(0);
+    let new = if is_set { old | flags } else { old & !flags };
+    if new != old {
+        heap.set_field(port, port::FLAGS, Value::length(new as usize));
+    }
+}
+
+#[inline(always)]
+fn position(heap: &Heap, port: Value, field: usize) -> usize {
+    heap.field(port, field).as_fixnum().unwrap_or(0) as usize
+}
+
+/// The bytes that have been buffered and not been read.
+#[inline]
+pub(in crate::primitive) fn pending(heap: &Heap, port: Value) -> &[u8] {
+    let bytes = heap.raw_bytes(heap.field(port, port::BUFFER));
+    &bytes[position(heap, port, port::START)..position(heap, port, port::END)]
+}
+
+/// Drops the first `count` pending bytes, which are there.
+#[inline]
+pub(in crate::primitive) fn consume(heap: &mut Heap, port: Value, count: usize) {
+    let start = position(heap, port, port::START) + count;
+    heap.set_field(port, port::START, Value::length(start));
+}
+
+/// Empties the buffer.
+pub(super) fn clear(heap: &mut Heap, port: Value) {
+    heap.set_field(port, port::START, Value::ZERO);
+    heap.set_field(port, port::END, Value::ZERO);
+}
+
+/// Appends one byte.
+#[inline]
+pub(in crate::primitive) fn append_byte(heap: &mut Heap, port: Value, byte: u8) -> Result<(), HeapFull> {
+    let buffer = heap.field(port, port::BUFFER);
+    let end = position(heap, port, port::END);
+    if end == heap.object_length(buffer) {
+        return append(heap, port, &[byte]);
+    }
+    heap.raw_range_mut(buffer, end, end + 1)[0] = byte;
+    heap.set_field(port, port::END, Value::length(end + 1));
+    if byte == b'\n' {
+        note_newline(heap, port);
+    }
+    Ok(())
+}
+
+/// Appends bytes.
+pub(in crate::primitive) fn append(heap: &mut Heap, port: Value, bytes: &[u8]) -> Result<(), HeapFull> {
+    let (buffer, end) = reserve(heap, port, bytes.len())?;
+    heap.raw_range_mut(buffer, end, end + bytes.len())
+        .copy_from_slice(bytes);
+    heap.set_field(port, port::END, Value::length(end + bytes.len()));
+    if bytes.contains(&b'\n') {
+        note_newline(heap, port);
+    }
+    Ok(())
+}
+
+fn note_newline(heap: &mut Heap, port: Value) {
+    if has(heap, port, flag::CONSOLE | flag::OUTPUT) {
+        set_flag(heap, port, flag::NEWLINE_PENDING, true);
+    }
+}
+
+/// Makes room for `count` bytes; returns the buffer and where they go.
+fn reserve(heap: &mut Heap, port: Value, count: usize) -> Result<(Value, usize), HeapFull> {
+    let buffer = heap.field(port, port::BUFFER);
+    let [start, end] = [port::START, port::END].map(|field| position(heap, port, field));
+    let capacity = heap.object_length(buffer);
+    if end + count <= capacity && (start < end || capacity <= CAPACITY_KEPT) && (start == 0 || start < end) {
+        return Ok((buffer, end));
+    }
+    let length = end - start;
+    let target = if length + count <= capacity / 2 && capacity <= CAPACITY_KEPT {
+        buffer
+    } else {
+        let grown = ((length + count) * 2).max(CAPACITY_INITIAL);
+        heap.allocate_raw(Kind::Bytevector, grown)?
+    };
+    heap.copy_bytes(buffer, start, target, 0, length);
+    heap.set_field(port, port::BUFFER, target);
+    heap.set_field(port, port::START, Value::ZERO);
+    heap.set_field(port, port::END, Value::length(length));
+    Ok((target, length))
+}
+
+/// The first character of `bytes`; `is_all` says that no more will come.
+#[inline]
+pub(in crate::primitive) fn decode(bytes: &[u8], is_all: bool) -> Decoded {
+    match bytes.first() {
+        Some(&byte) if byte < 0x80 => Decoded::Character(char::from(byte), 1),
+        Some(_) => decode_wide(bytes, is_all),
+        None if is_all => Decoded::End,
+        None => Decoded::Incomplete,
+    }
+}
+
+/// The first character of `bytes`, which is not ASCII. A maximal beginning of a character that is not continued counts as one U+FFFD.
+fn decode_wide(bytes: &[u8], is_all: bool) -> Decoded {
+    let window = &bytes[..bytes.len().min(4)];
+    let (valid, invalid) = match str::from_utf8(window) {
+        Ok(text) => (text, None),
+        Err(error) => {
+            let (valid, _) = window.split_at(error.valid_up_to());
+            (str::from_utf8(valid).unwrap_or_default(), error.error_len())
+        }
+    };
+    match (valid.chars().next(), invalid) {
+        (Some(character), _) => Decoded::Character(character, character.len_utf8()),
+        (None, Some(length)) => Decoded::Character(char::REPLACEMENT_CHARACTER, length),
+        (None, None) if is_all => Decoded::Character(char::REPLACEMENT_CHARACTER, window.len()),
+        (None, None) => Decoded::Incomplete,
+    }
+}

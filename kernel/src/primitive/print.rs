@@ -1,0 +1,163 @@
+//! Writing to ports, and values as text.
+//!
+//! INVARIANT: a text that cannot be buffered whole is not buffered at all.
+//! It does not reach the console: what is written waits in the port's buffer for `%port-take-pending!`. Read next: `printer.rs`.
+//!
+//! Source: R7RS 6.13.3.
+
+use super::port::buffer::{append, append_byte, flag, has};
+use super::port::{bytevector_at, open_port_at};
+use super::{Context, Failure};
+use crate::heap::Heap;
+use crate::printer::{Style, print, write_limited};
+use crate::value::Value;
+
+primitives! {
+    /// Writes a character to a textual output port.
+    "%write-char" "character port" [2, 2] => |context, arguments| {
+        let port = textual_at(context.heap, arguments)?;
+        let Some(character) = arguments[0].as_character() else {
+            return Err(Failure::WrongType { argument: 0, expected: "a character" });
+        };
+        write_character(context.heap, port, character)
+    };
+
+    /// Ends a line of a textual output port.
+    "%newline" "port" [1, 1] => |context, arguments| {
+        let port = open_port_at(context.heap, arguments, 0, flag::OUTPUT | flag::TEXTUAL, TEXTUAL)?;
+        write_character(context.heap, port, '\n')
+    };
+
+    /// Writes the characters of `string`, or those from `start` to before `end`, to a textual output port.
+    "%write-string" "string port [start [end]]" [2, 4] => |context, arguments| {
+        let port = textual_at(context.heap, arguments)?;
+        if !context.heap.is_string(arguments[0]) {
+            return Err(Failure::WrongType { argument: 0, expected: "a string" });
+        }
+        let (start, end) = range_at(arguments, context.heap.string_length(arguments[0]))?;
+        write_string(context.heap, port, arguments[0], start, end)
+    };
+
+    /// Writes a byte, an exact integer from 0 to 255, to a binary output port.
+    "%write-u8" "byte port" [2, 2] => |context, arguments| {
+        let port = binary_at(context.heap, arguments)?;
+        let byte = arguments[0].as_fixnum().and_then(|byte| u8::try_from(byte).ok());
+        let Some(byte) = byte else {
+            return Err(Failure::WrongType { argument: 0, expected: "a byte" });
+        };
+        append_byte(context.heap, port, byte)?;
+        Ok(Value::UNSPECIFIED)
+    };
+
+    /// Writes the bytes of `bytevector`, or those from `start` to before `end`, to a binary output port.
+    "%write-bytevector" "bytevector port [start [end]]" [2, 4] => |context, arguments| {
+        let port = binary_at(context.heap, arguments)?;
+        let bytes = bytevector_at(context.heap, arguments, 0)?;
+        let (start, end) = range_at(arguments, bytes.len())?;
+        let bytes = bytes[start..end].to_vec();
+        append(context.heap, port, &bytes)?;
+        Ok(Value::UNSPECIFIED)
+    };
+
+    /// Writes an object to a textual output port for people: strings and characters as they are.
+    "%display" "object port" [2, 2] => |context, arguments| {
+        let port = textual_at(context.heap, arguments)?;
+        if let Some(character) = arguments[0].as_character() {
+            return write_character(context.heap, port, character);
+        }
+        if context.heap.is_string(arguments[0]) {
+            let length = context.heap.string_length(arguments[0]);
+            return write_string(context.heap, port, arguments[0], 0, length);
+        }
+        write_object(context, arguments, Style::Display)
+    };
+
+    /// Writes an object to a textual output port so that it can be read back, with datum labels where it contains itself.
+    "%write" "object port" [2, 2] => |context, arguments| write_object(context, arguments, Style::Write);
+
+    /// Writes an object to a textual output port so that it can be read back, with datum labels wherever a part occurs twice.
+    "%write-shared" "object port" [2, 2] => |context, arguments| write_object(context, arguments, Style::Shared);
+
+    /// Writes an object to a textual output port without datum labels. An object that contains itself exhausts the memory limit.
+    "%write-simple" "object port" [2, 2] => |context, arguments| write_object(context, arguments, Style::Simple);
+
+    /// A string of what `write` makes of an object, cut off with `…` beyond `characters-max`, which is at least 1.
+    "%write-limited" "object characters-max" [2, 2] => |context, arguments| {
+        let limit = arguments[1].as_fixnum().and_then(|limit| usize::try_from(limit).ok());
+        let Some(limit) = limit.filter(|&limit| limit > 0) else {
+            return Err(Failure::WrongType { argument: 1, expected: "an exact positive integer" });
+        };
+        let limit = limit.min(text_room(context.heap));
+        let text = write_limited(context.heap, context.names, arguments[0], limit);
+        Ok(context.heap.string(&text)?)
+    };
+}
+
+/// What the primitives for text accept.
+const TEXTUAL: &str = "a textual output port";
+
+/// The second argument, which must be an open textual output port.
+fn textual_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
+    open_port_at(heap, arguments, 1, flag::OUTPUT | flag::TEXTUAL, TEXTUAL)
+}
+
+/// The second argument, which must be an open binary output port.
+fn binary_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
+    let expected = "a binary output port";
+    let port = open_port_at(heap, arguments, 1, flag::OUTPUT, expected)?;
+    if has(heap, port, flag::TEXTUAL) {
+        return Err(Failure::WrongType { argument: 1, expected });
+    }
+    Ok(port)
+}
+
+/// The range that optional third and fourth arguments choose of `length` elements.
+fn range_at(arguments: &[Value], length: usize) -> Result<(usize, usize), Failure> {
+    let index_at = |argument: usize, default| match arguments.get(argument) {
+        None => Ok(default),
+        Some(index) => match index.as_fixnum() {
+            Some(index) => usize::try_from(index).map_err(|_| Failure::OutOfRange { argument }),
+            None => Err(Failure::WrongType {
+                argument,
+                expected: "an exact integer",
+            }),
+        },
+    };
+    let (start, end) = (index_at(2, 0)?, index_at(3, length)?);
+    if end > length {
+        Err(Failure::OutOfRange { argument: 3 })
+    } else if start > end {
+        Err(Failure::OutOfRange { argument: 2 })
+    } else {
+        Ok((start, end))
+    }
+}
+
+#[inline]
+fn write_character(heap: &mut Heap, port: Value, character: char) -> Result<Value, Failure> {
+    if character.is_ascii() {
+        append_byte(heap, port, character as u8)?;
+    } else {
+        append(heap, port, character.encode_utf8(&mut [0; 4]).as_bytes())?;
+    }
+    Ok(Value::UNSPECIFIED)
+}
+
+fn write_string(heap: &mut Heap, port: Value, string: Value, start: usize, end: usize) -> Result<Value, Failure> {
+    let text = heap.string_range(string, start, end);
+    append(heap, port, text.as_bytes())?;
+    Ok(Value::UNSPECIFIED)
+}
+
+fn write_object(context: &mut Context<'_>, arguments: &[Value], style: Style) -> Result<Value, Failure> {
+    let port = textual_at(context.heap, arguments)?;
+    let room = text_room(context.heap);
+    let text = print(context.heap, context.names, arguments[0], style, room).map_err(|_| Failure::HeapFull)?;
+    append(context.heap, port, text.as_bytes())?;
+    Ok(Value::UNSPECIFIED)
+}
+
+/// How many characters a text may have that the heap is to hold: there is no point in printing more.
+fn text_room(heap: &Heap) -> usize {
+    heap.words_max().saturating_sub(heap.statistics().words_used) * 8
+}

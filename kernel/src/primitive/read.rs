@@ -1,0 +1,188 @@
+//! Reading from ports.
+//!
+//! INVARIANT: every reading procedure answers the value asked for, the end-of-file object, or `#f` if the port lacks data and has not ended; in the last
+//! two cases it has consumed nothing.
+//! It does not parse data. Read next: `primitive/print.rs`.
+//!
+//! Source: R7RS 6.13.2; Unicode 3.9, "U+FFFD substitution of maximal subparts".
+
+use super::port::buffer::{Decoded, consume, decode, flag, has, pending};
+use super::port::{open_port_at, port_at};
+use super::{Context, Failure};
+use crate::heap::Heap;
+use crate::value::Value;
+
+primitives! {
+    /// Reads the next character of a textual input port.
+    "%port-read-char" "port" [1, 1] => |context, arguments| {
+        let port = textual_at(context.heap, arguments)?;
+        Ok(match next_character(context.heap, port) {
+            Decoded::Character(character, length) => {
+                consume(context.heap, port, length);
+                Value::character(character)
+            }
+            Decoded::Incomplete => Value::FALSE,
+            Decoded::End => Value::EOF,
+        })
+    };
+
+    /// The next character of a textual input port, which stays there.
+    "%port-peek-char" "port" [1, 1] => |context, arguments| {
+        let port = textual_at(context.heap, arguments)?;
+        Ok(match next_character(context.heap, port) {
+            Decoded::Character(character, _) => Value::character(character),
+            Decoded::Incomplete => Value::FALSE,
+            Decoded::End => Value::EOF,
+        })
+    };
+
+    /// Whether `%port-read-char` would answer a character or the end-of-file object.
+    "%port-char-ready?" "port" [1, 1] => |context, arguments| {
+        let port = textual_at(context.heap, arguments)?;
+        Ok(Value::boolean(next_character(context.heap, port) != Decoded::Incomplete))
+    };
+
+    /// Reads the characters up to the next end of line (newline, return, or both), which is consumed but not answered, or up to the end.
+    "%port-read-line" "port" [1, 1] => |context, arguments| {
+        let port = textual_at(context.heap, arguments)?;
+        let bytes = pending(context.heap, port);
+        let is_all = has(context.heap, port, flag::AT_END);
+        let (length, consumed) = match line(bytes, is_all) {
+            Some(extent) => extent,
+            None if !is_all => return Ok(Value::FALSE),
+            None if bytes.is_empty() => return Ok(Value::EOF),
+            None => (bytes.len(), bytes.len()),
+        };
+        let text = String::from_utf8_lossy(&bytes[..length]).into_owned();
+        take(context, port, consumed, |heap| heap.string(&text))
+    };
+
+    /// Reads `k` characters, or fewer if the input ends before.
+    "%port-read-string" "port k" [2, 2] => |context, arguments| {
+        let port = textual_at(context.heap, arguments)?;
+        let count = count_at(arguments)?;
+        let is_all = has(context.heap, port, flag::AT_END);
+        let bytes = pending(context.heap, port);
+        let (mut text, mut consumed) = (String::new(), 0);
+        for _ in 0..count {
+            match decode(&bytes[consumed..], is_all) {
+                Decoded::Character(character, length) => {
+                    text.push(character);
+                    consumed += length;
+                }
+                Decoded::Incomplete => return Ok(Value::FALSE),
+                Decoded::End if consumed == 0 => return Ok(Value::EOF),
+                Decoded::End => break,
+            }
+        }
+        take(context, port, consumed, |heap| heap.string(&text))
+    };
+
+    /// Reads the next byte of a binary input port.
+    "%port-read-u8" "port" [1, 1] => |context, arguments| {
+        let port = binary_at(context.heap, arguments)?;
+        let byte = next_byte(context.heap, port);
+        if byte.is_fixnum() {
+            consume(context.heap, port, 1);
+        }
+        Ok(byte)
+    };
+
+    /// The next byte of a binary input port, which stays there.
+    "%port-peek-u8" "port" [1, 1] => |context, arguments| {
+        let port = binary_at(context.heap, arguments)?;
+        Ok(next_byte(context.heap, port))
+    };
+
+    /// Whether `%port-read-u8` would answer a byte or the end-of-file object.
+    "%port-u8-ready?" "port" [1, 1] => |context, arguments| {
+        let port = binary_at(context.heap, arguments)?;
+        Ok(Value::boolean(next_byte(context.heap, port).is_true()))
+    };
+
+    /// Reads `k` bytes, or fewer if the input ends before, as a bytevector.
+    "%port-read-bytevector" "port k" [2, 2] => |context, arguments| {
+        let port = binary_at(context.heap, arguments)?;
+        let count = count_at(arguments)?;
+        let bytes = pending(context.heap, port);
+        if bytes.len() < count {
+            if !has(context.heap, port, flag::AT_END) {
+                return Ok(Value::FALSE);
+            }
+            if bytes.is_empty() {
+                return Ok(Value::EOF);
+            }
+        }
+        let taken = bytes[..count.min(bytes.len())].to_vec();
+        take(context, port, taken.len(), |heap| heap.bytevector(&taken))
+    };
+
+    /// Whether nothing can be read from an input port before more is supplied: its buffer holds no whole element and it has not ended.
+    "%port-needs-input?" "port" [1, 1] => |context, arguments| {
+        let port = port_at(context.heap, arguments, 0, flag::INPUT, "an input port")?;
+        let needs = if has(context.heap, port, flag::TEXTUAL) {
+            next_character(context.heap, port) == Decoded::Incomplete
+        } else {
+            next_byte(context.heap, port) == Value::FALSE
+        };
+        Ok(Value::boolean(needs))
+    };
+}
+
+fn textual_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
+    open_port_at(heap, arguments, 0, flag::INPUT | flag::TEXTUAL, "a textual input port")
+}
+
+fn binary_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
+    let expected = "a binary input port";
+    let port = open_port_at(heap, arguments, 0, flag::INPUT, expected)?;
+    if has(heap, port, flag::TEXTUAL) {
+        return Err(Failure::WrongType { argument: 0, expected });
+    }
+    Ok(port)
+}
+
+/// The second argument, a number of elements.
+fn count_at(arguments: &[Value]) -> Result<usize, Failure> {
+    let expected = "an exact non-negative integer";
+    let count = arguments[1]
+        .as_fixnum()
+        .ok_or(Failure::WrongType { argument: 1, expected })?;
+    usize::try_from(count).map_err(|_| Failure::OutOfRange { argument: 1 })
+}
+
+#[inline]
+fn next_character(heap: &Heap, port: Value) -> Decoded {
+    decode(pending(heap, port), has(heap, port, flag::AT_END))
+}
+
+/// The next byte, the end-of-file object, or `#f`.
+fn next_byte(heap: &Heap, port: Value) -> Value {
+    match pending(heap, port).first() {
+        Some(&byte) => Value::small(i32::from(byte)),
+        None if has(heap, port, flag::AT_END) => Value::EOF,
+        None => Value::FALSE,
+    }
+}
+
+/// The length of the first line in bytes without and with its end, if it has one. A return may be followed by a newline that is not there yet.
+fn line(bytes: &[u8], is_all: bool) -> Option<(usize, usize)> {
+    let end = bytes.iter().position(|&byte| byte == b'\n' || byte == b'\r')?;
+    match (bytes[end], bytes.get(end + 1)) {
+        (b'\r', Some(b'\n')) => Some((end, end + 2)),
+        (b'\r', None) if !is_all => None,
+        _ => Some((end, end + 1)),
+    }
+}
+
+/// Makes the answer and, only if there is room for it, drops the bytes it is made of.
+fn take(
+    context: &mut Context<'_>,
+    port: Value,
+    consumed: usize,
+    make: impl FnOnce(&mut Heap) -> Result<Value, crate::heap::HeapFull>,
+) -> Result<Value, Failure> {
+    let value = make(context.heap)?;
+    consume(context.heap, port, consumed);
+    Ok(value)
+}
