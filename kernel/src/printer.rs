@@ -103,9 +103,8 @@ struct Output {
 
 impl fmt::Write for Output {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let end = text.char_indices().nth(self.characters_left).map(|(end, _)| end);
         if text.len() > self.characters_left
-            && let Some(end) = end
+            && let Some((end, _)) = text.char_indices().nth(self.characters_left)
         {
             self.text.push_str(&text[..end]);
             self.characters_left = 0;
@@ -117,6 +116,12 @@ impl fmt::Write for Output {
         } else {
             text.chars().count()
         };
+        Ok(())
+    }
+
+    fn write_char(&mut self, character: char) -> fmt::Result {
+        self.characters_left = self.characters_left.checked_sub(1).ok_or(fmt::Error)?;
+        self.text.push(character);
         Ok(())
     }
 }
@@ -408,6 +413,9 @@ impl<'a> Printer<'a> {
     }
 
     fn number(&mut self, value: Value) -> fmt::Result {
+        if let Some(integer) = value.as_fixnum() {
+            return write!(self.output, "{integer}");
+        }
         match self.heap.as_number(value) {
             Some(number) => write!(self.output, "{number}"),
             None => self.output.write_str("#<internal>"),

@@ -21,7 +21,7 @@ type Part = preserves::Value<IOValue>;
 /// # Errors
 /// [`BoundaryError::TooDeep`], [`BoundaryError::TooLarge`]; [`BoundaryError::Refused`] if a dictionary or set has a key twice.
 pub fn pack(value: &IOValue, limits: Limits) -> Result<Vec<u8>, BoundaryError> {
-    let mut writer = PackedWriter::default();
+    let mut writer = PackedWriter::new();
     pack_into(&mut writer, value, limits, 0)?;
     Ok(writer.into_bytes())
 }

@@ -25,7 +25,7 @@ pub(super) fn encode(
         heap,
         limits,
         capabilities,
-        writer: PackedWriter::default(),
+        writer: PackedWriter::new(),
         open: Vec::new(),
     };
     encoder.run(value)?;

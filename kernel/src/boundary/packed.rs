@@ -62,7 +62,6 @@ impl Compound {
 pub(super) struct DuplicateKey;
 
 /// Writes one value.
-#[derive(Default)]
 pub(super) struct PackedWriter {
     bytes: Vec<u8>,
     open: Vec<Open>,
@@ -75,7 +74,17 @@ struct Open {
     starts: Vec<usize>,
 }
 
+/// Room that most values of a dataspace fit into.
+const BYTES_INITIAL: usize = 256;
+
 impl PackedWriter {
+    pub(super) fn new() -> PackedWriter {
+        PackedWriter {
+            bytes: Vec::with_capacity(BYTES_INITIAL),
+            open: Vec::new(),
+        }
+    }
+
     /// Bytes written so far.
     pub(super) fn length(&self) -> usize {
         self.bytes.len()

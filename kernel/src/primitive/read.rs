@@ -1,10 +1,12 @@
 //! Reading from ports.
 //!
-//! INVARIANT: every reading procedure answers the value asked for, the end-of-file object, or `#f` if the port lacks data and has not ended; in the last
-//! two cases it has consumed nothing.
-//! It does not parse data. Read next: `primitive/print.rs`.
+//! INVARIANT: every reading procedure answers the value asked for, the end-of-file object, or `#f` if the port lacks data and has not ended; in the
+//! last case it has consumed nothing.
+//! It does not wait. Read next: `primitive/read/datum.rs`, `primitive/print.rs`.
 //!
 //! Source: R7RS 6.13.2; Unicode 3.9, "U+FFFD substitution of maximal subparts".
+
+mod datum;
 
 use super::port::buffer::{Decoded, consume, decode, flag, has, pending};
 use super::port::{open_port_at, port_at};
@@ -115,6 +117,12 @@ primitives! {
         }
         let taken = bytes[..count.min(bytes.len())].to_vec();
         take(context, port, taken.len(), |heap| heap.bytevector(&taken))
+    };
+
+    /// Reads the next datum of a textual input port. Fails with `read-error` if the text there is none, and passes over it.
+    "%port-read" "port" [1, 1] => |context, arguments| {
+        let port = textual_at(context.heap, arguments)?;
+        datum::read(context, port)
     };
 
     /// Whether nothing can be read from an input port before more is supplied: its buffer holds no whole element and it has not ended.

@@ -85,7 +85,9 @@ fn is_word(text: &str) -> bool {
 /// Whether a word is neither a number, nor like one, nor a keyword, nor the start of another syntax.
 fn is_plain_symbol(word: &str) -> bool {
     let is_keyword = word.starts_with(':') && word != ":";
-    !(word == "." || word.starts_with('#') || is_keyword || looks_numeric(word) || Number::parse(word, 10).is_some())
+    let may_be_number = word.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'));
+    let is_numeric = may_be_number && (looks_numeric(word) || Number::parse(word, 10).is_some());
+    !(word == "." || word.starts_with('#') || is_keyword || is_numeric)
 }
 
 /// Whether a word starts like a number; the traditional names `1+`, `1-` and `-1+` are symbols all the same.

@@ -1,0 +1,119 @@
+//! Reading data from ports.
+//!
+//! INVARIANT: a datum is read from no more text than a few times its own length, however much is buffered behind it.
+//! It does not know the syntax. Read next: `datum/reader.rs`.
+
+use std::collections::BTreeSet;
+
+use super::super::port::buffer::{Decoded, consume, decode, flag, has, pending};
+use super::super::{Context, Failure};
+use crate::datum::Datum;
+use crate::datum::reader::{ReadError, read_one};
+use crate::heap::{Flags, Heap, Kind};
+use crate::value::Value;
+
+/// Bytes that are looked at first.
+const WINDOW_BYTES: usize = 1024;
+
+/// Reads one datum; the end-of-file object, or `#f` where the port lacks text.
+pub(super) fn read(context: &mut Context<'_>, port: Value) -> Result<Value, Failure> {
+    let has_ended = has(context.heap, port, flag::AT_END);
+    let available = pending(context.heap, port).len();
+    let mut window = WINDOW_BYTES;
+    loop {
+        let bytes = &pending(context.heap, port)[..available.min(window)];
+        let is_whole = window >= available;
+        let is_all = is_whole && has_ended;
+        let text = decoded(bytes, is_all);
+        let is_final = |end: usize| is_all || end < text.len();
+        match read_one(&text, 0) {
+            Ok(Some((datum, end))) if is_final(end) || is_whole && is_closed(&text[..end]) => {
+                let consumed = encoded_length(bytes, &text, end, is_all);
+                let value = fresh(context.heap, &datum)?;
+                consume(context.heap, port, consumed);
+                return Ok(value);
+            }
+            Ok(None) if is_all => {
+                consume(context.heap, port, available);
+                return Ok(Value::EOF);
+            }
+            Err(error) if is_final(error.span.end as usize) && (is_all || !error.problem.is_incomplete()) => {
+                let consumed = encoded_length(bytes, &text, error.span.end as usize, is_all);
+                let passed = if error.problem.is_incomplete() {
+                    available
+                } else {
+                    consumed.max(1)
+                };
+                consume(context.heap, port, passed.min(available));
+                return Err(read_error(&error));
+            }
+            Ok(_) | Err(_) if is_whole => return Ok(Value::FALSE),
+            Ok(_) | Err(_) => window *= 2,
+        }
+    }
+}
+
+fn read_error(error: &ReadError) -> Failure {
+    Failure::Condition {
+        kind: "read-error",
+        message: error.problem.to_string(),
+        irritants: Vec::new(),
+    }
+}
+
+/// Whether no further character can be part of the datum at the end of this text.
+fn is_closed(text: &str) -> bool {
+    text.ends_with([')', '"'])
+}
+
+/// The characters of bytes, up to one that is incomplete.
+fn decoded(bytes: &[u8], is_all: bool) -> String {
+    if let Ok(text) = str::from_utf8(bytes) {
+        return text.to_owned();
+    }
+    let (mut text, mut rest) = (String::new(), bytes);
+    while let Decoded::Character(character, length) = decode(rest, is_all) {
+        text.push(character);
+        rest = &rest[length..];
+    }
+    text
+}
+
+/// How many of the bytes the first `end` bytes of their decoded text stand for.
+fn encoded_length(bytes: &[u8], text: &str, end: usize, is_all: bool) -> usize {
+    if bytes.get(..end) == Some(&text.as_bytes()[..end]) {
+        return end;
+    }
+    let (mut reached, mut consumed) = (0, 0);
+    while reached < end
+        && let Decoded::Character(character, length) = decode(&bytes[consumed..], is_all)
+    {
+        reached += character.len_utf8();
+        consumed += length;
+    }
+    consumed
+}
+
+/// The value of a datum, all of which the program may change.
+fn fresh(heap: &mut Heap, datum: &Datum) -> Result<Value, Failure> {
+    let value = heap.literal(datum)?;
+    let mut seen = BTreeSet::new();
+    let mut work = vec![value];
+    while let Some(part) = work.pop() {
+        if part.is_pair() {
+            if seen.insert(part.index()) {
+                work.extend([heap.car(part), heap.cdr(part)]);
+            }
+            continue;
+        }
+        let is_mutable_kind = matches!(heap.kind_of(part), Some(Kind::Vector | Kind::String | Kind::Bytevector));
+        if is_mutable_kind && heap.is_immutable(part) {
+            let flags = Flags::from_bits(heap.flags(part).bits() & !Flags::IMMUTABLE.bits());
+            heap.set_flags(part, flags);
+            if heap.is_kind(part, Kind::Vector) {
+                work.extend(heap.field_words(part).iter().map(|&word| Value::from_bits(word)));
+            }
+        }
+    }
+    Ok(value)
+}
