@@ -22,6 +22,8 @@ mod record;
 mod register;
 mod string;
 mod symbol;
+#[cfg(test)]
+mod tests;
 mod undo;
 
 pub use dictionary::TableEntry;

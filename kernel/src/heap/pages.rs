@@ -15,7 +15,7 @@ pub(super) const PAGE_WORDS: usize = 64;
 /// The open turn's undo has the page, or need not have it.
 const SAVED: u8 = 1;
 /// The page was written since the last minor collection.
-const REMEMBERED: u8 = 2;
+pub(super) const REMEMBERED: u8 = 2;
 /// The page was written, or came to be, since the last checkpoint.
 const CHANGED: u8 = 4;
 const ALL: u8 = SAVED | REMEMBERED | CHANGED;
@@ -23,18 +23,22 @@ const ALL: u8 = SAVED | REMEMBERED | CHANGED;
 /// What is known of each page below the barrier limit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
-    flags: Vec<u8>,
+    pub(super) flags: Vec<u8>,
     /// Half the index of the object that covers the first word of each page.
     cover: Vec<u32>,
     covered_to: usize,
-    /// The pages with the flag `REMEMBERED`, each once.
+    /// The pages with the flag `REMEMBERED`, each once: scanning a page twice would take updated references for old ones.
     remembered: Vec<u32>,
 }
 
 impl Pages {
     /// Makes the table describe exactly the pages that begin below `words`; pages that are new to it count as changed.
     pub(super) fn resize(&mut self, words: usize) {
-        self.flags.resize(words.div_ceil(PAGE_WORDS), CHANGED);
+        let count = words.div_ceil(PAGE_WORDS);
+        if count < self.flags.len() {
+            self.remembered.retain(|&page| (page as usize) < count);
+        }
+        self.flags.resize(count, CHANGED);
     }
 
     /// Declares that the words from `start` on are being rewritten wholesale: their pages are changed and otherwise unknown.

@@ -44,8 +44,10 @@ impl SavedPages {
         let mut kept = self.words.as_slice();
         for &(page, count) in &self.pages {
             let (page_words, rest) = kept.split_at(count as usize);
-            let start = page as usize * PAGE_WORDS;
-            words[start..start + page_words.len()].copy_from_slice(page_words);
+            if !page_words.is_empty() {
+                let start = page as usize * PAGE_WORDS;
+                words[start..start + page_words.len()].copy_from_slice(page_words);
+            }
             kept = rest;
         }
     }

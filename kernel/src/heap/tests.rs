@@ -1,0 +1,67 @@
+//! Properties of the heap as a whole, against a model in ordinary Rust data.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod limits;
+mod model;
+mod tables;
+mod texts;
+
+use super::kind::{extent, is_raw_header, payload_words};
+use super::pages::{PAGE_WORDS, REMEMBERED};
+use super::*;
+use crate::value::{Immediate, Value};
+
+pub(super) fn roomy() -> Heap {
+    Heap::new(Limits { bytes_max: 64 << 20 })
+}
+
+/// The reference words of the object at `index`.
+fn references(heap: &Heap, index: usize) -> Vec<Value> {
+    let first_word = heap.word(index);
+    let places = if !first_word.is_immediate(Immediate::Header) {
+        index..index + 2
+    } else if is_raw_header(first_word) {
+        0..0
+    } else {
+        index + 1..index + 1 + payload_words(first_word)
+    };
+    places
+        .map(|place| heap.word(place))
+        .filter(|word| word.is_reference())
+        .collect()
+}
+
+/// Checks that the heap can be walked, that every reference meets the start of an object of its kind, and that nothing old refers to the young.
+pub(super) fn check_integrity(heap: &Heap) {
+    let mut starts = std::collections::BTreeSet::new();
+    let mut index = 0;
+    while index < heap.top {
+        assert!(starts.insert(index));
+        index += extent(heap.word(index));
+    }
+    assert_eq!(index, heap.top);
+    let remembered = |index: usize| heap.pages.flags[index / PAGE_WORDS] & REMEMBERED != 0;
+    for &start in &starts {
+        for reference in references(heap, start) {
+            let target = reference.index();
+            assert!(
+                starts.contains(&target),
+                "word of the object at {start} refers to {target}"
+            );
+            let is_header = heap.word(target).is_immediate(Immediate::Header);
+            assert_eq!(is_header, !reference.is_pair());
+            if start < heap.line && target >= heap.line.max(heap.undo_limit) {
+                let end = start + extent(heap.word(start));
+                assert!(
+                    (start..end).any(remembered),
+                    "unremembered reference from {start} to {target}"
+                );
+            }
+        }
+    }
+    for register in Register::ALL {
+        let value = heap.register(*register);
+        assert!(!value.is_reference() || starts.contains(&value.index()));
+    }
+}

@@ -1,0 +1,145 @@
+//! The hard limit, when collections are due, and what writes cost.
+
+use super::*;
+
+fn small(bytes_max: usize) -> Heap {
+    Heap::new(Limits { bytes_max })
+}
+
+#[test]
+fn the_limit_is_exact_and_collection_makes_room() {
+    let mut heap = small(8000);
+    let mut list = [Value::NIL];
+    let pairs = (0..).find(|&count| match heap.cons(Value::small(count), list[0]) {
+        Ok(pair) => {
+            list[0] = pair;
+            false
+        }
+        Err(HeapFull) => true,
+    });
+    assert_eq!(pairs, Some(500));
+    assert!(heap.is_collection_due() && heap.would_exceed(2) && !heap.would_exceed(0));
+    let before = heap.words.clone();
+    assert_eq!(heap.string("no room"), Err(HeapFull));
+    assert_eq!(heap.words, before);
+    list[0] = heap.cdr(heap.cdr(list[0]));
+    heap.collect_major(&mut [&mut list]);
+    assert_eq!(heap.statistics().words_used, 996);
+    assert!(heap.cons(Value::ZERO, Value::ZERO).is_ok());
+    assert_eq!(heap.make_vector(usize::MAX / 16, Value::ZERO), Err(HeapFull));
+    assert_eq!(heap.make_string(usize::MAX / 2, 'λ'), Err(HeapFull));
+}
+
+#[test]
+fn a_failed_mutation_changes_nothing() {
+    let mut heap = small(8000);
+    let string = heap.make_string(100, 'a').unwrap();
+    let table = heap.make_dictionary().unwrap();
+    for key in 0..8 {
+        heap.table_put(table, Value::small(key), Value::TRUE).unwrap();
+    }
+    while heap.cons(Value::NIL, Value::NIL).is_ok() {}
+    let before = heap.words.clone();
+    assert_eq!(heap.string_set(string, 5, 'λ'), Err(HeapFull));
+    assert_eq!(heap.table_put(table, Value::small(9), Value::TRUE), Err(HeapFull));
+    assert_eq!(heap.intern("fresh"), Err(HeapFull));
+    assert_eq!(heap.root(Value::NIL), Err(HeapFull));
+    assert_eq!(heap.words, before);
+}
+
+#[test]
+fn a_page_is_saved_once_however_often_it_is_written() {
+    let mut heap = roomy();
+    let vector = heap.make_vector(6400, Value::ZERO).unwrap();
+    let mut roots = [vector];
+    heap.collect_minor(&mut [&mut roots]);
+    heap.begin_turn();
+    for round in 0..100_000 {
+        heap.set_field(roots[0], round % 640, Value::small(round as i32));
+    }
+    assert_eq!(heap.statistics().pages_saved, 11);
+    heap.abort_turn();
+    assert!(
+        heap.field_words(roots[0])
+            .iter()
+            .all(|&word| word == Value::ZERO.to_bits())
+    );
+    heap.begin_turn();
+    heap.set_field(roots[0], 0, Value::TRUE);
+    assert_eq!(heap.statistics().pages_saved, 12);
+    heap.collect_minor(&mut [&mut roots]);
+    heap.set_field(roots[0], 0, Value::FALSE);
+    assert_eq!(heap.statistics().pages_saved, 12);
+    heap.commit_turn();
+    assert_eq!(heap.field(roots[0], 0), Value::FALSE);
+}
+
+#[test]
+fn the_young_are_collected_when_the_nursery_is_full_and_the_old_when_they_have_doubled() {
+    let mut heap = roomy();
+    let mut list = [Value::NIL];
+    let mut dues = Vec::new();
+    for count in 0..400_000 {
+        list[0] = heap.cons(Value::small(count), list[0]).unwrap();
+        if heap.is_collection_due() {
+            dues.push((count + 1) * 2);
+            heap.collect(&mut [&mut list]);
+        }
+    }
+    assert_eq!(dues[..3], [32 * 1024 + 2, 64 * 1024 + 4, 96 * 1024 + 6]);
+    let statistics = heap.statistics();
+    assert_eq!((statistics.collections_minor, statistics.collections_major), (9, 3));
+}
+
+#[test]
+fn garbage_costs_nothing_to_keep_collecting() {
+    let mut heap = small(1 << 20);
+    for count in 0..1_000_000 {
+        heap.cons(Value::small(count), Value::NIL).unwrap();
+        if heap.is_collection_due() {
+            heap.collect(&mut []);
+        }
+    }
+    assert_eq!(heap.statistics().words_old, 0);
+    assert_eq!(heap.statistics().collections_major, 0);
+}
+
+#[test]
+fn unused_symbols_are_forgotten_and_used_ones_stay_the_same() {
+    let mut heap = roomy();
+    let mut roots = [heap.intern("kept").unwrap(), heap.keyword("also-kept").unwrap()];
+    for number in 0..1000 {
+        heap.intern(&format!("unused-{number}")).unwrap();
+    }
+    heap.collect_minor(&mut [&mut roots]);
+    assert!(heap.statistics().words_used > 1000);
+    heap.collect_major(&mut [&mut roots]);
+    assert!(heap.statistics().words_used < 100, "{:?}", heap.statistics());
+    assert_eq!(
+        [heap.intern("kept").unwrap(), heap.keyword("also-kept").unwrap()],
+        roots
+    );
+}
+
+#[test]
+fn a_major_collection_inside_a_turn_is_undone_too() {
+    let mut heap = roomy();
+    let mut roots = [heap.make_vector(100, Value::small(1)).unwrap()];
+    heap.list(&[Value::TRUE; 50], Value::NIL).unwrap();
+    let (before, original) = (heap.words[..heap.top].to_vec(), roots);
+    heap.begin_turn();
+    heap.set_field(roots[0], 3, Value::small(2));
+    heap.collect_major(&mut [&mut roots]);
+    heap.set_field(roots[0], 4, Value::small(3));
+    heap.list(&[Value::TRUE; 500], Value::NIL).unwrap();
+    heap.collect_major(&mut [&mut roots]);
+    heap.collect_minor(&mut [&mut roots]);
+    assert_eq!(
+        (heap.field(roots[0], 3), heap.field(roots[0], 4)),
+        (Value::small(2), Value::small(3))
+    );
+    heap.abort_turn();
+    assert_eq!(heap.words[..heap.top], before[..]);
+    assert_eq!(heap.field(original[0], 3), Value::small(1));
+    check_integrity(&heap);
+}

@@ -1,0 +1,254 @@
+//! Dictionaries, sets, equality and hashing.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A tree that two heaps, or one heap twice, can hold.
+#[derive(Clone, Debug, PartialEq)]
+enum Tree {
+    Integer(i64),
+    Flonum(u64),
+    Text(String),
+    Symbol(String),
+    Bytes(Vec<u8>),
+    Vector(Vec<Tree>),
+    Record(Vec<Tree>),
+    List(Vec<Tree>),
+    Set(Vec<Tree>),
+}
+
+fn tree() -> impl Strategy<Value = Tree> {
+    let leaf = prop_oneof![
+        (-2i64..3).prop_map(Tree::Integer),
+        any::<i64>().prop_map(Tree::Integer),
+        prop_oneof![Just(f64::NAN), Just(f64::INFINITY), Just(0.0), Just(-0.0), Just(1e300)]
+            .prop_map(|number| Tree::Flonum(number.to_bits())),
+        "[aλ]{0,3}".prop_map(Tree::Text),
+        "[ab]{0,2}".prop_map(Tree::Symbol),
+        prop::collection::vec(0u8..2, 0..3).prop_map(Tree::Bytes),
+    ];
+    leaf.prop_recursive(4, 40, 4, |inner| {
+        let several = prop::collection::vec(inner, 0..4);
+        prop_oneof![
+            several.clone().prop_map(Tree::Vector),
+            several.clone().prop_map(Tree::Record),
+            several.clone().prop_map(Tree::List),
+            several.prop_map(Tree::Set),
+        ]
+    })
+}
+
+fn build(heap: &mut Heap, tree: &Tree) -> Value {
+    let parts =
+        |heap: &mut Heap, trees: &[Tree]| -> Vec<Value> { trees.iter().map(|tree| build(heap, tree)).collect() };
+    match tree {
+        Tree::Integer(integer) => heap.integer(*integer).unwrap(),
+        Tree::Flonum(bits) => heap.flonum(f64::from_bits(*bits)).unwrap(),
+        Tree::Text(text) => heap.string(text).unwrap(),
+        Tree::Symbol(name) => heap.intern(name).unwrap(),
+        Tree::Bytes(bytes) => heap.bytevector(bytes).unwrap(),
+        Tree::Vector(trees) => {
+            let fields = parts(heap, trees);
+            heap.make(Kind::Vector, &fields).unwrap()
+        }
+        Tree::Record(trees) => {
+            let (label, fields) = (heap.intern("label").unwrap(), parts(heap, trees));
+            heap.make_record(label, &fields).unwrap()
+        }
+        Tree::List(trees) => {
+            let elements = parts(heap, trees);
+            heap.list(&elements, Value::NIL).unwrap()
+        }
+        Tree::Set(trees) => {
+            let (set, elements) = (heap.make_set().unwrap(), parts(heap, trees));
+            for element in elements {
+                heap.table_put(set, element, Value::NIL).unwrap();
+            }
+            set
+        }
+    }
+}
+
+/// Sets without order and repetition, so that equal trees are equal data.
+fn normal(tree: &Tree) -> Tree {
+    let all = |trees: &[Tree]| trees.iter().map(normal).collect::<Vec<_>>();
+    match tree {
+        Tree::Vector(trees) => Tree::Vector(all(trees)),
+        Tree::Record(trees) => Tree::Record(all(trees)),
+        Tree::List(trees) => Tree::List(all(trees)),
+        Tree::Set(trees) => {
+            let mut elements = all(trees);
+            elements.sort_by_key(|element| format!("{element:?}"));
+            elements.dedup();
+            Tree::Set(elements)
+        }
+        Tree::Integer(_) | Tree::Flonum(_) | Tree::Text(_) | Tree::Symbol(_) | Tree::Bytes(_) => tree.clone(),
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Put(Tree, i32),
+    Delete(Tree),
+    Get(Tree),
+    Clear,
+    Copy,
+    Major,
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        10 => (tree(), any::<i32>()).prop_map(|(key, value)| Operation::Put(key, value)),
+        4 => tree().prop_map(Operation::Delete),
+        4 => tree().prop_map(Operation::Get),
+        1 => Just(Operation::Clear),
+        1 => Just(Operation::Copy),
+        1 => Just(Operation::Major),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn equality_and_hash_follow_structure(a in tree(), b in tree()) {
+        let mut heap = roomy();
+        let (value_a, value_b, again) = (build(&mut heap, &a), build(&mut heap, &b), build(&mut heap, &a));
+        prop_assert!(heap.equal(value_a, again));
+        prop_assert_eq!(heap.hash(value_a), heap.hash(again));
+        prop_assert_eq!(heap.equal(value_a, value_b), normal(&a) == normal(&b));
+    }
+
+    #[test]
+    fn a_dictionary_is_an_ordered_association(operations in prop::collection::vec(operation(), 1..120)) {
+        let mut heap = roomy();
+        let mut table = [heap.make_dictionary().unwrap()];
+        let mut model: Vec<(Tree, i32)> = Vec::new();
+        for operation in &operations {
+            match operation {
+                Operation::Put(key, value) => {
+                    let built = build(&mut heap, key);
+                    heap.table_put(table[0], built, Value::small(*value)).unwrap();
+                    match model.iter_mut().find(|entry| entry.0 == normal(key)) {
+                        Some(entry) => entry.1 = *value,
+                        None => model.push((normal(key), *value)),
+                    }
+                }
+                Operation::Delete(key) => {
+                    let built = build(&mut heap, key);
+                    let found = model.iter().position(|entry| entry.0 == normal(key)).map(|place| model.remove(place).1);
+                    let removed = heap.table_delete(table[0], built).map(|entry| entry.value);
+                    prop_assert_eq!(removed, found.map(Value::small));
+                }
+                Operation::Get(key) => {
+                    let built = build(&mut heap, key);
+                    let found = model.iter().find(|entry| entry.0 == normal(key)).map(|entry| Value::small(entry.1));
+                    prop_assert_eq!(heap.table_get(table[0], built).map(|entry| entry.value), found);
+                }
+                Operation::Clear => {
+                    heap.table_clear(table[0]);
+                    model.clear();
+                }
+                Operation::Copy => {
+                    let copy = heap.table_copy(table[0]).unwrap();
+                    prop_assert!(heap.equal(copy, table[0]));
+                    table[0] = copy;
+                }
+                Operation::Major => heap.collect_major(&mut [&mut table]),
+            }
+            prop_assert_eq!(heap.table_count(table[0]), model.len());
+        }
+        let mut ordinal = 0;
+        for (key, value) in &model {
+            let entry = heap.table_next(table[0], ordinal).unwrap();
+            let built = build(&mut heap, key);
+            prop_assert!(heap.equal(entry.key, built));
+            prop_assert_eq!(entry.value, Value::small(*value));
+            ordinal = entry.ordinal + 1;
+        }
+        prop_assert_eq!(heap.table_next(table[0], ordinal), None);
+    }
+}
+
+/// A list of `length` ones whose last pair refers back to the pair at `back`.
+fn ring(heap: &mut Heap, length: usize, back: usize) -> Value {
+    let list = heap.list(&vec![Value::small(1); length], Value::NIL).unwrap();
+    let pair_at = |heap: &Heap, place: usize| (0..place).fold(list, |pair, _| heap.cdr(pair));
+    let (last, target) = (pair_at(heap, length - 1), pair_at(heap, back));
+    heap.set_cdr(last, target);
+    list
+}
+
+#[test]
+fn cycles_are_equal_when_they_unfold_alike() {
+    let mut heap = roomy();
+    let (three, five) = (ring(&mut heap, 3, 0), ring(&mut heap, 5, 2));
+    assert!(heap.equal(three, five));
+    assert_eq!(heap.hash(three), heap.hash(five));
+    let other = ring(&mut heap, 5, 0);
+    heap.set_car(other, Value::small(2));
+    assert!(!heap.equal(three, other));
+    let (knot, again) = (
+        heap.make_vector(2, Value::TRUE).unwrap(),
+        heap.make_vector(2, Value::TRUE).unwrap(),
+    );
+    heap.set_field(knot, 0, again);
+    heap.set_field(again, 0, knot);
+    assert!(heap.equal(knot, again));
+}
+
+#[test]
+fn long_and_deep_values_need_no_rust_stack() {
+    let mut heap = roomy();
+    let deep = |heap: &mut Heap| (0..200_000).fold(Value::NIL, |inner, _| heap.cons(inner, Value::NIL).unwrap());
+    let (a, b) = (deep(&mut heap), deep(&mut heap));
+    assert!(heap.equal(a, b));
+    let nest = |heap: &mut Heap| {
+        (0..2_000).fold(Value::NIL, |inner, _| {
+            let set = heap.make_set().unwrap();
+            heap.table_put(set, inner, inner).unwrap();
+            set
+        })
+    };
+    let (a, b) = (nest(&mut heap), nest(&mut heap));
+    assert!(heap.equal(a, b));
+}
+
+#[test]
+fn a_table_that_holds_itself_can_be_compared() {
+    let mut heap = roomy();
+    let knot = |heap: &mut Heap| {
+        let table = heap.make_dictionary().unwrap();
+        let key = heap.make_vector(1, Value::NIL).unwrap();
+        heap.table_put(table, key, table).unwrap();
+        heap.set_field(key, 0, table);
+        table
+    };
+    let (a, b) = (knot(&mut heap), knot(&mut heap));
+    assert!(heap.equal(a, b));
+}
+
+#[test]
+fn objects_with_identity_are_keys_of_their_own() {
+    let mut heap = roomy();
+    let mut roots = [heap.make_dictionary().unwrap(), Value::NIL, Value::NIL];
+    for key in 1..3 {
+        roots[key] = heap.make_cell(Value::ZERO).unwrap();
+        heap.table_put(roots[0], roots[key], Value::small(key as i32)).unwrap();
+    }
+    heap.collect_major(&mut [&mut roots]);
+    for key in 1..3 {
+        assert_eq!(
+            heap.table_get(roots[0], roots[key]).map(|entry| entry.value),
+            Some(Value::small(key as i32))
+        );
+    }
+    let name = heap.intern("point").unwrap();
+    let fields = heap.make_vector(0, Value::NIL).unwrap();
+    let record_type = heap.make_record_type(name, fields, Value::FALSE).unwrap();
+    let instances = [
+        heap.make_record(record_type, &[]).unwrap(),
+        heap.make_record(record_type, &[]).unwrap(),
+    ];
+    assert!(!heap.equal(instances[0], instances[1]));
+    assert_ne!(heap.hash(instances[0]), heap.hash(instances[1]));
+}
