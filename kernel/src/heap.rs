@@ -9,6 +9,7 @@
 
 mod access;
 mod allocate;
+mod checkpoint;
 mod collect;
 mod dictionary;
 mod equality;
@@ -94,6 +95,8 @@ pub struct Heap {
     saved: SavedPages,
     registers: [Value; Register::COUNT],
     turn: Option<Box<Turn>>,
+    /// The names of the chunks of the last snapshot, whose pages are those not marked changed.
+    snapshot_names: Vec<[u8; 32]>,
     statistics: Statistics,
 }
 
@@ -133,6 +136,7 @@ impl Heap {
             saved: SavedPages::default(),
             registers: Register::INITIAL,
             turn: None,
+            snapshot_names: Vec::new(),
             statistics: Statistics::default(),
         };
         heap.start_nursery(0);

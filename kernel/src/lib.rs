@@ -19,3 +19,4 @@ pub mod printer;
 pub mod boundary;
 pub mod primitive;
 pub mod code;
+pub mod image;

@@ -11,6 +11,8 @@ use crate::value::Value;
 
 /// Places of the first entries vector, and how many entries are found without an index.
 const ENTRIES_SMALL: usize = 8;
+/// The greatest hash of a key.
+const HASH_MAX: u64 = u64::MAX >> 4;
 const HASH: usize = 0;
 const KEY: usize = 1;
 const VALUE: usize = 2;
@@ -131,6 +133,72 @@ impl Heap {
         Ok(copy)
     }
 
+    /// Fills an empty table with entries whose keys differ, with the hashes that belong to them; computes those if `hashes` is empty.
+    ///
+    /// # Errors
+    /// [`HeapFull`]; the table is empty then.
+    pub(crate) fn fill_fresh_table(
+        &mut self,
+        table: Value,
+        entries: &[(Value, Value)],
+        hashes: &[u64],
+    ) -> Result<(), HeapFull> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let capacity = entries.len().next_power_of_two().max(ENTRIES_SMALL);
+        self.fill_table(table, table, capacity)?;
+        for (place, &(key, value)) in entries.iter().enumerate() {
+            let hash = match hashes.get(place) {
+                Some(&hash) => Value::length((hash & HASH_MAX) as usize),
+                None => self.key_hash(key),
+            };
+            self.append_entry(table, hash, key, value);
+        }
+        Ok(())
+    }
+
+    /// Whether a table that came from outside keeps the promises of this module, apart from the placing of its index.
+    pub(crate) fn is_sound_table(&self, table: Value) -> bool {
+        let fields = self.field_words(table);
+        if fields.len() != table::LENGTH {
+            return false;
+        }
+        let [count, used] = [table::COUNT, table::USED].map(|field| self.field(table, field).as_fixnum().unwrap_or(-1));
+        let (entries, index) = (self.field(table, table::ENTRIES), self.field(table, table::INDEX));
+        if !entries.is_true() {
+            return count == 0 && used == 0 && !index.is_true();
+        }
+        let stride = self.table_stride(table);
+        if !self.is_kind(entries, Kind::Vector) || !self.object_length(entries).is_multiple_of(stride) {
+            return false;
+        }
+        let capacity = self.object_length(entries) / stride;
+        if used < 0 || used as usize > capacity {
+            return false;
+        }
+        let present = (0..used as usize)
+            .filter(|&ordinal| self.table_entry(table, ordinal).key != Value::ABSENT)
+            .count();
+        let are_hashed = (0..used as usize).all(|ordinal| self.entry_hash(table, ordinal).is_fixnum());
+        present as i64 == count && are_hashed && self.is_sound_index(index, used as usize, capacity)
+    }
+
+    fn is_sound_index(&self, index: Value, used: usize, capacity: usize) -> bool {
+        if !index.is_true() {
+            return capacity <= ENTRIES_SMALL;
+        }
+        if !self.is_kind(index, Kind::Bytevector) || !self.object_length(index).is_multiple_of(4) {
+            return false;
+        }
+        let slots = self.object_length(index) / 4;
+        let occupied = (0..slots)
+            .map(|slot| self.index_slot(index, slot) as usize)
+            .filter(|&slot| slot != 0);
+        let are_within = occupied.clone().all(|slot| slot <= used);
+        slots.is_power_of_two() && slots > capacity && are_within && occupied.count() <= used
+    }
+
     /// The ordinal of the entry with this key and hash.
     fn find_entry(&self, table: Value, key: Value, hash: Value) -> Option<usize> {
         let stride = self.table_stride(table);
@@ -236,7 +304,7 @@ impl Heap {
     }
 
     /// The hash that the table keeps for the entry at `ordinal`.
-    pub(super) fn entry_hash(&self, table: Value, ordinal: usize) -> Value {
+    pub(crate) fn entry_hash(&self, table: Value, ordinal: usize) -> Value {
         self.field(
             self.field(table, table::ENTRIES),
             ordinal * self.table_stride(table) + HASH,

@@ -59,6 +59,11 @@ impl Heap {
         self.make_raw(Kind::Bignum, flags, &magnitude)
     }
 
+    /// Whether an integer is a fixnum rather than an object.
+    pub(crate) fn is_fixnum_integer(integer: &BigInt) -> bool {
+        integer.to_i64().and_then(Value::fixnum).is_some()
+    }
+
     /// The value of an inexact real; all NaNs become one.
     ///
     /// # Errors

@@ -6,6 +6,8 @@
 //! INVARIANT: `cover[page]` is the object that the first word of the page belongs to, for every page that begins below `covered_to`.
 //! It does not collect or restore. Read next: `heap/undo.rs`, `heap/collect.rs`.
 
+use std::ops::Range;
+
 use super::Heap;
 use super::kind::extent;
 
@@ -86,6 +88,23 @@ impl Pages {
                 self.remembered.push(page);
             }
         }
+    }
+
+    /// Whether a page of the words of `range` is marked changed.
+    pub(super) fn is_changed(&self, range: Range<usize>) -> bool {
+        self.flags[range.start / PAGE_WORDS..range.end.div_ceil(PAGE_WORDS)]
+            .iter()
+            .any(|flags| flags & CHANGED != 0)
+    }
+
+    /// Marks every page unchanged.
+    pub(super) fn clear_changed(&mut self) {
+        self.flags.iter_mut().for_each(|flags| *flags &= !CHANGED);
+    }
+
+    /// The object that covers the word at `index`, the first of its page.
+    pub(super) fn cover_word(&mut self, words: &[u64], index: usize, end: usize) -> usize {
+        self.cover(words, index / PAGE_WORDS, end)
     }
 
     /// Sets all flags of a page and says whether the open turn's undo lacks it.

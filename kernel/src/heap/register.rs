@@ -120,7 +120,7 @@ impl Heap {
         }
     }
 
-    fn roots_length(&self) -> usize {
+    pub(super) fn roots_length(&self) -> usize {
         let table = self.register(Register::HostRoots);
         if table.is_true() { self.object_length(table) } else { 0 }
     }

@@ -82,6 +82,26 @@ impl Heap {
         Ok(string)
     }
 
+    /// Whether a symbol table that came from outside keeps the promises of this module, apart from the placing of its symbols.
+    pub(super) fn is_sound_symbol_table(&self, table: Value) -> bool {
+        if !table.is_true() {
+            return true;
+        }
+        if !self.is_kind(table, Kind::Vector) || self.object_length(table) < 2 {
+            return false;
+        }
+        let slots = &self.field_words(table)[1..];
+        let symbols = slots
+            .iter()
+            .map(|&slot| Value::from_bits(slot))
+            .filter(|&slot| slot != Value::ABSENT);
+        let count = symbols.clone().count();
+        slots.len().is_power_of_two()
+            && count * 2 <= slots.len()
+            && self.field(table, COUNT) == Value::length(count)
+            && symbols.into_iter().all(|symbol| self.is_symbol(symbol))
+    }
+
     fn find_symbol(&self, name: &str, hash: u64) -> Option<Value> {
         let table = self.register(Register::Symbols);
         if !table.is_true() {

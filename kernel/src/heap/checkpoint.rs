@@ -1,0 +1,90 @@
+//! What a snapshot needs of the heap: the old words, which of them changed since the last one, and a heap made of such words.
+//!
+//! INVARIANT: a heap made by [`Heap::from_words`] behaves from then on as the one the words were taken from.
+//! It does not encode anything. Read next: `image/snapshot.rs`.
+
+use std::ops::Range;
+
+use super::register::Register;
+use super::{Heap, HeapFull, Limits};
+use crate::value::Value;
+
+impl Heap {
+    /// Whether everything is old and no turn is open.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.top == self.line && self.turn.is_none()
+    }
+
+    /// The words of old space.
+    pub(crate) fn old_words(&self) -> &[u64] {
+        &self.words[..self.line]
+    }
+
+    /// The start of the object that the word at `index`, the first of a page, belongs to.
+    pub(crate) fn object_covering(&mut self, index: usize) -> usize {
+        self.pages.cover_word(&self.words, index, self.line)
+    }
+
+    /// Whether a word of `range` may have changed since the last [`Heap::record_snapshot`].
+    pub(crate) fn is_changed(&self, range: Range<usize>) -> bool {
+        self.pages.is_changed(range)
+    }
+
+    /// The chunk names of the last snapshot.
+    pub(crate) fn snapshot_names(&self) -> &[[u8; 32]] {
+        &self.snapshot_names
+    }
+
+    /// Takes note of the chunk names of a snapshot of the words as they are.
+    pub(crate) fn record_snapshot(&mut self, names: Vec<[u8; 32]>) {
+        self.pages.clear_changed();
+        self.snapshot_names = names;
+    }
+
+    /// Lets the next snapshot write every chunk, for a store that has none of them.
+    pub fn forget_snapshot(&mut self) {
+        self.snapshot_names.clear();
+    }
+
+    /// Words reachable after the last major collection.
+    pub(crate) fn words_live(&self) -> usize {
+        self.words_live
+    }
+
+    /// A heap whose old space is `words`, all of them well-formed objects.
+    ///
+    /// # Errors
+    /// [`HeapFull`] if `limits` do not allow so many.
+    pub(crate) fn from_words(
+        limits: Limits,
+        words: Vec<u64>,
+        registers: [Value; Register::COUNT],
+        words_live: usize,
+    ) -> Result<Heap, HeapFull> {
+        let mut heap = Heap::new(limits);
+        if words.len() > heap.words_max {
+            return Err(HeapFull);
+        }
+        heap.top = words.len();
+        heap.line = words.len();
+        heap.barrier_limit = words.len();
+        heap.words = words;
+        heap.registers = registers;
+        heap.words_live = words_live;
+        heap.pages.resize(heap.line);
+        heap.start_nursery(heap.line);
+        Ok(heap)
+    }
+
+    /// Whether the registers that the heap itself uses hold what it expects.
+    pub(crate) fn has_sound_registers(&self) -> bool {
+        let count = |register: Register| self.register(register).as_fixnum().filter(|&count| count >= 0);
+        let roots = self.register(Register::HostRoots);
+        let has_roots = !roots.is_true() || self.is_kind(roots, super::Kind::Vector);
+        has_roots
+            && count(Register::HostRootsHint).is_some_and(|hint| hint as usize <= self.roots_length())
+            && count(Register::RecordTypeSerial).is_some()
+            && count(Register::IdentityHash).is_some()
+            && self.is_sound_symbol_table(self.register(Register::Symbols))
+    }
+}

@@ -1,0 +1,199 @@
+//! Images: values, continuations and whole heaps as canonical Preserves, in chunks named by the BLAKE3 hash of their bytes.
+//!
+//! [`freeze`] and [`thaw`] carry the graph reachable from some values into any heap; [`snapshot`] and [`restore`] carry a heap word for
+//! word, so that it goes on exactly as it would have. Each chunk is a shallow Preserves record: names and texts stand in it as
+//! symbols and strings, object structure as one byte string in the code of `image/code.rs`.
+//! INVARIANT: whatever the bytes, decoding ends in memory proportional to them and yields a well-formed heap or an [`ImageError`].
+//! It does not store chunks and knows code only by name, through [`CodeNames`]. Read next: `image/freeze.rs`.
+
+mod code;
+mod freeze;
+mod names;
+mod packed;
+mod restore;
+mod shape;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+mod thaw;
+
+pub use freeze::freeze;
+pub use restore::restore;
+pub use snapshot::{Snapshot, snapshot};
+pub use thaw::thaw;
+
+use crate::heap::{HeapFull, Kind};
+
+/// The version of the format that is written, and the only one that is read.
+const VERSION: u64 = 1;
+
+/// A place in code, named so that any process that has the unit can find it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CodePoint {
+    /// The hash of the compiled unit.
+    pub unit: [u8; 32],
+    /// The instruction within the unit, counted from its first.
+    pub offset: u32,
+}
+
+/// What a code position is used as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeRole {
+    /// The entry of a procedure, in a closure's code word.
+    Entry,
+    /// The point to which a call returns, in a frame.
+    Return,
+}
+
+/// How the machine's code positions and primitives are named.
+pub trait CodeNames {
+    /// The name of a position of this process.
+    fn name_of_position(&self, position: u32) -> Option<CodePoint>;
+
+    /// The position of a named place, if its unit is loaded and has it.
+    fn position_of(&self, point: &CodePoint) -> Option<u32>;
+
+    /// The detail bits that a code or return word for `position` carries; nothing if the position cannot be used so.
+    fn detail_of_position(&self, position: u32, role: CodeRole) -> Option<u32>;
+
+    /// The stable name of the primitive at a table position of this process.
+    fn primitive_name(&self, position: u32) -> &str;
+
+    /// The table position of a primitive.
+    fn primitive_position(&self, name: &str) -> Option<u32>;
+}
+
+/// The BLAKE3 hash of a chunk's bytes, which is its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChunkName(pub [u8; 32]);
+
+impl ChunkName {
+    /// The name of a chunk with these bytes.
+    pub fn of(bytes: &[u8]) -> ChunkName {
+        ChunkName(*blake3::hash(bytes).as_bytes())
+    }
+}
+
+/// A piece of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Its name.
+    pub name: ChunkName,
+    /// Its bytes: one Preserves value, packed and canonical.
+    pub bytes: Vec<u8>,
+}
+
+impl Chunk {
+    /// The chunk of these bytes.
+    pub fn new(bytes: Vec<u8>) -> Chunk {
+        Chunk {
+            name: ChunkName::of(&bytes),
+            bytes,
+        }
+    }
+}
+
+/// Frozen values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// The chunk that names the others.
+    pub root: Chunk,
+    /// The others, in the order in which the root names them.
+    pub chunks: Vec<Chunk>,
+}
+
+impl Image {
+    /// The bytes of all chunks together.
+    pub fn length_bytes(&self) -> usize {
+        self.root.bytes.len() + self.chunks.iter().map(|chunk| chunk.bytes.len()).sum::<usize>()
+    }
+}
+
+/// Why an image cannot be written or read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImageError {
+    /// A code position of the heap has no name.
+    UnnamedCode {
+        /// The position.
+        position: u32,
+    },
+    /// The image needs code that is not loaded, or uses a place in it as what it is not.
+    UnknownCode(CodePoint),
+    /// The image needs a primitive that this machine does not have.
+    UnknownPrimitive(String),
+    /// A chunk is missing.
+    MissingChunk(ChunkName),
+    /// A chunk's bytes do not have the hash that names it.
+    WrongName(ChunkName),
+    /// The image is of another version of the format.
+    UnknownVersion(u64),
+    /// The bytes of a chunk do not follow the format.
+    Malformed {
+        /// The chunk.
+        chunk: ChunkName,
+        /// Where, in bytes from the beginning of the chunk or of its code.
+        offset_bytes: usize,
+        /// What should stand there.
+        expected: &'static str,
+    },
+    /// A reference leads to no object.
+    DanglingReference,
+    /// An object is not what its kind says.
+    WrongShape(Option<Kind>),
+    /// The heap has no room for the values.
+    HeapFull,
+}
+
+impl std::fmt::Display for ImageError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ImageError::UnnamedCode { position } => write!(formatter, "code position {position} has no name"),
+            ImageError::UnknownCode(point) => {
+                write!(
+                    formatter,
+                    "the image needs place {} of code unit {} as it is not here",
+                    point.offset,
+                    Hex(&point.unit)
+                )
+            }
+            ImageError::UnknownPrimitive(name) => write!(formatter, "the image needs the unknown primitive {name}"),
+            ImageError::MissingChunk(name) => write!(formatter, "chunk {} is missing", Hex(&name.0)),
+            ImageError::WrongName(name) => {
+                write!(formatter, "the bytes of chunk {} do not have its hash", Hex(&name.0))
+            }
+            ImageError::UnknownVersion(version) => write!(formatter, "image format {version} is not known"),
+            ImageError::Malformed {
+                chunk,
+                offset_bytes,
+                expected,
+            } => {
+                write!(
+                    formatter,
+                    "byte {offset_bytes} of chunk {} should begin {expected}",
+                    Hex(&chunk.0)
+                )
+            }
+            ImageError::DanglingReference => formatter.write_str("a reference of the image leads to no object"),
+            ImageError::WrongShape(Some(kind)) => write!(formatter, "the image holds a malformed {}", kind.name()),
+            ImageError::WrongShape(None) => formatter.write_str("the image holds a malformed heap"),
+            ImageError::HeapFull => formatter.write_str("the image does not fit into the instance's memory"),
+        }
+    }
+}
+
+impl std::error::Error for ImageError {}
+
+impl From<HeapFull> for ImageError {
+    fn from(_: HeapFull) -> ImageError {
+        ImageError::HeapFull
+    }
+}
+
+/// Bytes in hexadecimal.
+struct Hex<'a>(&'a [u8]);
+
+impl std::fmt::Display for Hex<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}

@@ -1,0 +1,258 @@
+//! The byte code of words inside chunks.
+//!
+//! A word is a tag in the low three bits of its first byte and a number that begins in the four bits above and goes on, if bit 7 is
+//! set, as a varint. So small integers, characters of constants, and references to what is near take one byte.
+//!
+//! | tag | number | then |
+//! |---|---|---|
+//! | 0 fixnum | zigzag | |
+//! | 1 reference | as the format says | |
+//! | 2 constant | its payload | |
+//! | 3 character | scalar value | |
+//! | 4 flonum | 0, or one more than the zigzag of an integral value | if 0, eight bytes, little endian |
+//! | 5 primitive | place in the name table | |
+//! | 6 entry | place of the unit in the name table | offset, a varint |
+//! | 7 return | the same | the same |
+//!
+//! INVARIANT: every word has one code.
+//! It does not know what references mean or how objects are framed. Read next: `image/freeze.rs`, `image/snapshot.rs`.
+
+use super::names::{NamesReader, NamesWriter};
+use super::packed::{put_varint, take_varint};
+use super::{ChunkName, CodeRole, ImageError};
+use crate::value::{Immediate, Value};
+
+const FIXNUM: u8 = 0;
+const REFERENCE: u8 = 1;
+const CONSTANT: u8 = 2;
+const CHARACTER: u8 = 3;
+const FLONUM: u8 = 4;
+const PRIMITIVE: u8 = 5;
+const ENTRY: u8 = 6;
+const RETURN: u8 = 7;
+
+/// Integral flonums below this magnitude are written as integers.
+const INTEGRAL_MAX: f64 = (1u64 << 48) as f64;
+
+/// Code under construction.
+#[derive(Debug, Default)]
+pub(super) struct CodeWriter {
+    bytes: Vec<u8>,
+}
+
+impl CodeWriter {
+    pub(super) fn byte(&mut self, byte: u8) {
+        self.bytes.push(byte);
+    }
+
+    pub(super) fn varint(&mut self, number: u64) {
+        put_varint(&mut self.bytes, number);
+    }
+
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Writes a reference.
+    pub(super) fn reference(&mut self, number: u64) {
+        self.tagged(REFERENCE, number);
+    }
+
+    /// Writes a word that is no reference.
+    pub(super) fn word(&mut self, word: Value, names: &mut NamesWriter<'_>) -> Result<(), ImageError> {
+        if let Some(integer) = word.as_fixnum() {
+            self.tagged(FIXNUM, zigzag(integer));
+        } else if let Some(number) = word.as_flonum() {
+            self.flonum(number);
+        } else if word.is_immediate(Immediate::Character) {
+            self.tagged(CHARACTER, word.payload().into());
+        } else if word.is_immediate(Immediate::Primitive) {
+            let place = names.primitive(word.payload());
+            self.tagged(PRIMITIVE, place);
+        } else if word.is_immediate(Immediate::Code) {
+            let (place, offset) = names.point(word, CodeRole::Entry)?;
+            self.tagged(ENTRY, place);
+            self.varint(offset.into());
+        } else if word.is_immediate(Immediate::Return) {
+            let (place, offset) = names.point(word, CodeRole::Return)?;
+            self.tagged(RETURN, place);
+            self.varint(offset.into());
+        } else {
+            debug_assert!(word.is_immediate(Immediate::Constant));
+            self.tagged(CONSTANT, word.payload().into());
+        }
+        Ok(())
+    }
+
+    pub(super) fn length_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    fn flonum(&mut self, number: f64) {
+        let is_integral = number.abs() < INTEGRAL_MAX && number == number.trunc() && !is_negative_zero(number);
+        if is_integral {
+            self.tagged(FLONUM, zigzag(number as i64) + 1);
+        } else {
+            self.tagged(FLONUM, 0);
+            self.raw(&number.to_bits().to_le_bytes());
+        }
+    }
+
+    fn tagged(&mut self, tag: u8, number: u64) {
+        let low = tag | (number as u8 & 0xf) << 3;
+        if number < 16 {
+            self.bytes.push(low);
+        } else {
+            self.bytes.push(low | 0x80);
+            put_varint(&mut self.bytes, number >> 4);
+        }
+    }
+}
+
+/// A word as it is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Decoded {
+    /// A word that means the same in every heap.
+    Word(Value),
+    /// The number of a reference.
+    Reference(u64),
+}
+
+/// Code being read.
+#[derive(Clone, Debug)]
+pub(super) struct CodeReader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+    chunk: ChunkName,
+}
+
+impl<'a> CodeReader<'a> {
+    /// A reader of code that stands in `chunk`.
+    pub(super) fn new(bytes: &'a [u8], chunk: ChunkName) -> CodeReader<'a> {
+        CodeReader {
+            bytes,
+            position: 0,
+            chunk,
+        }
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        self.position == self.bytes.len()
+    }
+
+    pub(super) fn byte(&mut self) -> Result<u8, ImageError> {
+        self.raw(1).map(|bytes| bytes[0])
+    }
+
+    pub(super) fn varint(&mut self) -> Result<u64, ImageError> {
+        match take_varint(self.bytes, &mut self.position) {
+            Some(number) => Ok(number),
+            None => Err(self.malformed("a number")),
+        }
+    }
+
+    /// Reads a count of things of which each takes at least `bytes_each` bytes of the code that is left.
+    pub(super) fn count(&mut self, bytes_each: usize) -> Result<usize, ImageError> {
+        let number = self.varint()?;
+        let most = (self.bytes.len() - self.position) / bytes_each;
+        usize::try_from(number)
+            .ok()
+            .filter(|&count| count <= most)
+            .ok_or(self.malformed("a count within the code"))
+    }
+
+    pub(super) fn raw(&mut self, length: usize) -> Result<&'a [u8], ImageError> {
+        let end = self.position.checked_add(length);
+        let bytes = end
+            .and_then(|end| self.bytes.get(self.position..end))
+            .ok_or(self.malformed("more bytes"))?;
+        self.position += length;
+        Ok(bytes)
+    }
+
+    pub(super) fn word(&mut self, names: &NamesReader<'_>) -> Result<Decoded, ImageError> {
+        let first = self.byte()?;
+        let low = u64::from(first >> 3 & 0xf);
+        let number = if first & 0x80 == 0 {
+            low
+        } else {
+            let high = self.varint()?;
+            if high == 0 || high >> 60 != 0 {
+                return Err(self.malformed("a number in its shortest form"));
+            }
+            low | high << 4
+        };
+        let word = match first & 7 {
+            REFERENCE => return Ok(Decoded::Reference(number)),
+            FIXNUM => Value::fixnum(unzigzag(number)),
+            CONSTANT => constant(number),
+            CHARACTER => u32::try_from(number)
+                .ok()
+                .and_then(char::from_u32)
+                .map(Value::character),
+            FLONUM => self.flonum(number)?,
+            PRIMITIVE => names.primitive(number),
+            tag => {
+                let role = if tag == ENTRY {
+                    CodeRole::Entry
+                } else {
+                    CodeRole::Return
+                };
+                let offset = self.varint()?;
+                names.word(number, offset, role).transpose()?
+            }
+        };
+        word.map(Decoded::Word).ok_or(self.malformed("a word"))
+    }
+
+    pub(super) fn malformed(&self, expected: &'static str) -> ImageError {
+        ImageError::Malformed {
+            chunk: self.chunk,
+            offset_bytes: self.position,
+            expected,
+        }
+    }
+
+    fn flonum(&mut self, number: u64) -> Result<Option<Value>, ImageError> {
+        if let Some(integer) = number.checked_sub(1) {
+            return Ok(Value::flonum(unzigzag(integer) as f64));
+        }
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(self.raw(8)?);
+        Ok(Value::flonum(f64::from_bits(u64::from_le_bytes(bytes))))
+    }
+}
+
+/// The constant with this payload, if it is one that objects may hold.
+fn constant(payload: u64) -> Option<Value> {
+    const CONSTANTS: [Value; 7] = [
+        Value::FALSE,
+        Value::TRUE,
+        Value::NIL,
+        Value::UNSPECIFIED,
+        Value::EOF,
+        Value::UNDEFINED,
+        Value::ABSENT,
+    ];
+    CONSTANTS
+        .into_iter()
+        .find(|constant| u64::from(constant.payload()) == payload)
+}
+
+fn is_negative_zero(number: f64) -> bool {
+    number.to_bits() == (-0.0f64).to_bits()
+}
+
+/// Numbers of small magnitude, of either sign, as small numbers.
+pub(super) fn zigzag(integer: i64) -> u64 {
+    (integer << 1 ^ integer >> 63) as u64
+}
+
+/// The inverse of [`zigzag`].
+pub(super) fn unzigzag(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
+}

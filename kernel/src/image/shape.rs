@@ -1,0 +1,119 @@
+//! Whether an object that came from outside is what its kind promises the rest of the kernel.
+//!
+//! INVARIANT: accessors of the heap, the collector, equality, hashing and tables neither fail nor loop on well-formed objects.
+//! It does not check that frames fit the code they return to; the machine does when it resumes them. Read next: `heap/kind.rs`.
+
+use crate::heap::kind::{condition, continuation, link, opaque, parameter, promise, prompt_link, record_type, symbol};
+use crate::heap::{Flags, Heap, Kind};
+use crate::value::{Immediate, Value};
+
+/// Whether a word may stand in a field of an ordinary object: anything a variable may hold.
+pub(super) fn may_be_field(word: Value) -> bool {
+    !(word.is_immediate(Immediate::Header)
+        || word.is_immediate(Immediate::Return)
+        || word.is_immediate(Immediate::Code))
+}
+
+/// Whether `object`, a reference to a pair or header in place, has the shape of its kind.
+pub(super) fn is_well_formed(heap: &Heap, object: Value) -> bool {
+    let Some(header) = heap.header(object) else {
+        return object.is_pair() && may_be_field(heap.car(object)) && may_be_field(heap.cdr(object));
+    };
+    if header.kind.is_procedure() != object.is_procedure_object() {
+        return false;
+    }
+    if header.kind.is_raw() {
+        return is_sound_raw(heap, object, header.kind);
+    }
+    let fields = heap.field_words(object);
+    let is_field = |word: Value| match header.kind == Kind::Frames {
+        true => !word.is_immediate(Immediate::Header),
+        false => may_be_field(word),
+    };
+    let are_fields = fields
+        .iter()
+        .skip((header.kind == Kind::Closure).into())
+        .all(|&word| is_field(Value::from_bits(word)));
+    are_fields && has_fields_of_kind(heap, object, header.kind, header.length as usize)
+}
+
+fn has_fields_of_kind(heap: &Heap, object: Value, kind: Kind, length: usize) -> bool {
+    let field = |field: usize| heap.field(object, field);
+    let is = |place: usize, kind: Kind| heap.is_kind(field(place), kind);
+    let is_link = |place: usize| field(place) == Value::NIL || is(place, Kind::Link) || is(place, Kind::PromptLink);
+    let is_count = |place: usize| field(place).as_fixnum().is_some_and(|count| count >= 0);
+    match kind {
+        Kind::Closure => length > 0 && field(0).is_immediate(Immediate::Code),
+        Kind::Continuation => {
+            length == continuation::LENGTH && is_link(continuation::LINK) && is_count(continuation::LIMIT)
+        }
+        Kind::Parameter => length == parameter::LENGTH,
+        Kind::String => length == 1 && is_characters(heap, field(0)),
+        Kind::Symbol => {
+            length == symbol::LENGTH
+                && is_characters(heap, field(symbol::STORAGE))
+                && is_count(symbol::HASH)
+                && (!field(symbol::KEYWORD).is_true() || is(symbol::KEYWORD, Kind::Keyword))
+        }
+        Kind::Keyword => length == 1 && is(0, Kind::Symbol),
+        Kind::Ratio => length == 2 && is_ratio(heap, object),
+        Kind::Cell | Kind::PromptTag => length == 1,
+        Kind::RecordType => {
+            length == record_type::LENGTH
+                && is(record_type::FIELD_NAMES, Kind::Vector)
+                && is_count(record_type::SERIAL)
+                && (!field(record_type::PARENT).is_true() || is(record_type::PARENT, Kind::RecordType))
+        }
+        Kind::Record => length > 0,
+        Kind::Dictionary | Kind::Set => heap.is_sound_table(object),
+        Kind::Promise => length == promise::LENGTH,
+        Kind::Condition => length == condition::LENGTH && is(condition::KIND, Kind::Symbol),
+        Kind::Link => {
+            length == link::LENGTH && is(link::FRAMES, Kind::Frames) && is_link(link::NEXT) && is_count(link::LIMIT)
+        }
+        Kind::PromptLink => length == prompt_link::LENGTH && is_link(prompt_link::NEXT) && is_count(prompt_link::LIMIT),
+        Kind::Opaque => length == opaque::LENGTH && is_count(opaque::CLASS) && is_count(opaque::ID),
+        Kind::Vector | Kind::Values | Kind::Frames | Kind::Port | Kind::Environment => true,
+        Kind::NarrowCharacters | Kind::WideCharacters | Kind::Bytevector | Kind::Bignum | Kind::Flonum => false,
+    }
+}
+
+fn is_characters(heap: &Heap, storage: Value) -> bool {
+    heap.is_kind(storage, Kind::NarrowCharacters) || heap.is_kind(storage, Kind::WideCharacters)
+}
+
+fn is_ratio(heap: &Heap, ratio: Value) -> bool {
+    let is_integer = |value: Value| value.is_fixnum() || heap.is_kind(value, Kind::Bignum);
+    let (numerator, denominator) = (heap.field(ratio, 0), heap.field(ratio, 1));
+    let is_above_one = match denominator.as_fixnum() {
+        Some(denominator) => denominator > 1,
+        None => is_integer(denominator) && !heap.flags(denominator).has(Flags::NEGATIVE),
+    };
+    is_integer(numerator) && is_above_one
+}
+
+fn is_sound_raw(heap: &Heap, object: Value, kind: Kind) -> bool {
+    let bytes = heap.raw_bytes(object);
+    if kind == Kind::NarrowCharacters {
+        bytes.is_ascii()
+    } else if kind == Kind::WideCharacters {
+        let (places, rest) = bytes.as_chunks();
+        rest.is_empty()
+            && places
+                .iter()
+                .all(|place| char::from_u32(u32::from_le_bytes(*place)).is_some())
+    } else if kind == Kind::Bignum {
+        let is_trimmed = bytes.last().is_some_and(|&last| last != 0);
+        is_trimmed
+            && heap
+                .as_big_integer(object)
+                .is_some_and(|integer| !Heap::is_fixnum_integer(&integer))
+    } else if kind == Kind::Flonum {
+        bytes.len() == 8
+            && heap
+                .as_flonum(object)
+                .is_some_and(|number| Value::flonum(number).is_none())
+    } else {
+        kind == Kind::Bytevector
+    }
+}

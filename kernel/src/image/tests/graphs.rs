@@ -1,0 +1,346 @@
+//! Freezing and thawing graphs of every kind, with sharing and cycles.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigInt;
+use proptest::prelude::*;
+
+use super::*;
+
+/// A recipe for one node; numbers choose earlier or later nodes to refer to.
+#[derive(Clone, Debug)]
+pub(super) enum Recipe {
+    Integer(i64),
+    Flonum(u64),
+    Character(char),
+    Constant(u8),
+    Primitive(u32),
+    Text(String, bool),
+    Symbol(String),
+    Keyword(String),
+    Bytes(Vec<u8>, bool),
+    Big(Vec<u8>),
+    Ratio(Vec<u8>),
+    Pair(usize, usize),
+    Object(u8, Vec<usize>),
+    Closure(u32, Vec<usize>),
+    Frames(Vec<(bool, u32)>, Vec<usize>),
+    Continuation(usize),
+    Table(bool, Vec<(usize, usize)>),
+    RecordType(String),
+    Record(usize, Vec<usize>),
+    Opaque(u16, u16, usize),
+}
+
+pub(super) fn recipes() -> impl Strategy<Value = Vec<Recipe>> {
+    let node = 0usize..40;
+    let nodes = prop::collection::vec(node.clone(), 0..6);
+    let bytes = prop::collection::vec(any::<u8>(), 0..20);
+    let recipe = prop_oneof![
+        any::<i64>().prop_map(Recipe::Integer),
+        prop_oneof![
+            any::<f64>().prop_map(f64::to_bits),
+            (-99i32..99).prop_map(|n| f64::from(n).to_bits())
+        ]
+        .prop_map(Recipe::Flonum),
+        any::<char>().prop_map(Recipe::Character),
+        (0u8..5).prop_map(Recipe::Constant),
+        any::<u32>().prop_map(|place| Recipe::Primitive(place % 4)),
+        ("[aλ𝄞]{0,9}", any::<bool>()).prop_map(|(text, literal)| Recipe::Text(text, literal)),
+        "[aλ]{0,3}".prop_map(Recipe::Symbol),
+        "[ab]{1,3}".prop_map(Recipe::Keyword),
+        (bytes.clone(), any::<bool>()).prop_map(|(bytes, literal)| Recipe::Bytes(bytes, literal)),
+        bytes.clone().prop_map(Recipe::Big),
+        bytes.prop_map(Recipe::Ratio),
+        (node.clone(), node.clone()).prop_map(|(car, cdr)| Recipe::Pair(car, cdr)),
+        (any::<u8>(), nodes.clone()).prop_map(|(kind, fields)| Recipe::Object(kind, fields)),
+        (0u32..150, nodes.clone()).prop_map(|(place, captured)| Recipe::Closure(place, captured)),
+        (prop::collection::vec((any::<bool>(), 0u32..150), 0..4), nodes.clone())
+            .prop_map(|(points, values)| Recipe::Frames(points, values)),
+        node.clone().prop_map(Recipe::Continuation),
+        (
+            any::<bool>(),
+            prop::collection::vec((node.clone(), node.clone()), 0..14)
+        )
+            .prop_map(|(dictionary, entries)| Recipe::Table(dictionary, entries)),
+        "[a-z]{1,4}".prop_map(Recipe::RecordType),
+        (node.clone(), nodes).prop_map(|(label, fields)| Recipe::Record(label, fields)),
+        (any::<u16>(), any::<u16>(), node).prop_map(|(class, id, payload)| Recipe::Opaque(class, id, payload)),
+    ];
+    prop::collection::vec(recipe, 1..40)
+}
+
+/// Builds the nodes; references are filled in once all exist, tables last.
+pub(super) fn build(heap: &mut Heap, recipes: &[Recipe], code: &Loaded) -> Vec<Value> {
+    let nodes: Vec<Value> = recipes.iter().map(|recipe| shell(heap, recipe, code)).collect();
+    let at = |place: &usize| nodes[place % nodes.len()];
+    for (recipe, &node) in recipes.iter().zip(&nodes) {
+        match recipe {
+            Recipe::Pair(car, cdr) => {
+                heap.set_car(node, at(car));
+                heap.set_cdr(node, at(cdr));
+            }
+            Recipe::Object(_, fields) => {
+                let (start, end) = open_fields(heap, node);
+                fill(heap, node, start, &fields[..fields.len().min(end - start)], &at);
+            }
+            Recipe::Closure(_, fields) => fill(heap, node, 1, fields, &at),
+            Recipe::Frames(points, fields) => fill(heap, node, points.len(), fields, &at),
+            Recipe::Record(label, fields) => {
+                heap.set_field(node, 0, at(label));
+                fill(heap, node, 1, fields, &at);
+            }
+            Recipe::Continuation(dynamic) => heap.set_field(node, continuation::DYNAMIC, at(dynamic)),
+            Recipe::Opaque(_, _, payload) => heap.set_field(node, opaque::PAYLOAD, at(payload)),
+            _ => {}
+        }
+    }
+    for (recipe, &node) in recipes.iter().zip(&nodes) {
+        if let Recipe::Table(_, entries) = recipe {
+            entries
+                .iter()
+                .for_each(|(key, value)| heap.table_put(node, at(key), at(value)).unwrap());
+        }
+    }
+    nodes
+}
+
+fn fill(heap: &mut Heap, node: Value, start: usize, fields: &[usize], at: &impl Fn(&usize) -> Value) {
+    for (field, place) in fields.iter().enumerate().take(heap.object_length(node) - start) {
+        heap.set_field(node, start + field, at(place));
+    }
+}
+
+fn shell(heap: &mut Heap, recipe: &Recipe, code: &Loaded) -> Value {
+    match recipe {
+        Recipe::Integer(integer) => heap.integer(*integer).unwrap(),
+        Recipe::Flonum(bits) => heap.flonum(f64::from_bits(*bits)).unwrap(),
+        Recipe::Character(character) => Value::character(*character),
+        Recipe::Constant(index) => {
+            [Value::FALSE, Value::TRUE, Value::NIL, Value::UNSPECIFIED, Value::EOF][usize::from(*index)]
+        }
+        Recipe::Primitive(place) => code.primitive(*place),
+        Recipe::Text(text, literal) => {
+            let string = heap.string(text).unwrap();
+            if *literal {
+                heap.make_immutable(string);
+            }
+            string
+        }
+        Recipe::Symbol(name) => heap.intern(name).unwrap(),
+        Recipe::Keyword(name) => heap.keyword(name).unwrap(),
+        Recipe::Bytes(bytes, literal) => {
+            let object = heap.bytevector(bytes).unwrap();
+            if *literal {
+                heap.make_immutable(object);
+            }
+            object
+        }
+        Recipe::Big(bytes) => heap.big_integer(&BigInt::from_signed_bytes_le(bytes)).unwrap(),
+        Recipe::Ratio(bytes) => {
+            let numerator: BigInt = BigInt::from_signed_bytes_le(bytes) * 2 + 1;
+            let numerator = heap.big_integer(&numerator).unwrap();
+            heap.make(Kind::Ratio, &[numerator, Value::small(2)]).unwrap()
+        }
+        Recipe::Pair(..) => heap.cons(Value::NIL, Value::NIL).unwrap(),
+        Recipe::Object(kind, fields) => object_shell(heap, *kind, fields.len()),
+        Recipe::Closure(place, captured) => {
+            let closure = heap.allocate(Kind::Closure, 1 + captured.len()).unwrap();
+            heap.set_field(closure, 0, code.entry(*place));
+            closure
+        }
+        Recipe::Frames(points, values) => {
+            let frames = heap.allocate(Kind::Frames, points.len() + values.len()).unwrap();
+            for (field, &(is_return, place)) in points.iter().enumerate() {
+                heap.set_field(
+                    frames,
+                    field,
+                    if is_return {
+                        code.returning(place)
+                    } else {
+                        code.entry(place)
+                    },
+                );
+            }
+            frames
+        }
+        Recipe::Continuation(_) => {
+            let frames = heap.make(Kind::Frames, &[code.returning(3), Value::TRUE]).unwrap();
+            let segment = heap.make(Kind::Link, &[frames, Value::small(2), Value::NIL]).unwrap();
+            assert_eq!(heap.object_length(segment), link::LENGTH);
+            heap.make(Kind::Continuation, &[segment, Value::small(2), Value::NIL, Value::NIL])
+                .unwrap()
+        }
+        Recipe::Table(dictionary, _) => if *dictionary {
+            heap.make_dictionary()
+        } else {
+            heap.make_set()
+        }
+        .unwrap(),
+        Recipe::RecordType(name) => {
+            let (name, fields) = (heap.intern(name).unwrap(), heap.make_vector(0, Value::NIL).unwrap());
+            heap.make_record_type(name, fields, Value::FALSE).unwrap()
+        }
+        Recipe::Record(_, fields) => heap.allocate(Kind::Record, 1 + fields.len()).unwrap(),
+        Recipe::Opaque(class, id, _) => heap.make_opaque((*class).into(), (*id).into(), Value::NIL).unwrap(),
+    }
+}
+
+fn object_shell(heap: &mut Heap, kind: u8, length: usize) -> Value {
+    let kinds = [
+        Kind::Vector,
+        Kind::Cell,
+        Kind::Values,
+        Kind::Promise,
+        Kind::Condition,
+        Kind::Parameter,
+    ];
+    let more = [Kind::PromptTag, Kind::PromptLink, Kind::Port, Kind::Environment];
+    match [&kinds[..], &more].concat()[usize::from(kind) % 10] {
+        Kind::Cell => heap.make_cell(Value::NIL).unwrap(),
+        Kind::Promise => heap.allocate(Kind::Promise, 2).unwrap(),
+        Kind::Parameter => heap.allocate(Kind::Parameter, 2).unwrap(),
+        Kind::PromptTag => heap.allocate(Kind::PromptTag, 1).unwrap(),
+        Kind::Condition => {
+            let name = heap.intern("error").unwrap();
+            heap.make(Kind::Condition, &[name; condition::LENGTH]).unwrap()
+        }
+        Kind::PromptLink => {
+            let fields = [
+                Value::TRUE,
+                Value::FALSE,
+                Value::ZERO,
+                Value::NIL,
+                Value::NIL,
+                Value::NIL,
+            ];
+            heap.make(Kind::PromptLink, &fields).unwrap()
+        }
+        kind => heap.allocate(kind, length).unwrap(),
+    }
+}
+
+/// The fields of an object of several kinds that may hold anything.
+fn open_fields(heap: &Heap, object: Value) -> (usize, usize) {
+    match heap.kind_of(object) {
+        Some(Kind::Condition) => (condition::KIND + 1, condition::LENGTH),
+        Some(Kind::PromptLink) => (0, 2),
+        _ => (0, heap.object_length(object)),
+    }
+}
+
+/// Checks that two graphs in two heaps are the same, node for node.
+pub(super) fn check_isomorphic(a: (&Heap, &Loaded), b: (&Heap, &Loaded), roots_a: &[Value], roots_b: &[Value]) {
+    let ((heap_a, code_a), (heap_b, code_b)) = (a, b);
+    let (mut there, mut back) = (BTreeMap::new(), BTreeMap::new());
+    let mut pending: Vec<(Value, Value)> = roots_a.iter().copied().zip(roots_b.iter().copied()).collect();
+    assert_eq!(roots_a.len(), roots_b.len());
+    while let Some((a, b)) = pending.pop() {
+        if !a.is_reference() {
+            check_immediate(a, b, code_a, code_b);
+            continue;
+        }
+        assert!(b.is_reference());
+        let met = there.insert(a.to_bits(), b.to_bits());
+        assert_eq!(back.insert(b.to_bits(), a.to_bits()).is_some(), met.is_some());
+        if let Some(met) = met {
+            assert_eq!(met, b.to_bits(), "sharing differs");
+            continue;
+        }
+        let (Some(header_a), Some(header_b)) = (heap_a.header(a), heap_b.header(b)) else {
+            assert!(a.is_pair() && b.is_pair());
+            pending.extend([(heap_a.car(a), heap_b.car(b)), (heap_a.cdr(a), heap_b.cdr(b))]);
+            continue;
+        };
+        assert_eq!(header_a, header_b);
+        match header_a.kind {
+            Kind::String | Kind::Symbol => assert_eq!(heap_a.string_text(a), heap_b.string_text(b)),
+            Kind::Dictionary | Kind::Set => {
+                let entries = |heap: &Heap, table| -> Vec<Value> {
+                    std::iter::successors(heap.table_next(table, 0), |entry| {
+                        heap.table_next(table, entry.ordinal + 1)
+                    })
+                    .flat_map(|entry| [entry.key, entry.value])
+                    .collect()
+                };
+                let (entries_a, entries_b) = (entries(heap_a, a), entries(heap_b, b));
+                assert_eq!(entries_a.len(), entries_b.len());
+                pending.extend(entries_a.into_iter().zip(entries_b));
+            }
+            Kind::RecordType => pending.push((heap_a.field(a, 0), heap_b.field(b, 0))),
+            kind if kind.is_raw() => assert_eq!(heap_a.raw_bytes(a), heap_b.raw_bytes(b)),
+            _ => pending
+                .extend((0..header_a.length as usize).map(|field| (heap_a.field(a, field), heap_b.field(b, field)))),
+        }
+    }
+}
+
+fn check_immediate(a: Value, b: Value, code_a: &Loaded, code_b: &Loaded) {
+    if a.is_immediate(Immediate::Code) || a.is_immediate(Immediate::Return) {
+        assert_eq!(a.detail(), b.detail());
+        assert_eq!(
+            code_a.name_of_position(a.payload()),
+            code_b.name_of_position(b.payload())
+        );
+    } else if a.is_immediate(Immediate::Primitive) {
+        assert_eq!(code_a.primitive_name(a.payload()), code_b.primitive_name(b.payload()));
+    } else {
+        assert_eq!(a, b);
+    }
+}
+
+pub(super) const HERE: Loaded = Loaded { base: 1000, units: 3 };
+const THERE: Loaded = Loaded { base: 77, units: 5 };
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn a_thawed_graph_is_the_frozen_one(recipes in recipes(), keys in prop::collection::vec(0usize..40, 1..6)) {
+        let (mut heap_a, mut heap_b) = (roomy(), roomy());
+        heap_b.list(&[Value::TRUE; 9], Value::NIL).unwrap();
+        let nodes = build(&mut heap_a, &recipes, &HERE);
+        let roots: Vec<Value> = keys.iter().map(|key| nodes[key % nodes.len()]).collect();
+        let image = freeze(&heap_a, &roots, &HERE).unwrap();
+        let thawed = thaw(&image, &mut heap_b, &THERE).unwrap();
+        check_isomorphic((&heap_a, &HERE), (&heap_b, &THERE), &roots, &thawed);
+        let again = freeze(&heap_b, &thawed, &THERE).unwrap();
+        prop_assert_eq!(&again, &image);
+        for chunk in image.chunks.iter().chain([&image.root]) {
+            let value = preserves::read_iovalue_packed(&chunk.bytes, false).unwrap();
+            prop_assert_eq!(preserves::write_iovalue_packed(&value, false).unwrap(), chunk.bytes.clone());
+        }
+    }
+
+    #[test]
+    fn thawed_tables_find_their_keys(recipes in recipes()) {
+        let (mut heap_a, mut heap_b) = (roomy(), roomy());
+        let nodes = build(&mut heap_a, &recipes, &HERE);
+        let image = freeze(&heap_a, &nodes, &HERE).unwrap();
+        let thawed = thaw(&image, &mut heap_b, &THERE).unwrap();
+        for (a, b) in nodes.iter().zip(&thawed) {
+            if !matches!(heap_a.kind_of(*a), Some(Kind::Dictionary | Kind::Set)) {
+                continue;
+            }
+            for (key_a, key_b) in nodes.iter().zip(&thawed) {
+                let found_a = heap_a.table_get(*a, *key_a).is_some();
+                prop_assert_eq!(heap_b.table_get(*b, *key_b).is_some(), found_a);
+            }
+        }
+    }
+
+    #[test]
+    fn an_aborted_thaw_leaves_no_trace(recipes in recipes()) {
+        let (mut heap_a, mut heap_b) = (roomy(), roomy());
+        let nodes = build(&mut heap_a, &recipes, &HERE);
+        let image = freeze(&heap_a, &nodes, &HERE).unwrap();
+        let others = build(&mut heap_b, &recipes, &THERE);
+        let before = (heap_b.statistics(), freeze(&heap_b, &others, &THERE).unwrap());
+        heap_b.begin_turn();
+        let thawed = thaw(&image, &mut heap_b, &THERE).unwrap();
+        check_isomorphic((&heap_a, &HERE), (&heap_b, &THERE), &nodes, &thawed);
+        heap_b.abort_turn();
+        prop_assert_eq!(heap_b.statistics().words_used, before.0.words_used);
+        prop_assert_eq!(freeze(&heap_b, &others, &THERE).unwrap(), before.1);
+    }
+}

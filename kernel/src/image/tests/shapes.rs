@@ -1,0 +1,67 @@
+//! Objects that are not what their kind says are refused.
+
+use super::graphs::HERE;
+use super::*;
+
+/// Freezes an object as it is and expects the thaw to refuse it.
+fn check_refused(kind: Kind, fields: &[Value]) {
+    let mut heap = roomy();
+    let object = heap.make(kind, fields).unwrap();
+    let image = freeze(&heap, &[object], &HERE).unwrap();
+    assert_eq!(
+        thaw(&image, &mut roomy(), &HERE),
+        Err(ImageError::WrongShape(Some(kind))),
+        "{kind:?} {fields:?}"
+    );
+}
+
+#[test]
+fn misshapen_objects_are_refused() {
+    let (zero, code, returning) = (Value::ZERO, HERE.entry(1), HERE.returning(1));
+    check_refused(Kind::Closure, &[]);
+    check_refused(Kind::Closure, &[zero]);
+    check_refused(Kind::Closure, &[code, returning]);
+    check_refused(Kind::Vector, &[zero, returning]);
+    check_refused(Kind::Vector, &[code]);
+    check_refused(Kind::Continuation, &[zero, zero, Value::NIL, Value::NIL]);
+    check_refused(
+        Kind::Continuation,
+        &[Value::NIL, Value::small(-1), Value::NIL, Value::NIL],
+    );
+    check_refused(Kind::Continuation, &[Value::NIL, zero]);
+    check_refused(Kind::Link, &[zero, zero, Value::NIL]);
+    check_refused(Kind::PromptLink, &[zero; 2]);
+    check_refused(Kind::Ratio, &[zero, Value::small(1)]);
+    check_refused(Kind::Ratio, &[Value::TRUE, Value::small(2)]);
+    check_refused(Kind::Ratio, &[Value::small(1), Value::small(-2)]);
+    check_refused(Kind::Cell, &[]);
+    check_refused(Kind::Parameter, &[zero]);
+    check_refused(Kind::Promise, &[zero]);
+    check_refused(Kind::Record, &[]);
+    check_refused(Kind::RecordType, &[zero; 4]);
+    check_refused(Kind::Condition, &[zero; 5]);
+    check_refused(Kind::Opaque, &[Value::TRUE, zero, zero]);
+    check_refused(Kind::PromptTag, &[]);
+}
+
+#[test]
+fn misshapen_bytes_are_refused() {
+    let cases: [(Kind, &[u8]); 6] = [
+        (Kind::Flonum, &[1, 2, 3]),
+        (Kind::Flonum, &[0; 8]),
+        (Kind::Bignum, &[1]),
+        (Kind::Bignum, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 0]),
+        (Kind::NarrowCharacters, &[0xff]),
+        (Kind::WideCharacters, &[0, 0xd8, 0, 0]),
+    ];
+    for (kind, bytes) in cases {
+        let mut heap = roomy();
+        let object = heap.make_raw(kind, crate::heap::Flags::NONE, bytes).unwrap();
+        let image = freeze(&heap, &[object], &HERE).unwrap();
+        assert_eq!(
+            thaw(&image, &mut roomy(), &HERE),
+            Err(ImageError::WrongShape(Some(kind))),
+            "{kind:?}"
+        );
+    }
+}
