@@ -129,6 +129,8 @@ impl Heap {
         let survivors = evacuation.survivors;
         self.top = from + survivors.len();
         self.words[from..self.top].copy_from_slice(&survivors);
+        // Words promoted where they stand may share their first page with old ones.
+        self.pages.mark_changed(self.line);
         self.line = self.top;
         self.barrier_limit = self.line;
         self.pages.rewrite_from(from);

@@ -47,10 +47,15 @@ impl Pages {
     pub(super) fn rewrite_from(&mut self, start: usize) {
         let first = start.div_ceil(PAGE_WORDS);
         self.flags.truncate(first);
-        if let Some(straddling) = self.flags.get_mut(start / PAGE_WORDS) {
-            *straddling |= CHANGED;
-        }
+        self.mark_changed(start);
         self.uncover(start);
+    }
+
+    /// Marks the page of the word at `index` changed, if it is known.
+    pub(super) fn mark_changed(&mut self, index: usize) {
+        if let Some(flags) = self.flags.get_mut(index / PAGE_WORDS) {
+            *flags |= CHANGED;
+        }
     }
 
     /// Forgets which objects cover the pages beyond `start`.

@@ -250,3 +250,21 @@ fn a_missing_or_foreign_chunk_is_named() {
     let refused = restore(&taken.root, tiny, &mut |name| kept.0.get(&name).cloned(), &HERE);
     assert_eq!(refused.err(), Some(ImageError::HeapFull));
 }
+
+#[test]
+fn a_page_that_promotion_fills_up_is_written_again() {
+    let mut heap = Heap::new(LIMITS);
+    let vector = heap.make_vector(507, Value::ZERO).unwrap();
+    heap.set_register(Register::Globals, vector);
+    heap.collect_minor(&mut []);
+    let mut kept = Kept::default();
+    kept.keep(&snapshot(&mut heap, &HERE).unwrap());
+    keep(&mut heap, Value::TRUE);
+    keep(&mut heap, Value::TRUE);
+    heap.begin_turn();
+    heap.collect_minor(&mut []);
+    heap.commit_turn();
+    let taken = snapshot(&mut heap, &HERE).unwrap();
+    kept.keep(&taken);
+    assert_eq!(state(&kept.restore(&taken.root).unwrap()), state(&heap));
+}
