@@ -113,7 +113,7 @@ impl Heap {
         let mut evacuation = Evacuation {
             words: &mut self.words[..self.top],
             from,
-            survivors: Vec::with_capacity((self.top - from) / 8),
+            survivors: Vec::with_capacity((self.top - from) / 4),
         };
         for values in roots.iter_mut() {
             evacuation.forward_all(values);

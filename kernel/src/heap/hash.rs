@@ -51,14 +51,13 @@ impl Heap {
     /// the value's own structure.
     pub fn hash(&mut self, value: Value) -> u64 {
         let mut mixer = Mixer(0);
-        let mut pending = vec![value];
+        let mut pending = Vec::new();
+        let mut next = Some(value);
         let mut nodes_left = NODES_MAX;
-        while let Some(value) = pending.pop() {
-            if nodes_left == 0 {
-                break;
-            }
+        while let Some(value) = next.filter(|_| nodes_left > 0) {
             nodes_left -= 1;
             self.hash_node(value, &mut mixer, &mut pending, nodes_left);
+            next = pending.pop();
         }
         mixer.finish() >> 4
     }

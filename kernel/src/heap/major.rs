@@ -31,8 +31,14 @@ impl Copying<'_> {
         }
         let index = value.index();
         let target = self.copied.len();
-        let words = extent(Value::from_bits(self.words[index]));
-        self.copied.extend_from_slice(&self.words[index..index + words]);
+        let first_word = Value::from_bits(self.words[index]);
+        if first_word.is_immediate(Immediate::Header) {
+            self.copied
+                .extend_from_slice(&self.words[index..index + extent(first_word)]);
+        } else {
+            self.copied
+                .extend_from_slice(&[first_word.to_bits(), self.words[index + 1]]);
+        }
         self.forwarded[index / 2] = (target / 2) as u32 + 1;
         value.moved_to(target)
     }

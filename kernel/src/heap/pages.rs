@@ -22,7 +22,7 @@ pub(super) const REMEMBERED: u8 = 2;
 const CHANGED: u8 = 4;
 const ALL: u8 = SAVED | REMEMBERED | CHANGED;
 
-/// What is known of each page below the barrier limit.
+/// What is known of each page below the greatest barrier limit since the last collection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
     pub(super) flags: Vec<u8>,

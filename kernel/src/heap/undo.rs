@@ -132,6 +132,7 @@ impl Heap {
             self.saved.pages_saved = pages_saved;
         }
         self.saved.restore(&mut self.words);
+        self.pages.resize(turn.mark);
         self.pages.uncover(turn.line);
         self.pages.remember(&turn.remembered);
         self.top = turn.mark;
@@ -153,6 +154,5 @@ impl Heap {
         self.saved.clear(&mut self.pages);
         self.undo_limit = 0;
         self.barrier_limit = self.line;
-        self.pages.resize(self.line);
     }
 }

@@ -15,8 +15,6 @@
 //! INVARIANT: the bytes depend on the graph alone, not on where its objects lie.
 //! It does not write the heap's registers or anything the values do not reach. Read next: `image/thaw.rs`.
 
-use std::collections::HashMap;
-
 use super::code::CodeWriter;
 use super::names::NamesWriter;
 use super::packed::PackedWriter;
@@ -73,7 +71,7 @@ pub fn freeze(heap: &Heap, roots: &[Value], code: &dyn CodeNames) -> Result<Imag
     let mut freezing = Freezing {
         heap,
         names: NamesWriter::new(code),
-        numbers: HashMap::new(),
+        numbers: vec![0; heap.statistics().words_used / 2],
         objects: Vec::new(),
         code: CodeWriter::default(),
         texts: PackedWriter::default(),
@@ -108,8 +106,9 @@ pub fn freeze(heap: &Heap, roots: &[Value], code: &dyn CodeNames) -> Result<Imag
 struct Freezing<'a> {
     heap: &'a Heap,
     names: NamesWriter<'a>,
-    /// The number of each object met, by its place in the heap; only ever looked up.
-    numbers: HashMap<usize, u64>,
+    /// For every second word of the heap, one more than the number of its object, or 0 if it was not met. Only touched pages of it
+    /// take memory.
+    numbers: Vec<u32>,
     /// The objects met, by number.
     objects: Vec<Value>,
     code: CodeWriter,
@@ -205,12 +204,13 @@ impl Freezing<'_> {
             return self.code.word(word, &mut self.names);
         }
         let met = self.objects.len() as u64;
-        let number = *self.numbers.entry(word.index()).or_insert(met);
-        if number == met {
-            self.objects.push(word);
-            self.code.reference(0);
-        } else {
-            self.code.reference(met - number);
+        match self.numbers[word.index() / 2] {
+            0 => {
+                self.objects.push(word);
+                self.numbers[word.index() / 2] = met as u32 + 1;
+                self.code.reference(0);
+            }
+            number => self.code.reference(met + 1 - u64::from(number)),
         }
         Ok(())
     }
