@@ -92,6 +92,8 @@ pub struct Heap {
     /// What old space held after the last major collection.
     words_live: usize,
     pages: Pages,
+    /// Empty room for the survivors of the next minor collection.
+    survivors: Vec<u64>,
     saved: SavedPages,
     registers: [Value; Register::COUNT],
     turn: Option<Box<Turn>>,
@@ -133,6 +135,7 @@ impl Heap {
             undo_limit: 0,
             words_live: 0,
             pages: Pages::default(),
+            survivors: Vec::new(),
             saved: SavedPages::default(),
             registers: Register::INITIAL,
             turn: None,

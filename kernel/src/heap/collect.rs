@@ -11,6 +11,9 @@ use super::pages::PAGE_WORDS;
 use super::{MAJOR_WORDS_MIN, Register};
 use crate::value::{Immediate, Value};
 
+/// Words of room for survivors that are kept from one collection to the next, because fresh memory costs more than copying.
+const SURVIVORS_KEPT: usize = 64 * 1024;
+
 /// Copies objects at `from` and above out of the heap's words; their places afterwards begin at `from`.
 struct Evacuation<'a> {
     words: &'a mut [u64],
@@ -110,10 +113,11 @@ impl Heap {
     pub fn collect_minor(&mut self, roots: &mut [&mut [Value]]) {
         let from = self.line.max(self.undo_limit);
         let remembered = self.pages.take_remembered();
+        let survivors = std::mem::take(&mut self.survivors);
         let mut evacuation = Evacuation {
             words: &mut self.words[..self.top],
             from,
-            survivors: Vec::with_capacity((self.top - from) / 4),
+            survivors,
         };
         for values in roots.iter_mut() {
             evacuation.forward_all(values);
@@ -126,9 +130,13 @@ impl Heap {
             }
         }
         evacuation.scan_survivors();
-        let survivors = evacuation.survivors;
+        let mut survivors = evacuation.survivors;
         self.top = from + survivors.len();
         self.words[from..self.top].copy_from_slice(&survivors);
+        if survivors.capacity() <= SURVIVORS_KEPT {
+            survivors.clear();
+            self.survivors = survivors;
+        }
         // Words promoted where they stand may share their first page with old ones.
         self.pages.mark_changed(self.line);
         self.line = self.top;
