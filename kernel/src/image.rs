@@ -7,6 +7,7 @@
 //! It does not store chunks and knows code only by name, through [`CodeNames`]. Read next: `image/freeze.rs`.
 
 mod code;
+mod code_space;
 mod freeze;
 mod names;
 mod packed;
@@ -22,7 +23,8 @@ pub use restore::restore;
 pub use snapshot::{Snapshot, snapshot};
 pub use thaw::thaw;
 
-use crate::heap::{HeapFull, Kind};
+use crate::heap::{Heap, HeapFull, Kind};
+use crate::value::Value;
 
 /// The version of the format that is written, and the only one that is read.
 const VERSION: u64 = 1;
@@ -36,16 +38,7 @@ pub struct CodePoint {
     pub offset: u32,
 }
 
-/// What a code position is used as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CodeRole {
-    /// The entry of a procedure, in a closure's code word.
-    Entry,
-    /// The point to which a call returns, in a frame.
-    Return,
-}
-
-/// How the machine's code positions and primitives are named.
+/// How the machine's code positions and primitives are named, and what they demand of the objects that refer to them.
 pub trait CodeNames {
     /// The name of a position of this process.
     fn name_of_position(&self, position: u32) -> Option<CodePoint>;
@@ -53,8 +46,17 @@ pub trait CodeNames {
     /// The position of a named place, if its unit is loaded and has it.
     fn position_of(&self, point: &CodePoint) -> Option<u32>;
 
-    /// The detail bits that a code or return word for `position` carries; nothing if the position cannot be used so.
-    fn detail_of_position(&self, position: u32, role: CodeRole) -> Option<u32>;
+    /// The detail bits of the code word of the procedure that begins at `position`, if one does.
+    fn entry_detail(&self, position: u32) -> Option<u32>;
+
+    /// Whether a frame of `distance_words` words, the slot of its result included, may wait for a return to `position`.
+    fn accepts_return(&self, position: u32, distance_words: u32) -> bool;
+
+    /// Whether the machine can run in a frame that waits for a return to `position` and whose register 0 holds `procedure`.
+    fn accepts_frame(&self, heap: &Heap, position: u32, procedure: Value) -> bool;
+
+    /// Whether a closure captures what its code expects.
+    fn accepts_closure(&self, heap: &Heap, closure: Value) -> bool;
 
     /// The stable name of the primitive at a table position of this process.
     fn primitive_name(&self, position: u32) -> &str;

@@ -12,14 +12,14 @@
 //! | 4 flonum | 0, or one more than the zigzag of an integral value | if 0, eight bytes, little endian |
 //! | 5 primitive | place in the name table | |
 //! | 6 entry | place of the unit in the name table | offset, a varint |
-//! | 7 return | the same | the same |
+//! | 7 return | the same | offset and distance, varints |
 //!
 //! INVARIANT: every word has one code.
 //! It does not know what references mean or how objects are framed. Read next: `image/freeze.rs`, `image/snapshot.rs`.
 
 use super::names::{NamesReader, NamesWriter};
 use super::packed::{put_varint, take_varint};
-use super::{ChunkName, CodeRole, ImageError};
+use super::{ChunkName, ImageError};
 use crate::value::{Immediate, Value};
 
 const FIXNUM: u8 = 0;
@@ -70,13 +70,14 @@ impl CodeWriter {
             let place = names.primitive(word.payload());
             self.tagged(PRIMITIVE, place);
         } else if word.is_immediate(Immediate::Code) {
-            let (place, offset) = names.point(word, CodeRole::Entry)?;
+            let (place, offset) = names.point(word)?;
             self.tagged(ENTRY, place);
             self.varint(offset.into());
         } else if word.is_immediate(Immediate::Return) {
-            let (place, offset) = names.point(word, CodeRole::Return)?;
+            let (place, offset) = names.point(word)?;
             self.tagged(RETURN, place);
             self.varint(offset.into());
+            self.varint(word.detail().into());
         } else {
             debug_assert!(word.is_immediate(Immediate::Constant));
             self.tagged(CONSTANT, word.payload().into());
@@ -196,14 +197,10 @@ impl<'a> CodeReader<'a> {
                 .map(Value::character),
             FLONUM => self.flonum(number)?,
             PRIMITIVE => names.primitive(number),
-            tag => {
-                let role = if tag == ENTRY {
-                    CodeRole::Entry
-                } else {
-                    CodeRole::Return
-                };
+            ENTRY => names.entry(number, self.varint()?).transpose()?,
+            _ => {
                 let offset = self.varint()?;
-                names.word(number, offset, role).transpose()?
+                names.returning(number, offset, self.varint()?).transpose()?
             }
         };
         word.map(Decoded::Word).ok_or(self.malformed("a word"))

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::packed::{PackedReader, PackedWriter};
-use super::{CodeNames, CodePoint, CodeRole, ImageError};
+use super::{CodeNames, CodePoint, ImageError};
 use crate::value::{Immediate, Value};
 
 /// Names under collection while words are written.
@@ -30,15 +30,17 @@ impl<'a> NamesWriter<'a> {
     }
 
     /// The place of the unit and the offset in it that name the position of a code or return word.
-    pub(super) fn point(&mut self, word: Value, role: CodeRole) -> Result<(u64, u32), ImageError> {
+    pub(super) fn point(&mut self, word: Value) -> Result<(u64, u32), ImageError> {
         let position = word.payload();
-        let unnamed = ImageError::UnnamedCode { position };
-        let Some(point) = self.code.name_of_position(position) else {
-            return Err(unnamed);
+        let is_accepted = if word.is_immediate(Immediate::Code) {
+            self.code.entry_detail(position) == Some(word.detail())
+        } else {
+            self.code.accepts_return(position, word.detail())
         };
-        if self.code.detail_of_position(position, role) != Some(word.detail()) {
-            return Err(unnamed);
-        }
+        let point = self.code.name_of_position(position).filter(|_| is_accepted);
+        let Some(point) = point else {
+            return Err(ImageError::UnnamedCode { position });
+        };
         let units = &mut self.units;
         let place = *self.unit_places.entry(point.unit).or_insert_with(|| {
             units.push(point.unit);
@@ -101,22 +103,35 @@ impl<'a> NamesReader<'a> {
         Ok(names)
     }
 
-    /// The code or return word for a place in the unit at `place`; nothing if there is no such place in the table.
-    pub(super) fn word(&self, place: u64, offset: u64, role: CodeRole) -> Option<Result<Value, ImageError>> {
+    /// The code word for a place in the unit at `place`; nothing if the table has no such unit.
+    pub(super) fn entry(&self, place: u64, offset: u64) -> Option<Result<Value, ImageError>> {
+        let point = self.point(place, offset)?;
+        let position = self.code.position_of(&point);
+        let word = position.and_then(|position| Some((position, self.code.entry_detail(position)?)));
+        Some(match word {
+            Some((position, detail)) => Ok(Value::immediate(Immediate::Code, position, detail)),
+            None => Err(ImageError::UnknownCode(point)),
+        })
+    }
+
+    /// The return word for a place in the unit at `place`, as [`NamesReader::entry`].
+    pub(super) fn returning(&self, place: u64, offset: u64, distance: u64) -> Option<Result<Value, ImageError>> {
+        let point = self.point(place, offset)?;
+        let distance = u32::try_from(distance).ok()?;
+        let position = self.code.position_of(&point);
+        Some(
+            match position.filter(|&position| self.code.accepts_return(position, distance)) {
+                Some(position) => Ok(Value::immediate(Immediate::Return, position, distance)),
+                None => Err(ImageError::UnknownCode(point)),
+            },
+        )
+    }
+
+    fn point(&self, place: u64, offset: u64) -> Option<CodePoint> {
         let unit = *self.units.get(usize::try_from(place).ok()?)?;
-        let point = CodePoint {
+        Some(CodePoint {
             unit,
             offset: u32::try_from(offset).ok()?,
-        };
-        let position = self.code.position_of(&point);
-        let found = position.and_then(|position| Some((position, self.code.detail_of_position(position, role)?)));
-        let class = match role {
-            CodeRole::Entry => Immediate::Code,
-            CodeRole::Return => Immediate::Return,
-        };
-        Some(match found {
-            Some((position, detail)) => Ok(Value::immediate(class, position, detail)),
-            None => Err(ImageError::UnknownCode(point)),
         })
     }
 

@@ -8,7 +8,7 @@ use super::code::{CodeReader, Decoded, unzigzag};
 use super::freeze::{FLAGGED, PAIR};
 use super::names::NamesReader;
 use super::packed::PackedReader;
-use super::shape::{is_well_formed, may_be_field};
+use super::shape::{do_chains_end, is_well_formed, may_be_field};
 use super::snapshot::RANGE_WORDS;
 use super::thaw::check_name;
 use super::{Chunk, ChunkName, CodeNames, ImageError, VERSION};
@@ -69,7 +69,7 @@ pub fn restore(
         return Err(ImageError::WrongShape(None));
     }
     let mut heap = Heap::from_words(limits, restoring.words, registers, words_live.min(length))?;
-    check(&heap)?;
+    check(&heap, code)?;
     heap.record_snapshot(chunk_names);
     Ok(heap)
 }
@@ -217,7 +217,7 @@ fn word_at(
 }
 
 /// Checks every reference, then every shape.
-fn check(heap: &Heap) -> Result<(), ImageError> {
+fn check(heap: &Heap, code: &dyn CodeNames) -> Result<(), ImageError> {
     let words = heap.old_words();
     let mut starts = vec![false; words.len().div_ceil(2)];
     let mut objects = Vec::new();
@@ -241,11 +241,11 @@ fn check(heap: &Heap) -> Result<(), ImageError> {
     if !objects.iter().all(|&object| are_sound(object)) || !registers().all(is_sound) {
         return Err(ImageError::DanglingReference);
     }
-    if let Some(&object) = objects.iter().find(|&&object| !is_well_formed(heap, object)) {
+    if let Some(&object) = objects.iter().find(|&&object| !is_well_formed(heap, code, object)) {
         return Err(ImageError::WrongShape(heap.kind_of(object)));
     }
     let has_sound_registers = registers().all(may_be_field) && heap.has_sound_registers();
-    if has_sound_registers {
+    if has_sound_registers && do_chains_end(heap, objects.iter().copied()) {
         Ok(())
     } else {
         Err(ImageError::WrongShape(None))

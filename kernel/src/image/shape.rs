@@ -1,8 +1,12 @@
 //! Whether an object that came from outside is what its kind promises the rest of the kernel.
 //!
-//! INVARIANT: accessors of the heap, the collector, equality, hashing and tables neither fail nor loop on well-formed objects.
-//! It does not check that frames fit the code they return to; the machine does when it resumes them. Read next: `heap/kind.rs`.
+//! INVARIANT: accessors of the heap, the collector, equality, hashing and tables neither fail nor loop on well-formed objects; frames
+//! can be walked, and [`CodeNames`] has accepted each of them and each closure.
+//! It cannot tell which registers of a frame must hold cells. Read next: `heap/kind.rs`.
 
+use std::collections::BTreeMap;
+
+use super::CodeNames;
 use crate::heap::kind::{condition, continuation, link, opaque, parameter, promise, prompt_link, record_type, symbol};
 use crate::heap::{Flags, Heap, Kind};
 use crate::value::{Immediate, Value};
@@ -15,7 +19,7 @@ pub(super) fn may_be_field(word: Value) -> bool {
 }
 
 /// Whether `object`, a reference to a pair or header in place, has the shape of its kind.
-pub(super) fn is_well_formed(heap: &Heap, object: Value) -> bool {
+pub(super) fn is_well_formed(heap: &Heap, code: &dyn CodeNames, object: Value) -> bool {
     let Some(header) = heap.header(object) else {
         return object.is_pair() && may_be_field(heap.car(object)) && may_be_field(heap.cdr(object));
     };
@@ -34,7 +38,10 @@ pub(super) fn is_well_formed(heap: &Heap, object: Value) -> bool {
         .iter()
         .skip((header.kind == Kind::Closure).into())
         .all(|&word| is_field(Value::from_bits(word)));
-    are_fields && has_fields_of_kind(heap, object, header.kind, header.length as usize)
+    are_fields
+        && has_fields_of_kind(heap, object, header.kind, header.length as usize)
+        && (header.kind != Kind::Closure || code.accepts_closure(heap, object))
+        && (header.kind != Kind::Link || has_sound_frames(heap, code, object))
 }
 
 fn has_fields_of_kind(heap: &Heap, object: Value, kind: Kind, length: usize) -> bool {
@@ -76,6 +83,53 @@ fn has_fields_of_kind(heap: &Heap, object: Value, kind: Kind, length: usize) -> 
         Kind::Vector | Kind::Values | Kind::Frames | Kind::Port | Kind::Environment => true,
         Kind::NarrowCharacters | Kind::WideCharacters | Kind::Bytevector | Kind::Bignum | Kind::Flonum => false,
     }
+}
+
+/// Whether the frames of a link can be walked from its limit down, and the code accepts each.
+fn has_sound_frames(heap: &Heap, code: &dyn CodeNames, segment: Value) -> bool {
+    let frames = heap.field(segment, link::FRAMES);
+    let mut remaining = heap.field(segment, link::LIMIT).as_fixnum().unwrap_or(0) as usize;
+    if remaining > heap.object_length(frames) {
+        return false;
+    }
+    while remaining > 0 {
+        let point = heap.field(frames, remaining - 1);
+        let words = point.detail() as usize;
+        if !point.is_immediate(Immediate::Return) || words < 2 || words > remaining {
+            return false;
+        }
+        let start = remaining - words;
+        let registers = (start..remaining - 1).map(|register| heap.field(frames, register));
+        if !code.accepts_frame(heap, point.payload(), heap.field(frames, start))
+            || !registers.into_iter().all(may_be_field)
+        {
+            return false;
+        }
+        remaining = start;
+    }
+    true
+}
+
+/// Whether the chain of continuation segments from each of `objects` that is one comes to an end.
+pub(super) fn do_chains_end(heap: &Heap, objects: impl Iterator<Item = Value>) -> bool {
+    let next_of = |object: Value| match heap.kind_of(object) {
+        Some(Kind::Link) => Some(heap.field(object, link::NEXT)),
+        Some(Kind::PromptLink) => Some(heap.field(object, prompt_link::NEXT)),
+        _ => None,
+    };
+    // The walk that first came to each segment: meeting one of an earlier walk is an end, meeting one of the same walk a cycle.
+    let mut walks = BTreeMap::new();
+    for (walk, first) in objects.enumerate() {
+        let mut segment = first;
+        while let Some(next) = next_of(segment) {
+            match walks.insert(segment.index(), walk) {
+                None => segment = next,
+                Some(earlier) if earlier == walk => return false,
+                Some(_) => break,
+            }
+        }
+    }
+    true
 }
 
 fn is_characters(heap: &Heap, storage: Value) -> bool {

@@ -38,10 +38,10 @@ impl Loaded {
         Value::immediate(Immediate::Code, position, self.detail(position))
     }
 
-    /// The return word after `place`.
-    pub(super) fn returning(&self, place: u32) -> Value {
+    /// The return word after `place` for a frame of `words` words.
+    pub(super) fn returning(&self, place: u32, words: u32) -> Value {
         let position = self.base + (place * 2 + 1) % (self.units * UNIT_LENGTH);
-        Value::immediate(Immediate::Return, position, self.detail(position))
+        Value::immediate(Immediate::Return, position, words)
     }
 
     /// A primitive.
@@ -69,9 +69,20 @@ impl CodeNames for Loaded {
         (point.offset < UNIT_LENGTH).then_some(self.base + unit * UNIT_LENGTH + point.offset)
     }
 
-    fn detail_of_position(&self, position: u32, role: CodeRole) -> Option<u32> {
-        let is_entry = (position - self.base).is_multiple_of(2);
-        (is_entry == (role == CodeRole::Entry)).then(|| self.detail(position))
+    fn entry_detail(&self, position: u32) -> Option<u32> {
+        (position - self.base).is_multiple_of(2).then(|| self.detail(position))
+    }
+
+    fn accepts_return(&self, position: u32, distance_words: u32) -> bool {
+        !(position - self.base).is_multiple_of(2) && distance_words < 1000
+    }
+
+    fn accepts_frame(&self, heap: &Heap, _: u32, procedure: Value) -> bool {
+        heap.is_kind(procedure, Kind::Closure)
+    }
+
+    fn accepts_closure(&self, heap: &Heap, closure: Value) -> bool {
+        heap.object_length(closure) < 100
     }
 
     fn primitive_name(&self, position: u32) -> &str {

@@ -9,7 +9,7 @@ use super::code::{CodeReader, Decoded};
 use super::freeze::{FLAGGED, Framing, PAIR};
 use super::names::NamesReader;
 use super::packed::PackedReader;
-use super::shape::{is_well_formed, may_be_field};
+use super::shape::{do_chains_end, is_well_formed, may_be_field};
 use super::{Chunk, ChunkName, CodeNames, Image, ImageError, VERSION};
 use crate::heap::kind::record_type;
 use crate::heap::{Flags, Heap, Kind, Register};
@@ -31,6 +31,7 @@ pub fn thaw(image: &Image, heap: &mut Heap, code: &dyn CodeNames) -> Result<Vec<
     let names = NamesReader::read(&mut reader, code)?;
     let mut thawing = Thawing {
         heap,
+        code,
         names,
         objects: Vec::new(),
         words: Vec::new(),
@@ -79,6 +80,7 @@ struct Pending {
 
 struct Thawing<'a> {
     heap: &'a mut Heap,
+    code: &'a dyn CodeNames,
     names: NamesReader<'a>,
     /// The objects, by number.
     objects: Vec<Pending>,
@@ -220,13 +222,15 @@ impl Thawing<'_> {
             let hashes: Vec<u64> = hashes.by_ref().take(hash_count).collect();
             self.fill_table(table, own, &hashes)?;
         }
-        match objects
-            .iter()
-            .find(|pending| !is_well_formed(self.heap, pending.object))
-        {
-            Some(pending) => Err(ImageError::WrongShape(self.heap.kind_of(pending.object))),
-            None if roots.iter().all(|&root| may_be_field(root)) => Ok(roots.to_vec()),
-            None => Err(ImageError::WrongShape(None)),
+        let is_misshapen = |pending: &&Pending| !is_well_formed(self.heap, self.code, pending.object);
+        if let Some(pending) = objects.iter().find(is_misshapen) {
+            return Err(ImageError::WrongShape(self.heap.kind_of(pending.object)));
+        }
+        let do_chains_end = do_chains_end(self.heap, objects.iter().map(|pending| pending.object));
+        if do_chains_end && roots.iter().all(|&root| may_be_field(root)) {
+            Ok(roots.to_vec())
+        } else {
+            Err(ImageError::WrongShape(None))
         }
     }
 

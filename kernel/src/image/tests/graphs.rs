@@ -156,7 +156,7 @@ fn shell(heap: &mut Heap, recipe: &Recipe, code: &Loaded) -> Value {
                     frames,
                     field,
                     if is_return {
-                        code.returning(place)
+                        code.returning(place, place)
                     } else {
                         code.entry(place)
                     },
@@ -165,10 +165,20 @@ fn shell(heap: &mut Heap, recipe: &Recipe, code: &Loaded) -> Value {
             frames
         }
         Recipe::Continuation(_) => {
-            let frames = heap.make(Kind::Frames, &[code.returning(3), Value::TRUE]).unwrap();
-            let segment = heap.make(Kind::Link, &[frames, Value::small(2), Value::NIL]).unwrap();
+            let closure = heap.make(Kind::Closure, &[code.entry(3)]).unwrap();
+            let words = [
+                closure,
+                Value::TRUE,
+                code.returning(3, 3),
+                closure,
+                code.returning(4, 2),
+                Value::TRUE,
+            ];
+            let frames = heap.make(Kind::Frames, &words).unwrap();
+            let older = heap.make(Kind::Link, &[frames, Value::small(3), Value::NIL]).unwrap();
+            let segment = heap.make(Kind::Link, &[frames, Value::small(5), older]).unwrap();
             assert_eq!(heap.object_length(segment), link::LENGTH);
-            heap.make(Kind::Continuation, &[segment, Value::small(2), Value::NIL, Value::NIL])
+            heap.make(Kind::Continuation, &[segment, Value::small(5), Value::NIL, Value::NIL])
                 .unwrap()
         }
         Recipe::Table(dictionary, _) => if *dictionary {

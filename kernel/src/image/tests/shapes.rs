@@ -17,7 +17,7 @@ fn check_refused(kind: Kind, fields: &[Value]) {
 
 #[test]
 fn misshapen_objects_are_refused() {
-    let (zero, code, returning) = (Value::ZERO, HERE.entry(1), HERE.returning(1));
+    let (zero, code, returning) = (Value::ZERO, HERE.entry(1), HERE.returning(1, 2));
     check_refused(Kind::Closure, &[]);
     check_refused(Kind::Closure, &[zero]);
     check_refused(Kind::Closure, &[code, returning]);
@@ -42,6 +42,45 @@ fn misshapen_objects_are_refused() {
     check_refused(Kind::Condition, &[zero; 5]);
     check_refused(Kind::Opaque, &[Value::TRUE, zero, zero]);
     check_refused(Kind::PromptTag, &[]);
+}
+
+/// Freezes a segment over these frames that is its own continuation if `is_cyclic`, and gives the outcome of the thaw.
+fn thaw_segment(frames: &[Value], limit: i32, is_cyclic: bool) -> Result<(), ImageError> {
+    let mut heap = roomy();
+    let closure = heap.make(Kind::Closure, &[HERE.entry(1)]).unwrap();
+    let words: Vec<Value> = frames
+        .iter()
+        .map(|&word| if word == Value::EOF { closure } else { word })
+        .collect();
+    let frames = heap.make(Kind::Frames, &words).unwrap();
+    let segment = heap
+        .make(Kind::Link, &[frames, Value::small(limit), Value::NIL])
+        .unwrap();
+    if is_cyclic {
+        heap.set_field(segment, link::NEXT, segment);
+    }
+    let image = freeze(&heap, &[segment], &HERE).unwrap();
+    thaw(&image, &mut roomy(), &HERE).map(|_| ())
+}
+
+#[test]
+fn frames_that_cannot_be_walked_are_refused() {
+    // The end of file stands for a closure.
+    let procedure = Value::EOF;
+    let point = |words| HERE.returning(1, words);
+    let good = [procedure, point(2), procedure, Value::TRUE, point(3)];
+    let refused = Err(ImageError::WrongShape(Some(Kind::Link)));
+    assert_eq!(thaw_segment(&good, 5, false), Ok(()));
+    assert_eq!(thaw_segment(&good, 2, false), Ok(()));
+    assert_eq!(thaw_segment(&good, 0, false), Ok(()));
+    assert_eq!(thaw_segment(&good, 5, true), Err(ImageError::WrongShape(None)));
+    assert_eq!(thaw_segment(&good, 4, false), refused);
+    assert_eq!(thaw_segment(&good, 6, false), refused);
+    assert_eq!(thaw_segment(&[procedure, point(3)], 2, false), refused);
+    assert_eq!(thaw_segment(&[procedure, point(1)], 2, false), refused);
+    assert_eq!(thaw_segment(&[procedure, Value::TRUE], 2, false), refused);
+    assert_eq!(thaw_segment(&[Value::TRUE, point(2)], 2, false), refused);
+    assert_eq!(thaw_segment(&[procedure, point(2), point(3)], 3, false), refused);
 }
 
 #[test]
