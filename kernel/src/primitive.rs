@@ -182,7 +182,6 @@ mod promise;
 mod port;
 mod print;
 mod read;
-mod control;
 
 /// The position of `values` in [`all`]: it stands first after the control blocks.
 pub(crate) const VALUES_POSITION: u32 = control::CONTROL_TABLE.len() as u32;
