@@ -9,16 +9,16 @@
 mod support {
     pub(crate) mod expectation;
     pub(crate) mod scan;
+    pub(crate) mod script;
+    pub(crate) mod session;
 }
 
 use std::path::Path;
 
-fn is_well_formed(_: &Path, script: String) -> datatest_stable::Result<()> {
-    support::expectation::steps(&script)
-        .map(drop)
-        .map_err(|error| error.to_string().into())
+fn agrees(_: &Path, script: String) -> datatest_stable::Result<()> {
+    support::script::run(&script, &mut support::session::Session::new()).map_err(Into::into)
 }
 
 datatest_stable::harness! {
-    { test = is_well_formed, root = "tests/scripts", pattern = r"\.scm$" },
+    { test = agrees, root = "tests/scripts", pattern = r"\.scm$" },
 }

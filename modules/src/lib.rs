@@ -5,4 +5,5 @@
 //! In suggested reading order.
 
 pub mod resolver;
+pub mod loader;
 pub mod source;

@@ -1,0 +1,149 @@
+//! An interactive session on the kernel and the standard library alone, for scripts.
+//!
+//! INVARIANT: each input is evaluated to its end or raises; nothing in a script reaches the world, so a request to the host is an error.
+//! Read next: `script.rs`.
+
+use duet_kernel::code::CodeSpace;
+use duet_kernel::heap::kind::condition;
+use duet_kernel::heap::{Kind, Limits};
+use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::primitive::{Body, Primitive};
+use duet_kernel::printer::{Style, print};
+use duet_kernel::value::Value;
+use duet_modules::loader::{Loader, ProgramError};
+use duet_modules::source::Embedded;
+
+use super::script::{Evaluate, Raised};
+
+const LIMITS: Limits = Limits { bytes_max: 64 << 20 };
+const FUEL: u64 = 50_000_000;
+const PRINTED_CHARACTERS_MAX: usize = 1 << 20;
+
+/// A session with definitions that last from one input to the next.
+pub(crate) struct Session {
+    machine: Machine,
+    instance: Instance,
+    code: CodeSpace,
+    loader: Loader,
+}
+
+impl Session {
+    pub(crate) fn new() -> Session {
+        let code = CodeSpace::new(&host_primitives());
+        let loader = Loader::new(&code, vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
+        Session {
+            machine: Machine::new(),
+            instance: Instance::new(LIMITS),
+            code,
+            loader,
+        }
+    }
+
+    fn run_unit(&mut self, unit: usize) -> Result<Value, Raised> {
+        let procedure = self
+            .instance
+            .unit_procedure(&self.code, unit)
+            .map_err(|error| host_error(&error))?;
+        self.machine.start(&mut self.instance, procedure, &[]);
+        let mut fuel = FUEL;
+        let outcome = self
+            .machine
+            .run(&mut self.instance, &self.code, &mut fuel)
+            .map_err(|error| host_error(&error))?;
+        match outcome {
+            Outcome::Finished(value) => Ok(value),
+            Outcome::Uncaught(object) => Err(self.raised(object)),
+            Outcome::OutOfFuel => Err(Raised {
+                kind: "out-of-fuel".into(),
+                message: "the script does not end".into(),
+            }),
+            Outcome::Request { primitive, .. } => {
+                let name = self.code.primitives()[primitive as usize].name;
+                Err(Raised {
+                    kind: "host-request".into(),
+                    message: format!("the script asks the host for {name}"),
+                })
+            }
+        }
+    }
+
+    fn raised(&self, object: Value) -> Raised {
+        let heap = &self.instance.heap;
+        if !heap.is_kind(object, Kind::Condition) {
+            return Raised {
+                kind: self.printed(object),
+                message: "a raised object".into(),
+            };
+        }
+        let message = heap.field(object, condition::MESSAGE);
+        Raised {
+            kind: self.printed(heap.field(object, condition::KIND)),
+            message: if heap.is_string(message) {
+                heap.string_text(message)
+            } else {
+                self.printed(message)
+            },
+        }
+    }
+
+    fn printed(&self, value: Value) -> String {
+        print(
+            &self.instance.heap,
+            &self.code,
+            value,
+            Style::Write,
+            PRINTED_CHARACTERS_MAX,
+        )
+        .unwrap_or_default()
+    }
+}
+
+impl Evaluate for Session {
+    fn evaluate(&mut self, text: &str) -> Result<String, Raised> {
+        let loaded = self
+            .loader
+            .interaction(&mut self.code, "script", text)
+            .map_err(|error| match error {
+                ProgramError::Source(diagnostics) => {
+                    let message = diagnostics
+                        .iter()
+                        .map(|diagnostic| format!("{}", diagnostic.kind))
+                        .collect::<Vec<_>>();
+                    Raised {
+                        kind: "syntax".into(),
+                        message: message.join("; "),
+                    }
+                }
+                error => host_error(&error),
+            })?;
+        let mut value = Value::UNSPECIFIED;
+        for unit in loaded.units {
+            value = self.run_unit(unit)?;
+        }
+        Ok(self.printed(value))
+    }
+}
+
+fn host_error(error: &dyn std::fmt::Display) -> Raised {
+    Raised {
+        kind: "host".into(),
+        message: error.to_string(),
+    }
+}
+
+/// The host procedures that the standard library mentions; calling one ends the script.
+fn host_primitives() -> Vec<Primitive> {
+    HOST_NAMES
+        .iter()
+        .map(|name| Primitive {
+            name,
+            parameters: "",
+            least: 0,
+            most: None,
+            documentation: "",
+            body: Body::Host,
+        })
+        .collect()
+}
+
+const HOST_NAMES: &[&str] = &[];
