@@ -9,6 +9,7 @@ use super::kind::{Header, symbol};
 use super::major::Copying;
 use super::register::Register;
 use super::{Heap, HeapFull, Kind};
+use crate::number::FIXNUM_MAX;
 use crate::value::Value;
 
 const SLOTS_INITIAL: usize = 16;
@@ -162,7 +163,7 @@ impl Heap {
 
 /// The part of a text's hash that a symbol keeps: what fits a fixnum and leaves the low bits, which choose the slot.
 fn hash_fixnum(hash: u64) -> Value {
-    Value::length((hash & (u64::MAX >> 3)) as usize)
+    Value::length((hash & FIXNUM_MAX as u64) as usize)
 }
 
 fn slot_of(hash: Value, slots: usize) -> usize {

@@ -18,6 +18,9 @@ pub(super) struct SavedPages {
     pages_saved: u64,
 }
 
+/// Words of room for saved pages that are kept from one turn to the next.
+const WORDS_KEPT: usize = 64 * 1024;
+
 impl SavedPages {
     /// Keeps the words of `page` that lie below `undo_limit`.
     pub(super) fn save(&mut self, page: u32, words: &[u64], undo_limit: usize) {
@@ -58,6 +61,7 @@ impl SavedPages {
         }
         self.pages.clear();
         self.words.clear();
+        self.words.shrink_to(WORDS_KEPT);
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::CodeNames;
-use crate::heap::kind::{condition, continuation, link, opaque, parameter, promise, prompt_link, record_type, symbol};
+use crate::heap::kind::{condition, link, opaque, port, promise, prompt_link, record_type, symbol};
 use crate::heap::{Flags, Heap, Kind};
 use crate::value::{Immediate, Value};
 
@@ -51,10 +51,8 @@ fn has_fields_of_kind(heap: &Heap, object: Value, kind: Kind, length: usize) -> 
     let is_count = |place: usize| field(place).as_fixnum().is_some_and(|count| count >= 0);
     match kind {
         Kind::Closure => length > 0 && field(0).is_immediate(Immediate::Code),
-        Kind::Continuation => {
-            length == continuation::LENGTH && is_link(continuation::LINK) && is_count(continuation::LIMIT)
-        }
-        Kind::Parameter => length == parameter::LENGTH,
+        // The machine takes whatever carries the procedure tag for a closure.
+        Kind::Continuation | Kind::Parameter => false,
         Kind::String => length == 1 && is_characters(heap, field(0)),
         Kind::Symbol => {
             length == symbol::LENGTH
@@ -80,7 +78,16 @@ fn has_fields_of_kind(heap: &Heap, object: Value, kind: Kind, length: usize) -> 
         }
         Kind::PromptLink => length == prompt_link::LENGTH && is_link(prompt_link::NEXT) && is_count(prompt_link::LIMIT),
         Kind::Opaque => length == opaque::LENGTH && is_count(opaque::CLASS) && is_count(opaque::ID),
-        Kind::Vector | Kind::Values | Kind::Frames | Kind::Port | Kind::Environment => true,
+        Kind::Port => {
+            let count = |place: usize| field(place).as_fixnum();
+            length == port::LENGTH
+                && is_count(port::FLAGS)
+                && is(port::BUFFER, Kind::Bytevector)
+                && is_count(port::START)
+                && count(port::START) <= count(port::END)
+                && count(port::END) <= Some(heap.object_length(field(port::BUFFER)) as i64)
+        }
+        Kind::Vector | Kind::Values | Kind::Frames | Kind::Environment => true,
         Kind::NarrowCharacters | Kind::WideCharacters | Kind::Bytevector | Kind::Bignum | Kind::Flonum => false,
     }
 }

@@ -1,6 +1,6 @@
 //! Properties of images and snapshots.
 
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap is a failed test")]
 #![allow(clippy::wildcard_enum_match_arm, reason = "tests of some kinds pass over the others")]
 
 mod corruption;
@@ -10,7 +10,7 @@ mod sizes;
 mod snapshots;
 
 use super::*;
-use crate::heap::kind::{condition, continuation, link, opaque};
+use crate::heap::kind::{condition, link, opaque, port};
 use crate::heap::{Heap, Limits};
 use crate::value::{Immediate, Value};
 

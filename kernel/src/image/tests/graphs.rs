@@ -90,7 +90,7 @@ pub(super) fn build(heap: &mut Heap, recipes: &[Recipe], code: &Loaded) -> Vec<V
                 heap.set_field(node, 0, at(label));
                 fill(heap, node, 1, fields, &at);
             }
-            Recipe::Continuation(dynamic) => heap.set_field(node, continuation::DYNAMIC, at(dynamic)),
+            Recipe::Continuation(dynamic) => heap.set_field(node, 3, at(dynamic)),
             Recipe::Opaque(_, _, payload) => heap.set_field(node, opaque::PAYLOAD, at(payload)),
             _ => {}
         }
@@ -142,6 +142,12 @@ fn shell(heap: &mut Heap, recipe: &Recipe, code: &Loaded) -> Value {
             let numerator = heap.big_integer(&numerator).unwrap();
             heap.make(Kind::Ratio, &[numerator, Value::small(2)]).unwrap()
         }
+        _ => compound_shell(heap, recipe, code),
+    }
+}
+
+fn compound_shell(heap: &mut Heap, recipe: &Recipe, code: &Loaded) -> Value {
+    match recipe {
         Recipe::Pair(..) => heap.cons(Value::NIL, Value::NIL).unwrap(),
         Recipe::Object(kind, fields) => object_shell(heap, *kind, fields.len()),
         Recipe::Closure(place, captured) => {
@@ -178,7 +184,7 @@ fn shell(heap: &mut Heap, recipe: &Recipe, code: &Loaded) -> Value {
             let older = heap.make(Kind::Link, &[frames, Value::small(3), Value::NIL]).unwrap();
             let segment = heap.make(Kind::Link, &[frames, Value::small(5), older]).unwrap();
             assert_eq!(heap.object_length(segment), link::LENGTH);
-            heap.make(Kind::Continuation, &[segment, Value::small(5), Value::NIL, Value::NIL])
+            heap.make(Kind::Closure, &[code.entry(2), segment, Value::NIL, Value::NIL])
                 .unwrap()
         }
         Recipe::Table(dictionary, _) => if *dictionary {
@@ -193,27 +199,28 @@ fn shell(heap: &mut Heap, recipe: &Recipe, code: &Loaded) -> Value {
         }
         Recipe::Record(_, fields) => heap.allocate(Kind::Record, 1 + fields.len()).unwrap(),
         Recipe::Opaque(class, id, _) => heap.make_opaque((*class).into(), (*id).into(), Value::NIL).unwrap(),
+        atom => panic!("{atom:?} is made whole"),
     }
 }
 
 fn object_shell(heap: &mut Heap, kind: u8, length: usize) -> Value {
-    let kinds = [
-        Kind::Vector,
-        Kind::Cell,
-        Kind::Values,
-        Kind::Promise,
-        Kind::Condition,
-        Kind::Parameter,
-    ];
+    let kinds = [Kind::Vector, Kind::Cell, Kind::Values, Kind::Promise, Kind::Condition];
     let more = [Kind::PromptTag, Kind::PromptLink, Kind::Port, Kind::Environment];
-    match [&kinds[..], &more].concat()[usize::from(kind) % 10] {
+    match [&kinds[..], &more].concat()[usize::from(kind) % 9] {
         Kind::Cell => heap.make_cell(Value::NIL).unwrap(),
         Kind::Promise => heap.allocate(Kind::Promise, 2).unwrap(),
-        Kind::Parameter => heap.allocate(Kind::Parameter, 2).unwrap(),
         Kind::PromptTag => heap.allocate(Kind::PromptTag, 1).unwrap(),
         Kind::Condition => {
             let name = heap.intern("error").unwrap();
             heap.make(Kind::Condition, &[name; condition::LENGTH]).unwrap()
+        }
+        Kind::Port => {
+            let buffer = heap.bytevector(&[1; 8]).unwrap();
+            heap.make(
+                Kind::Port,
+                &[Value::ZERO, buffer, Value::small(2), Value::small(8), Value::FALSE],
+            )
+            .unwrap()
         }
         Kind::PromptLink => {
             let fields = [
@@ -235,6 +242,7 @@ fn open_fields(heap: &Heap, object: Value) -> (usize, usize) {
     match heap.kind_of(object) {
         Some(Kind::Condition) => (condition::KIND + 1, condition::LENGTH),
         Some(Kind::PromptLink) => (0, 2),
+        Some(Kind::Port) => (port::STREAM, port::LENGTH),
         _ => (0, heap.object_length(object)),
     }
 }
