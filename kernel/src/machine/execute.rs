@@ -300,16 +300,23 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
-    fn cell_ref(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        self.set(instruction.a(), self.object_field(self.get(instruction.b()), 1));
+    fn cell_ref(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let cell = self.get(instruction.b());
+        if !self.is_cell(cell) {
+            return slowly!(self, cold.not_a_cell(*self));
+        }
+        self.set(instruction.a(), self.object_field(cell, 1));
         Flow::Next
     }
 
     #[inline(always)]
     fn cell_set(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        let index = self.get(instruction.a()).index() + 1;
-        cold.heap.note_write(index);
-        self.fill(index, self.get(instruction.b()));
+        let cell = self.get(instruction.a());
+        if !self.is_cell(cell) {
+            return slowly!(self, cold.not_a_cell(*self));
+        }
+        cold.heap.note_write(cell.index() + 1);
+        self.fill(cell.index() + 1, self.get(instruction.b()));
         Flow::Next
     }
 
@@ -795,6 +802,12 @@ impl Execute for Hot {
 }
 
 impl Hot {
+    /// Whether the word is a cell. Compiled code only makes cells where it uses them; but frames and closures also come from images, whose bytes may be anything.
+    #[inline(always)]
+    fn is_cell(&self, value: Value) -> bool {
+        value.is_object() && self.object_field(value, 0) == crate::heap::CELL_HEADER
+    }
+
     /// The position that `index` names in `vector`, if both are what they should be and the vector may be written when `for_writing`.
     #[inline(always)]
     fn element(&self, vector: Value, index: Value, for_writing: bool) -> Option<usize> {

@@ -223,6 +223,20 @@ impl Cold<'_> {
         self.signal(hot, condition)
     }
 
+    /// The condition of a frame or closure, from a damaged image, that lacks the cell its code needs.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn not_a_cell(&mut self, hot: Hot) -> (Hot, Flow) {
+        let message = "an image lacks the variable that its code assigns".into();
+        let failure = Failure::Condition {
+            kind: "damaged-image",
+            message,
+            irritants: vec![],
+        };
+        let condition = self.failure_condition(hot, "", &failure, |_| Value::FALSE);
+        self.signal(hot, condition)
+    }
+
     #[cold]
     #[inline(never)]
     pub(super) fn vector_failure(
