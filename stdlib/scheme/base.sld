@@ -10,8 +10,8 @@
     eof-object? eq? equal? eqv? even? exact exact-integer-sqrt exact-integer? exact? expt floor
     floor-quotient floor-remainder floor/ gcd get-output-bytevector get-output-string if include include-ci
     inexact inexact? input-port-open? input-port? integer->char integer? lambda lcm length let let*
-    let-syntax letrec letrec* letrec-syntax list list->string list->vector list-copy list-ref list-tail list?
-    make-bytevector make-string make-vector max memq memv min modulo negative? not null? number->string
+    let-syntax letrec letrec* letrec-syntax list list->string list->vector list-copy list-ref list-set! list-tail list?
+    make-bytevector make-list make-string make-vector max memq memv min modulo negative? not null? number->string
     number? numerator odd? open-input-bytevector open-input-string open-output-bytevector open-output-string
     or output-port-open? output-port? pair? port? positive? procedure? quasiquote quote quotient rational?
     rationalize real? remainder reverse round set! set-car! set-cdr! square string string->list
@@ -26,7 +26,7 @@
     guard error-object? error-object-message error-object-irritants read-error? file-error? make-parameter
     parameterize
     ;; Sequences.
-    map for-each member assoc make-list list-set! vector-map vector-for-each string-map string-for-each
+    map for-each member assoc vector-map vector-for-each string-map string-for-each
     ;; Derived syntax.
     let-values let*-values features
     ;; Ports.

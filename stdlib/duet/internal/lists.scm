@@ -138,19 +138,6 @@
           ((pair? tree) (loop (car tree) (loop (cdr tree) rest)))
           (else (cons tree rest)))))
 
-;;;> A list of `count` numbers, from `start` (0) in steps of `step` (1).
-(define iota
-  (case-lambda
-    ((count) (iota count 0 1))
-    ((count start) (iota count start 1))
-    ((count start step)
-     (let loop ((index (- count 1)) (numbers '()))
-       (if (< index 0) numbers (loop (- index 1) (cons (+ start (* index step)) numbers)))))))
-
-;;;> The last pair of a non-empty list.
-(define (last-pair list)
-  (if (pair? (cdr list)) (last-pair (cdr list)) list))
-
 ;;;> The last element of a non-empty list.
 (define (last list) (car (last-pair list)))
 

@@ -46,7 +46,7 @@
 ;;;> The first tail of the list whose first element is the object, by `equal?` or another predicate; or #f.
 (define member
   (case-lambda
-    ((object list) (member object list equal?))
+    ((object list) (%member object list))
     ((object list same?)
      (let loop ((rest list))
        (cond ((not (pair? rest)) (%check-end 'member rest) #f)
@@ -56,24 +56,12 @@
 ;;;> The first pair of the list whose car is the object, by `equal?` or another predicate; or #f.
 (define assoc
   (case-lambda
-    ((object list) (assoc object list equal?))
+    ((object list) (%assoc object list))
     ((object list same?)
      (let loop ((rest list))
        (cond ((not (pair? rest)) (%check-end 'assoc rest) #f)
              ((same? object (car (car rest))) (car rest))
              (else (loop (cdr rest))))))))
-
-;;;> A list of `count` elements, each the same.
-(define make-list
-  (case-lambda
-    ((count) (make-list count #f))
-    ((count fill)
-     (let loop ((left count) (result '()))
-       (if (> left 0) (loop (- left 1) (cons fill result)) result)))))
-
-;;;> Replaces the element at an index of a list.
-(define (list-set! list index value)
-  (set-car! (list-tail list index) value))
 
 (define (%shortest lengths)
   (apply min lengths))

@@ -1,6 +1,6 @@
 ;;; Higher-order procedures of (scheme base) on lists, vectors and strings.
 (define-library (duet internal sequences)
-  (export map for-each member assoc make-list list-set!
+  (export map for-each member assoc
           vector-map vector-for-each string-map string-for-each)
   (import (duet kernel) (only (duet internal control) %wrong-type))
   (include "sequences.scm"))

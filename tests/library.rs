@@ -1,0 +1,537 @@
+//! The standard library: every library loads, and its procedures do what the reports say.
+//!
+//! Owns a session over the embedded sources, without a runtime.
+//! INVARIANT: what the runtime must supply is listed here by name; a library that needs anything else does not load.
+//! Ports are not tested here: they need a host.
+//! Read next: `scripts.rs`.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use duet_kernel::code::CodeSpace;
+use duet_kernel::compiler::compile;
+use duet_kernel::datum::Name;
+use duet_kernel::expander::{Expander, Expansion, LibraryName, PrimitiveSignature};
+use duet_kernel::heap::Limits;
+use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::primitive::{Body, Primitive};
+use duet_kernel::printer::write_limited;
+use duet_kernel::value::Value;
+use duet_modules::resolver::Resolver;
+use duet_modules::source::Embedded;
+
+/// What the standard library expects from the runtime: procedures that concern the world or the dataspace.
+const SUPPLIED: &[&str] = &[
+    "%await",
+    "%console-port",
+    "%exit",
+    "%port-char-ready?",
+    "%port-fill!",
+    "%port-peek-char",
+    "%port-peek-u8",
+    "%port-read",
+    "%port-read-bytevector",
+    "%port-read-char",
+    "%port-read-line",
+    "%port-read-string",
+    "%port-read-u8",
+    "%port-u8-ready?",
+    "assert!",
+    "attach-entity!",
+    "binary-port?",
+    "close-input-port",
+    "close-output-port",
+    "close-port",
+    "command-line",
+    "current-actor",
+    "current-facet",
+    "current-jiffy",
+    "current-second",
+    "detach-entity!",
+    "display",
+    "flush-output-port",
+    "generate-request-id!",
+    "get-output-bytevector",
+    "get-output-string",
+    "input-port-open?",
+    "input-port?",
+    "invoke-tool!",
+    "jiffies-per-second",
+    "log!",
+    "newline",
+    "on-stop",
+    "open-input-bytevector",
+    "open-input-string",
+    "open-output-bytevector",
+    "open-output-string",
+    "output-port-open?",
+    "output-port?",
+    "port?",
+    "retract!",
+    "send!",
+    "spawn",
+    "spawn-entity!",
+    "spawn-facet!",
+    "stop-facet!",
+    "sync!",
+    "textual-port?",
+    "unwatch",
+    "update!",
+    "watch",
+    "write",
+    "write-bytevector",
+    "write-char",
+    "write-shared",
+    "write-simple",
+    "write-string",
+    "write-u8",
+    "yield",
+];
+
+struct Session {
+    machine: Machine,
+    instance: Instance,
+    code: CodeSpace,
+    expander: Expander,
+    libraries: Resolver,
+}
+
+impl Session {
+    fn new() -> Self {
+        let supplied: Vec<Primitive> = SUPPLIED
+            .iter()
+            .filter(|name| duet_kernel::primitive::all().all(|primitive| primitive.name != **name))
+            .map(|name| Primitive {
+                name,
+                parameters: "argument …",
+                least: 0,
+                most: None,
+                documentation: "Supplied by the runtime.",
+                body: Body::Host,
+            })
+            .collect();
+        let code = CodeSpace::new(&supplied);
+        let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
+            name: Name::from(primitive.name),
+            minimum: primitive.least.into(),
+            maximum: primitive.most.map(usize::from),
+        });
+        let expander = Expander::new(signatures.collect::<Vec<_>>(), vec![library("duet base")]);
+        let sources = Embedded::new("duet", duet_stdlib::FILES);
+        Self {
+            machine: Machine::new(),
+            instance: Instance::new(Limits { bytes_max: 64 << 20 }),
+            code,
+            expander,
+            libraries: Resolver::new(vec![Box::new(sources)]),
+        }
+    }
+
+    fn load(&mut self, expansion: Expansion) -> Result<Value, Value> {
+        let mut last = Value::UNSPECIFIED;
+        for unit in &expansion.units {
+            let compiled = compile(unit, &self.code).unwrap();
+            let number = self.code.load(&compiled).unwrap();
+            let procedure = self.instance.unit_procedure(&self.code, number).unwrap();
+            self.machine.start(&mut self.instance, procedure, &[]);
+            last = self.run()?;
+        }
+        Ok(last)
+    }
+
+    fn run(&mut self) -> Result<Value, Value> {
+        loop {
+            let mut fuel = 10_000_000;
+            match self.machine.run(&mut self.instance, &self.code, &mut fuel).unwrap() {
+                Outcome::Finished(value) => return Ok(value),
+                Outcome::Uncaught(object) => return Err(object),
+                Outcome::OutOfFuel => panic!("the program does not end"),
+                // No test uses what the host would answer.
+                Outcome::Request { .. } => self.machine.resume(Value::UNSPECIFIED),
+            }
+        }
+    }
+
+    fn show(&self, value: Value) -> String {
+        write_limited(&self.instance.heap, &self.code, value, 10_000)
+    }
+}
+
+fn library(name: &str) -> LibraryName {
+    LibraryName {
+        parts: name.split(' ').map(Name::from).collect(),
+    }
+}
+
+/// Checks what a program's last form evaluates to; `raises …` if it ends with an uncaught object.
+fn check(program: &str, expected: &str) {
+    let mut session = Session::new();
+    let expansion = session.expander.expand_program("test", program, &mut session.libraries);
+    let expansion = expansion.unwrap_or_else(|errors| panic!("{program}: {errors:#?}"));
+    let shown = match session.load(expansion) {
+        Ok(value) => session.show(value),
+        Err(object) => format!("raises {}", session.show(object)),
+    };
+    assert_eq!(shown, expected, "{program}");
+}
+
+#[test]
+fn every_library_loads() {
+    for (path, _) in duet_stdlib::FILES.iter().filter(|(path, _)| path.ends_with(".sld")) {
+        let name = library(&path.trim_end_matches(".sld").replace('/', " "));
+        let mut session = Session::new();
+        let expansion = session.expander.expand_library(&name, &mut session.libraries);
+        let expansion = expansion.unwrap_or_else(|errors| panic!("{path}: {errors:#?}"));
+        let warnings: Vec<_> = expansion
+            .warnings
+            .iter()
+            .map(|warning| warning.kind.to_string())
+            .collect();
+        assert_eq!(warnings, Vec::<String>::new(), "{path}");
+        let raised = session.load(expansion).err().map(|object| session.show(object));
+        assert_eq!(raised, None, "{path}");
+    }
+}
+
+#[test]
+fn exceptions() {
+    for (program, expected) in [
+        ("(guard (e (#t (list 'caught e))) (+ 1 (raise 'boom)))", "(caught boom)"),
+        ("(guard (e ((symbol? e) 'symbol) ((string? e) 'string)) (raise \"s\"))", "string"),
+        ("(guard (e ((assq 'a e) => cdr) ((assq 'b e))) (raise (list (cons 'a 42))))", "42"),
+        ("(guard (e ((assq 'a e) => cdr) ((assq 'b e))) (raise (list (cons 'b 23))))", "(b . 23)"),
+        ("(guard (e (else (list 'outer e))) (guard (e ((number? e) 'inner)) (raise 'x)))", "(outer x)"),
+        ("(guard (e (#f 1)) 1 2)", "2"),
+        ("(call-with-values (lambda () (guard (e (#f 1)) (values 1 2))) list)", "(1 2)"),
+        ("(with-exception-handler (lambda (e) 10) (lambda () (+ 1 (raise-continuable 'c))))", "11"),
+        (
+            "(guard (e (#t (list (condition-kind e) (condition-irritants e)))) (with-exception-handler (lambda (e) 10) (lambda () (+ 1 (raise 'c)))))",
+            "(handler-returned (c))",
+        ),
+        (
+            "(with-exception-handler (lambda (e) (list 'outer e)) (lambda () (with-exception-handler (lambda (e) (raise-continuable (list 'inner e))) \
+             (lambda () (raise-continuable 'x)))))",
+            "(outer (inner x))",
+        ),
+        (
+            "(define trace '()) (define (note x) (set! trace (cons x trace)))
+             (guard (e (#t (note 'handler))) (dynamic-wind (lambda () (note 'in)) (lambda () (raise 'x)) (lambda () (note 'out)))) (reverse trace)",
+            "(in out handler)",
+        ),
+        (
+            "(define trace '()) (define (note x) (set! trace (cons x trace)))
+             (guard (e ((eq? e 'x) (note 'outer))) (guard (e ((number? e) (note 'inner)))
+               (dynamic-wind (lambda () (note 'in)) (lambda () (raise 'x)) (lambda () (note 'out))))) (reverse trace)",
+            "(in out in out outer)",
+        ),
+        ("(guard (e ((error-object? e) (list (error-object-message e) (error-object-irritants e)))) (error \"bad\" 1 2))", "(\"bad\" (1 2))"),
+        ("(guard (e ((error-object? e) (condition-kind e))) (car 5))", "wrong-type"),
+        ("(guard (e (#t (condition-kind e))) (vector-ref (vector) 0))", "out-of-range"),
+        ("(guard (e (#t (condition-kind e))) (assert (= 1 2)))", "assertion-failed"),
+        ("(guard (e (#t (condition-kind e))) (map car 5))", "wrong-type"),
+        ("(raise 'uncaught)", "raises uncaught"),
+        ("(define k #f) (define n 0) (guard (e (#t (set! n (+ n 1)) (if (< n 3) (k 'again) n))) (call/cc (lambda (c) (set! k c))) (raise 'x))", "3"),
+        ("(guard (e (#t e)) (with-exception-handler (lambda (e) (raise (list 'second e))) (lambda () (raise 'first))))", "(second first)"),
+        (
+            "(guard (e (#t (list 'outermost e)))
+               (with-exception-handler (lambda (e) (raise (cons 'h2 e)))
+                 (lambda () (with-exception-handler (lambda (e) (with-exception-handler (lambda (e) (raise (cons 'h3 e))) (lambda () (raise (cons 'h1 e)))))
+                   (lambda () (raise '()))))))",
+            "(outermost (h2 h3 h1))",
+        ),
+    ] {
+        check(program, expected);
+    }
+}
+
+#[test]
+fn parameters() {
+    for (program, expected) in [
+        (
+            "(define p (make-parameter 1)) (list (p) (parameterize ((p 2)) (p)) (p))",
+            "(1 2 1)",
+        ),
+        (
+            "(define p (make-parameter 1 (lambda (x) (* x 10)))) (list (p) (parameterize ((p 2)) (p)))",
+            "(10 20)",
+        ),
+        (
+            "(define p (make-parameter 1)) (define q (make-parameter 2)) (parameterize ((p (q)) (q (p))) (list (p) (q)))",
+            "(2 1)",
+        ),
+        (
+            "(define p (make-parameter 1)) (define k #f) (define seen '())
+          (parameterize ((p 2)) (call/cc (lambda (c) (set! k c))) (set! seen (cons (p) seen)))
+          (set! seen (cons (p) seen)) (if (< (length seen) 4) (k 0) (reverse seen))",
+            "(2 1 2 1)",
+        ),
+        (
+            "(define p (make-parameter 1)) (guard (e (#t (list e (p)))) (parameterize ((p 2)) (raise (p))))",
+            "(2 1)",
+        ),
+        (
+            "(define p (make-parameter 1)) (parameterize ((p 2)) (with-exception-handler (lambda (e) (p)) (lambda () (parameterize ((p 3)) (raise-continuable 0)))))",
+            "3",
+        ),
+        (
+            "(guard (e (#t (condition-kind e))) (parameterize ((car 1)) 2))",
+            "wrong-type",
+        ),
+        ("(define p (make-parameter 1)) (parameterize () (define x (p)) x)", "1"),
+    ] {
+        check(program, expected);
+    }
+}
+
+#[test]
+fn winders() {
+    let trace = "(define trace '()) (define (note x) (set! trace (cons x trace)))
+        (define (wound name thunk) (dynamic-wind (lambda () (note (list name 'in))) thunk (lambda () (note (list name 'out)))))";
+    for (program, expected) in [
+        ("(wound 'a (lambda () (wound 'b (lambda () 1)))) (reverse trace)", "((a in) (b in) (b out) (a out))"),
+        ("(call/cc (lambda (k) (wound 'a (lambda () (wound 'b (lambda () (k 1))))))) (reverse trace)", "((a in) (b in) (b out) (a out))"),
+        (
+            "(define k #f) (define n 0) (wound 'a (lambda () (wound 'b (lambda () (call/cc (lambda (c) (set! k c)))))))
+             (set! n (+ n 1)) (if (= n 1) (wound 'c (lambda () (k 0)))) (reverse trace)",
+            "((a in) (b in) (b out) (a out) (c in) (c out) (a in) (b in) (b out) (a out))",
+        ),
+        (
+            "(define k #f) (define n 0) (wound 'a (lambda () (wound 'b (lambda () (call/cc (lambda (c) (set! k c))) (set! n (+ n 1))))
+              (if (= n 1) (wound 'c (lambda () (k 0)))))) (reverse trace)",
+            "((a in) (b in) (b out) (c in) (c out) (b in) (b out) (a out))",
+        ),
+        ("(call-with-values (lambda () (wound 'a (lambda () (values 1 2)))) list)", "(1 2)"),
+        (
+            "(define p (make-parameter 'outside)) (define k #f)
+             (parameterize ((p 'inside)) (dynamic-wind (lambda () (note (p))) (lambda () (call/cc (lambda (c) (set! k c)))) (lambda () (note (p)))))
+             (if (< (length trace) 4) (k 0)) (reverse trace)",
+            "(inside inside inside inside)",
+        ),
+    ] {
+        check(&format!("{trace} {program}"), expected);
+    }
+}
+
+#[test]
+fn prompts() {
+    let trace = "(define trace '()) (define (note x) (set! trace (cons x trace)))
+        (define (wound name thunk) (dynamic-wind (lambda () (note (list name 'in))) thunk (lambda () (note (list name 'out)))))
+        (define p (make-parameter 0))";
+    for (program, expected) in [
+        ("(+ 1 (call-with-prompt 'p (lambda () (* 10 (abort-to-prompt 'p 4))) (lambda (k n) (k n))))", "41"),
+        ("(+ 1 (call-with-prompt 'p (lambda () (* 10 (abort-to-prompt 'p 4))) (lambda (k n) n)))", "5"),
+        ("(call-with-prompt 'p (lambda () (list (abort-to-prompt 'p))) (lambda (k) (append (k 1) (k 2))))", "(1 2)"),
+        ("(+ 1 (reset (+ 10 (shift k (k (k 100))))))", "121"),
+        ("(reset (cons 1 (shift k (list (k 2) (k 3)))))", "((1 . 2) (1 . 3))"),
+        ("(prompt (+ 1 (control k (k (control k2 (k2 5))))))", "6"),
+        ("(reset (let ((x (shift k (cons 'a (k '()))))) (shift k x)))", "(a)"),
+        ("(prompt (let ((x (control k (cons 'a (k '()))))) (control k x)))", "()"),
+        ("(guard (e (#t (condition-kind e))) (shift k 1))", "no-prompt"),
+        ("(define tag (make-prompt-tag 't)) (prompt-at tag (+ 1 (prompt (+ 10 (control-at tag k (k 5))))))", "16"),
+        (
+            "(define k (reset (wound 'a (lambda () (shift k k) 'end)))) (note 'between) (note (k 0)) (reverse trace)",
+            "((a in) (a out) between (a in) (a out) end)",
+        ),
+        (
+            "(define k (reset (wound 'a (lambda () (shift k k) 'end)))) (wound 'b (lambda () (k 0))) (reverse trace)",
+            "((a in) (a out) (b in) (a in) (a out) (b out))",
+        ),
+        (
+            "(define k (reset (parameterize ((p 1)) (shift k k) (p)))) (list (k 0) (p) (parameterize ((p 2)) (list (k 0) (p))))",
+            "(1 0 (1 2))",
+        ),
+        (
+            "(define k (reset (shift k k) (p))) (list (k 0) (parameterize ((p 2)) (k 0)) (p))",
+            "(0 2 0)",
+        ),
+        (
+            "(define k (reset (parameterize ((p 1)) (shift k k)) (p))) (parameterize ((p 2)) (list (k 0) (p)))",
+            "(2 2)",
+        ),
+        (
+            "(define k (reset (with-exception-handler (lambda (e) (list 'inner e)) (lambda () (shift k k) (raise-continuable 'x)))))
+             (with-exception-handler (lambda (e) 'outer) (lambda () (list (k 0) (raise-continuable 'y))))",
+            "((inner x) outer)",
+        ),
+        (
+            "(define k (reset (shift k k) (raise-continuable 'x))) (with-exception-handler (lambda (e) (list 'resumer e)) (lambda () (k 0)))",
+            "(resumer x)",
+        ),
+        (
+            "(define (yield x) (shift k (cons x (k #f)))) (reset (begin (yield 1) (yield 2) (yield 3) '()))",
+            "(1 2 3)",
+        ),
+        (
+            "(define (loop n) (if (> n 0) (begin (reset (shift k (k n))) (loop (- n 1))) 'done)) (loop 10000)",
+            "done",
+        ),
+        (
+            "(call-with-prompt 'p (lambda () (+ 1 (call-with-composable-continuation (lambda (k) (k (k 10))) 'p))) list)",
+            "13",
+        ),
+        (
+            "(define k (reset (reset (wound 'a (lambda () (shift k k) (shift k2 k2) 'end))) )) (define k2 (k 0)) (note 'mid) (k2 0) (reverse trace)",
+            "((a in) (a out) (a in) (a out) mid (a in) (a out))",
+        ),
+        (
+            "(call-with-prompt 'p (lambda () (wound 'a (lambda () (abort-to-prompt 'p)))) (lambda (k) (note 'handler))) (reverse trace)",
+            "((a in) (a out) handler)",
+        ),
+    ] {
+        check(&format!("{trace} {program}"), expected);
+    }
+}
+
+#[test]
+fn promises() {
+    for (program, expected) in [
+        ("(force (delay (+ 1 2)))", "3"),
+        ("(let ((p (delay (+ 1 2)))) (list (force p) (force p)))", "(3 3)"),
+        ("(define n 0) (define p (delay (begin (set! n (+ n 1)) (if (> n 5) n (force p))))) (list (force p) (begin (set! n 0) (force p)))", "(6 6)"),
+        ("(list (force 5) (promise? (delay 1)) (promise? 1) (force (make-promise 2)) (force (make-promise (delay 3))))", "(5 #t #f 2 3)"),
+        ("(promise? (force (delay (delay 1))))", "#t"),
+        ("(define (loop n) (if (= n 0) (delay 'done) (delay-force (loop (- n 1))))) (force (loop 10000))", "done"),
+        (
+            "(define (stream-filter p? s) (delay-force (if (null? (force s)) (delay '()) (let ((h (car (force s))) (t (cdr (force s))))
+               (if (p? h) (delay (cons h (stream-filter p? t))) (stream-filter p? t))))))
+             (define (from n) (delay-force (cons 'x n))) (define (integers n) (delay (cons n (integers (+ n 1)))))
+             (car (force (stream-filter (lambda (n) (> n 2000)) (integers 0))))",
+            "2001",
+        ),
+    ] {
+        check(program, expected);
+    }
+}
+
+#[test]
+fn sequences() {
+    for (program, expected) in [
+        ("(map + '(1 2) '(10 20 30))", "(11 22)"),
+        ("(map (lambda (x) (* x x)) '(1 2 3))", "(1 4 9)"),
+        ("(let ((v '())) (for-each (lambda (x y) (set! v (cons (+ x y) v))) '(1 2) '(3 4)) v)", "(6 4)"),
+        ("(list (member 2.0 '(1 2 3) =) (member '(1) '((1) 2)) (member 1 '()))", "((2 3) ((1) 2) #f)"),
+        ("(list (assoc 2.0 '((1 one) (2 two)) =) (assoc \"b\" '((\"a\" . 1) (\"b\" . 2))))", "((2 two) (\"b\" . 2))"),
+        ("(vector-map + #(1 2) #(10 20 30))", "#(11 22)"),
+        ("(vector-map (lambda (x) (* x x)) #(1 2 3))", "#(1 4 9)"),
+        ("(let ((n 0)) (vector-for-each (lambda (x) (set! n (+ n x))) #(1 2 3)) n)", "6"),
+        ("(string-map char-upcase \"abc\")", "\"ABC\""),
+        ("(string-map (lambda (a b) (if (char<? a b) a b)) \"adc\" \"bbbz\")", "\"abb\""),
+        ("(let ((v '())) (string-for-each (lambda (c) (set! v (cons c v))) \"abc\") v)", "(#\\c #\\b #\\a)"),
+        ("(let ((k* #f) (y* 1)) (set! y* (* 2 y*)) (map (lambda (x) (call/cc (lambda (k) (if (= x 2) (set! k* k)) x))) '(1 2 3)))", "(1 2 3)"),
+        (
+            "(define r (let ((k* #f) (result '())) (let ((l (map (lambda (x) (call/cc (lambda (k) (if (not k*) (set! k* k)) x))) '(1 2))))
+               (set! result (cons l result)) (if (< (length result) 2) (k* 10)) (reverse result)))) r",
+            "((1 2) (10 2))",
+        ),
+        ("(let-values (((a b) (values 1 2)) ((c . d) (values 3 4 5)) (e (values 6))) (list a b c d e))", "(1 2 3 (4 5) (6))"),
+        ("(let ((a 1) (b 2)) (let-values (((a b) (values b a)) ((c) (values a))) (list a b c)))", "(2 1 1)"),
+        ("(let*-values (((a b) (values 1 2)) ((c) (values (+ a b)))) (define d c) (list a b c d))", "(1 2 3 3)"),
+        ("(receive (a . rest) (values 1 2 3) (list a rest))", "(1 (2 3))"),
+        ("(define-values (a b . c) (values 1 2 3 4)) (list a b c)", "(1 2 (3 4))"),
+        ("(define (f) (define-values (a b) (values 1 2)) (define c (+ a b)) (list a b c)) (f)", "(1 2 3)"),
+        ("(sort '(3 1 2) <)", "(1 2 3)"),
+        ("(sort (vector 3 1 2) >)", "#(3 2 1)"),
+        ("(list-sort (lambda (a b) (< (car a) (car b))) '((2 . a) (1 . b) (2 . c) (1 . d)))", "((1 . b) (1 . d) (2 . a) (2 . c))"),
+        ("(list (fold cons '() '(1 2)) (fold-left list 0 '(1 2)) (fold-right list 0 '(1 2)) (reduce + 0 '(1 2 3)) (reduce + 0 '()))", "((2 1) ((0 1) 2) (1 (2 0)) 6 0)"),
+        ("(list (filter odd? '(1 2 3)) (remove odd? '(1 2 3)) (delete 2 '(1 2 3)) (delete-duplicates '(1 2 1 3 2)))", "((1 3) (2) (1 3) (1 2 3))"),
+        ("(call-with-values (lambda () (partition odd? '(1 2 3))) list)", "((1 3) (2))"),
+        ("(list (find even? '(1 2 3)) (any even? '(1 3)) (every odd? '(1 3)) (any + '(1) '(2)) (count odd? '(1 2 3)) (list-index even? '(1 2)))", "(2 #f #t 3 2 1)"),
+        ("(list (filter-map (lambda (x) (and (odd? x) (* x x))) '(1 2 3)) (append-map list '(1 2) '(3 4)) (flatten '(1 (2 (3)) () 4)))", "((1 9) (1 3 2 4) (1 2 3 4))"),
+        ("(list (iota 3) (iota 3 1) (last '(1 2 3)) (take '(1 2 3) 2) (drop '(1 2 3) 2))", "((0 1 2) (1 2 3) 3 (1 2) (3))"),
+        ("(if (memq 'r7rs (features)) 'yes 'no)", "yes"),
+    ] {
+        check(program, expected);
+    }
+}
+
+#[test]
+fn records_and_cases() {
+    for (program, expected) in [
+        (
+            "(define-record-type point (make-point x y) point? (x point-x set-point-x!) (y point-y))
+             (define p (make-point 1 2)) (set-point-x! p 10) (list (point-x p) (point-y p) (point? p) (point? 5))",
+            "(10 2 #t #f)",
+        ),
+        (
+            "(define-record-type <a> (make-a) a?) (define-record-type <b> (make-b) b?) (list (a? (make-a)) (a? (make-b)))",
+            "(#t #f)",
+        ),
+        (
+            "(case (* 2 3) ((2 3 5 7) 'prime) ((1 4 6 8 9) 'composite))",
+            "composite",
+        ),
+        (
+            "(do ((vec (make-vector 5)) (i 0 (+ i 1))) ((= i 5) vec) (vector-set! vec i i))",
+            "#(0 1 2 3 4)",
+        ),
+        (
+            "(let loop ((numbers '(3 -2 1)) (nonneg '()) (neg '())) (cond ((null? numbers) (list nonneg neg)) ((>= (car numbers) 0) (loop (cdr numbers) (cons (car numbers) nonneg) neg)) (else (loop (cdr numbers) nonneg (cons (car numbers) neg)))))",
+            "((1 3) (-2))",
+        ),
+        ("`(1 ,@(list 2 3) . ,(+ 2 2))", "(1 2 3 . 4)"),
+        ("`#(10 5 ,(square 2) ,@(map square '(4 3)) 8)", "#(10 5 4 16 9 8)"),
+        ("`(a `(b ,(foo ,(+ 1 3) d) e) f)", "(a `(b ,(foo 4 d) e) f)"),
+    ] {
+        check(program, expected);
+    }
+}
+
+#[test]
+fn patterns_are_records() {
+    let program = "(import (duet base) (duet dataspace)) (define n 5)";
+    for (template, expected) in [
+        ("_", "#[_]"),
+        ("$x", "#[bind #[_]]"),
+        (
+            "(finding $file ,n _)",
+            "#[group #[rec finding] {0 #[bind #[_]] 1 #[lit 5] 2 #[_]}]",
+        ),
+        (
+            "#(1 \"a\" sym 'q)",
+            "#[group #[arr] {0 #[lit 1] 1 #[lit \"a\"] 2 #[lit sym] 3 #[lit q]}]",
+        ),
+        (
+            "(:dict (k ($v (p 1))))",
+            "#[group #[dict] {k #[bind #[group #[rec p] {0 #[lit 1]}]]}]",
+        ),
+    ] {
+        check(&format!("{program} (pattern {template})"), expected);
+    }
+    check(
+        "(import (duet base) (only (duet kernel) capture-lambda)) ((capture-lambda (f $a #(_ $b) ($c (g $d))) (list a b c d)) 1 2 3 4)",
+        "(1 2 3 4)",
+    );
+}
+
+/// Every start expands what it imports until images replace that.
+#[test]
+fn the_default_environment_stays_small() {
+    let mut session = Session::new();
+    let expansion = session
+        .expander
+        .expand_library(&library("duet base"), &mut session.libraries)
+        .unwrap();
+    let nodes: usize = expansion.units.iter().map(|unit| unit.nodes.len()).sum();
+    assert!(nodes < 10_000, "{nodes} core nodes");
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a measurement, run by hand in release mode"
+)]
+#[ignore = "prints the time that expanding the default environment takes"]
+fn expansion_time() {
+    for name in ["duet internal control", "scheme base", "duet base"] {
+        let mut best = std::time::Duration::MAX;
+        for _ in 0..20 {
+            let mut session = Session::new();
+            let start = std::time::Instant::now();
+            session
+                .expander
+                .expand_library(&library(name), &mut session.libraries)
+                .unwrap();
+            best = best.min(start.elapsed());
+        }
+        println!("({name}): {} µs", best.as_micros());
+    }
+}
