@@ -2,9 +2,12 @@
 //!
 //! Owns a session over the embedded sources, without a runtime.
 //! INVARIANT: what the runtime must supply is listed here by name; a library that needs anything else does not load.
-//! Ports are not tested here: they need a host.
+//! The console is played: it gives a fixed text and keeps what is written.
 //! Read next: `scripts.rs`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
 
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
@@ -21,50 +24,22 @@ use duet_modules::source::Embedded;
 /// What the standard library expects from the runtime: procedures that concern the world or the dataspace.
 const SUPPLIED: &[&str] = &[
     "%await",
-    "%console-port",
     "%exit",
-    "%port-char-ready?",
-    "%port-fill!",
-    "%port-peek-char",
-    "%port-peek-u8",
-    "%port-read",
-    "%port-read-bytevector",
-    "%port-read-char",
-    "%port-read-line",
-    "%port-read-string",
-    "%port-read-u8",
-    "%port-u8-ready?",
+    "%read-console",
+    "%write-console!",
     "assert!",
     "attach-entity!",
-    "binary-port?",
-    "close-input-port",
-    "close-output-port",
-    "close-port",
     "command-line",
     "current-actor",
     "current-facet",
     "current-jiffy",
     "current-second",
     "detach-entity!",
-    "display",
-    "flush-output-port",
     "generate-request-id!",
-    "get-output-bytevector",
-    "get-output-string",
-    "input-port-open?",
-    "input-port?",
     "invoke-tool!",
     "jiffies-per-second",
     "log!",
-    "newline",
     "on-stop",
-    "open-input-bytevector",
-    "open-input-string",
-    "open-output-bytevector",
-    "open-output-string",
-    "output-port-open?",
-    "output-port?",
-    "port?",
     "retract!",
     "send!",
     "spawn",
@@ -72,17 +47,9 @@ const SUPPLIED: &[&str] = &[
     "spawn-facet!",
     "stop-facet!",
     "sync!",
-    "textual-port?",
     "unwatch",
     "update!",
     "watch",
-    "write",
-    "write-bytevector",
-    "write-char",
-    "write-shared",
-    "write-simple",
-    "write-string",
-    "write-u8",
     "yield",
 ];
 
@@ -92,13 +59,15 @@ struct Session {
     code: CodeSpace,
     expander: Expander,
     libraries: Resolver,
+    /// What the console has yet to give, one line for each request.
+    input: Vec<&'static str>,
+    output: Vec<u8>,
 }
 
 impl Session {
     fn new() -> Self {
         let supplied: Vec<Primitive> = SUPPLIED
             .iter()
-            .filter(|name| duet_kernel::primitive::all().all(|primitive| primitive.name != **name))
             .map(|name| Primitive {
                 name,
                 parameters: "argument …",
@@ -122,6 +91,8 @@ impl Session {
             code,
             expander,
             libraries: Resolver::new(vec![Box::new(sources)]),
+            input: vec!["b) rest\n", "x(a\n", "first line\n"],
+            output: Vec::new(),
         }
     }
 
@@ -144,9 +115,25 @@ impl Session {
                 Outcome::Finished(value) => return Ok(value),
                 Outcome::Uncaught(object) => return Err(object),
                 Outcome::OutOfFuel => panic!("the program does not end"),
-                // No test uses what the host would answer.
-                Outcome::Request { .. } => self.machine.resume(Value::UNSPECIFIED),
+                Outcome::Request { primitive, arguments } => {
+                    let answer = self.answer(primitive, &arguments);
+                    self.machine.resume(answer);
+                }
             }
+        }
+    }
+
+    fn answer(&mut self, primitive: u32, arguments: &[Value]) -> Value {
+        match self.code.primitives()[primitive as usize].name {
+            "%read-console" => {
+                let line = self.input.pop().unwrap_or_default();
+                self.instance.heap.bytevector(line.as_bytes()).unwrap()
+            }
+            "%write-console!" => {
+                self.output.extend(self.instance.heap.raw_bytes(arguments[1]));
+                Value::UNSPECIFIED
+            }
+            other => panic!("no test uses {other}"),
         }
     }
 
@@ -171,6 +158,27 @@ fn check(program: &str, expected: &str) {
         Err(object) => format!("raises {}", session.show(object)),
     };
     assert_eq!(shown, expected, "{program}");
+}
+
+#[test]
+fn every_source_file_is_embedded() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("stdlib");
+    let mut found = Vec::new();
+    let mut folders = vec![root.join("scheme"), root.join("duet")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let relative = path.strip_prefix(&root).unwrap();
+            found.push(relative.to_string_lossy().replace('\\', "/"));
+        }
+    }
+    found.sort();
+    let listed: Vec<_> = duet_stdlib::FILES.iter().map(|(path, _)| (*path).to_owned()).collect();
+    assert_eq!(found, listed);
 }
 
 #[test]
@@ -514,24 +522,66 @@ fn the_default_environment_stays_small() {
 }
 
 #[test]
-#[expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    reason = "a measurement, run by hand in release mode"
-)]
-#[ignore = "prints the time that expanding the default environment takes"]
-fn expansion_time() {
-    for name in ["duet internal control", "scheme base", "duet base"] {
-        let mut best = std::time::Duration::MAX;
-        for _ in 0..20 {
-            let mut session = Session::new();
-            let start = std::time::Instant::now();
-            session
-                .expander
-                .expand_library(&library(name), &mut session.libraries)
-                .unwrap();
-            best = best.min(start.elapsed());
-        }
-        println!("({name}): {} µs", best.as_micros());
+fn ports() {
+    for (program, expected) in [
+        (
+            "(define p (open-input-string \"abc\\nd\")) (list (peek-char p) (read-char p) (read-line p) (read-string 5 p) (read-char p))",
+            "(#\\a #\\a \"bc\" \"d\" #<eof>)",
+        ),
+        (
+            "(read (open-input-string \"(a . #(1 \\\"s\\\"))\"))",
+            "(a . #(1 \"s\"))",
+        ),
+        (
+            "(with-output-to-string (lambda () (write \"a\") (display \"b\") (newline) (write-char #\\c) (write-string \"xyz\" (current-output-port) 1 2)))",
+            "\"\\\"a\\\"b\\ncy\"",
+        ),
+        (
+            "(call-with-port (open-output-string) (lambda (p) (write 'x p) (write-shared '(1) p) (write-simple 2 p) (get-output-string p)))",
+            "\"x(1)2\"",
+        ),
+        (
+            "(with-input-from-string \"1 2\" (lambda () (list (read) (read) (eof-object? (read)))))",
+            "(1 2 #t)",
+        ),
+        (
+            "(define p (open-input-bytevector (bytevector 1 2 3 4))) (define v (make-bytevector 3 0)) (list (peek-u8 p) (read-u8 p) (read-bytevector! v p 1) v (read-bytevector 9 p) (u8-ready? p))",
+            "(1 1 2 #u8(0 2 3) #u8(4) #t)",
+        ),
+        (
+            "(let ((p (open-output-bytevector))) (write-u8 1 p) (write-bytevector (bytevector 2 3 4) p 1) (get-output-bytevector p))",
+            "#u8(1 3 4)",
+        ),
+        (
+            "(list (read-line) (peek-char) (read-char) (read) (read-line) (eof-object? (peek-char)) (eof-object? (read)))",
+            "(\"first line\" #\\x #\\x (a b) \" rest\" #t #t)",
+        ),
+        (
+            "(guard (e ((read-error? e) 'unreadable)) (read (open-input-string \")\")))",
+            "unreadable",
+        ),
+        (
+            "(parameterize ((current-output-port (open-output-string))) (display 'hidden) (get-output-string (current-output-port)))",
+            "\"hidden\"",
+        ),
+    ] {
+        check(program, expected);
+    }
+}
+
+#[test]
+fn the_console_gets_whole_lines_and_what_is_flushed() {
+    for (program, expected) in [
+        ("(display \"a\") (newline) (display \"b\")", "a\n"),
+        ("(display \"a\") (flush-output-port) (display \"b\")", "a"),
+        ("(write-string \"x\\ny\") (write-u8 1 (open-output-bytevector))", "x\ny"),
+    ] {
+        let mut session = Session::new();
+        let expansion = session
+            .expander
+            .expand_program("test", program, &mut session.libraries)
+            .unwrap();
+        session.load(expansion).unwrap();
+        assert_eq!(String::from_utf8_lossy(&session.output), expected, "{program}");
     }
 }

@@ -126,6 +126,7 @@ pub struct Expander {
     pub(crate) syntax: SyntaxStore,
     pub(crate) macros: Vec<Macro>,
     pub(crate) primitives: Vec<PrimitiveSignature>,
+    primitive_index: BTreeMap<Name, u32>,
     globals: Vec<GlobalName>,
     global_index: BTreeMap<GlobalName, u32>,
     sources: Vec<SourceText>,
@@ -177,13 +178,17 @@ pub(crate) struct Module {
 impl Expander {
     /// Starts a session in which these primitives exist and programs without `import` see these libraries.
     pub fn new(primitives: impl IntoIterator<Item = PrimitiveSignature>, default_imports: Vec<LibraryName>) -> Self {
+        let primitives: Vec<_> = primitives.into_iter().collect();
+        let names = primitives.iter().map(|primitive| primitive.name.clone());
+        let primitive_index = names.zip(0..).collect();
         let mut syntax = SyntaxStore::default();
         let scope = syntax.sets.fresh();
         let kernel = syntax.sets.insert(ScopeSet::EMPTY, scope);
         let mut expander = Self {
             syntax,
             macros: Vec::new(),
-            primitives: primitives.into_iter().collect(),
+            primitives,
+            primitive_index,
             globals: Vec::new(),
             global_index: BTreeMap::new(),
             sources: Vec::new(),

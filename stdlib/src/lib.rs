@@ -40,32 +40,3 @@ embed! {
     "scheme/time.sld",
     "scheme/write.sld",
 }
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::path::Path;
-
-    use super::FILES;
-
-    #[test]
-    fn every_source_file_is_in_the_list() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let mut found = Vec::new();
-        let mut folders = vec![root.join("scheme"), root.join("duet")];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(&folder).expect("a folder of sources") {
-                let path = entry.expect("an entry").path();
-                if path.is_dir() {
-                    folders.push(path);
-                    continue;
-                }
-                let relative = path.strip_prefix(root).expect("below the root");
-                found.push(relative.to_string_lossy().replace('\\', "/"));
-            }
-        }
-        found.sort();
-        let listed: Vec<_> = FILES.iter().map(|(path, _)| (*path).to_owned()).collect();
-        assert_eq!(found, listed);
-    }
-}

@@ -280,9 +280,10 @@ impl<'a> UnitExpander<'a> {
 
     /// Warns of a primitive called with too few or too many arguments; the call itself would raise a condition.
     fn check_count(&mut self, place: Syntax, name: Name, given: usize) {
-        let Some(signature) = self.session.primitives.iter().find(|primitive| primitive.name == name) else {
+        let Some(index) = self.session.primitive_index.get(&name) else {
             return;
         };
+        let signature = &self.session.primitives[*index as usize];
         let (minimum, maximum) = (signature.minimum, signature.maximum);
         if given < minimum || maximum.is_some_and(|maximum| given > maximum) {
             let kind = DiagnosticKind::WrongArgumentCount {

@@ -7,12 +7,18 @@
 ;;;> The port for messages about errors.
 (define current-error-port (make-parameter (%console-port 2)))
 
-;;; A reading primitive answers #f while the port's buffer does not hold enough; filling it may suspend the fiber.
+;;; A reading primitive answers #f while the port's buffer does not hold enough. Only a console port can lack data;
+;;; the runtime's %read-console suspends the fiber until there are bytes, none of them at the end of the input.
 (define (%reading read port)
   (or (read port)
       (begin
-        (%port-fill! port)
+        (%port-supply! port (%read-console (%port-stream port)))
         (%reading read port))))
+
+;;; Hands what a console port has buffered to the runtime, if the port wants that or it is forced.
+(define (%emit port force?)
+  (let ((bytes (%port-take-pending! port force?)))
+    (if bytes (%write-console! (%port-stream port) bytes))))
 
 (define-syntax define-reader
   (syntax-rules ()
@@ -83,8 +89,8 @@
     ((_ name primitive)
      (define name
        (case-lambda
-         ((object) (primitive object (current-output-port)))
-         ((object port) (primitive object port)))))))
+         ((object) (name object (current-output-port)))
+         ((object port) (primitive object port) (%emit port #f)))))))
 
 ;;;> Writes an object so that it can be read back; labels mark what contains itself.
 (define-writer write %write)
@@ -95,7 +101,7 @@
 ;;;> Writes an object with labels for everything that occurs twice.
 (define-writer write-shared %write-shared)
 
-;;;> Writes an object without labels; does not end for circular data.
+;;;> Writes an object without labels; exhausts the memory limit for circular data.
 (define-writer write-simple %write-simple)
 
 ;;;> Writes a character.
@@ -107,30 +113,26 @@
 ;;;> Ends a line.
 (define newline
   (case-lambda
-    (() (%newline (current-output-port)))
-    ((port) (%newline port))))
+    (() (newline (current-output-port)))
+    ((port) (%newline port) (%emit port #f))))
 
 ;;;> Writes a string or a part of it.
 (define write-string
   (case-lambda
-    ((string) (%write-string string (current-output-port)))
-    ((string port) (%write-string string port))
-    ((string port start) (%write-string (substring string start (string-length string)) port))
-    ((string port start end) (%write-string (substring string start end) port))))
+    ((string) (write-string string (current-output-port)))
+    ((string port . range) (apply %write-string string port range) (%emit port #f))))
 
 ;;;> Writes a bytevector or a part of it.
 (define write-bytevector
   (case-lambda
-    ((bytes) (%write-bytevector bytes (current-output-port)))
-    ((bytes port) (%write-bytevector bytes port))
-    ((bytes port start) (%write-bytevector (bytevector-copy bytes start) port))
-    ((bytes port start end) (%write-bytevector (bytevector-copy bytes start end) port))))
+    ((bytes) (write-bytevector bytes (current-output-port)))
+    ((bytes port . range) (apply %write-bytevector bytes port range) (%emit port #f))))
 
 ;;;> Passes on what the port holds back.
 (define flush-output-port
   (case-lambda
-    (() (%flush-output-port (current-output-port)))
-    ((port) (%flush-output-port port))))
+    (() (flush-output-port (current-output-port)))
+    ((port) (%emit port #t))))
 
 ;;;> Calls `procedure` with the port and closes the port when it returns.
 (define (call-with-port port procedure)

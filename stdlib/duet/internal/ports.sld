@@ -1,14 +1,9 @@
-;;; Ports: the current ones, reading that waits for data, writing with a default port.
+;;; Ports: the current ones, reading that waits for data, writing that hands data on.
 (define-library (duet internal ports)
   (export
     current-input-port current-output-port current-error-port
     read-char peek-char read-line read-string char-ready? read-u8 peek-u8 u8-ready? read-bytevector read-bytevector! read
     write display write-shared write-simple newline write-char write-string write-u8 write-bytevector flush-output-port
     call-with-port with-output-to-string with-input-from-string)
-  (import
-    (rename (duet kernel)
-      (write %write) (display %display) (write-shared %write-shared) (write-simple %write-simple)
-      (newline %newline) (write-char %write-char) (write-string %write-string) (write-u8 %write-u8)
-      (write-bytevector %write-bytevector) (flush-output-port %flush-output-port))
-    (only (duet internal control) make-parameter parameterize))
+  (import (duet kernel) (only (duet internal control) make-parameter parameterize))
   (include "ports.scm"))
