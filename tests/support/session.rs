@@ -146,4 +146,33 @@ fn host_primitives() -> Vec<Primitive> {
         .collect()
 }
 
-const HOST_NAMES: &[&str] = &[];
+const HOST_NAMES: &[&str] = &[
+    "%await",
+    "%exit",
+    "%read-console",
+    "%write-console!",
+    "assert!",
+    "attach-entity!",
+    "command-line",
+    "current-actor",
+    "current-facet",
+    "current-jiffy",
+    "current-second",
+    "detach-entity!",
+    "generate-request-id!",
+    "invoke-tool!",
+    "jiffies-per-second",
+    "log!",
+    "on-stop",
+    "retract!",
+    "send!",
+    "spawn",
+    "spawn-entity!",
+    "spawn-facet!",
+    "stop-facet!",
+    "sync!",
+    "unwatch",
+    "update!",
+    "watch",
+    "yield",
+];
