@@ -13,8 +13,15 @@
     with-output-to-string with-input-from-string
     ;; Keywords, records, dictionaries.
     keyword? keyword->symbol symbol->keyword
-    record record? record-label record-fields
-    dictionary dictionary?
+    record record? record-label record-fields record-field record-length
+    dictionary dictionary? dictionary-ref dictionary-set! dictionary-delete! dictionary-contains? dictionary-count
+    dictionary-keys dictionary-values dictionary->alist alist->dictionary dictionary-copy
+    set set? set-contains? set-adjoin! set-delete! set-count set->list list->set set-copy
+    ;; Strings.
+    string-index string-contains string-prefix? string-suffix? string-trim string-trim-left string-trim-right
+    string-split string-join
+    ;; A number that equal values share.
+    (rename %hash equal-hash)
     ;; Multiple values.
     receive)
   (import
@@ -30,6 +37,15 @@
         ((_ expression)
          (unless expression
            (raise (%make-condition 'assertion-failed "assertion failed" '(expression)))))))
+
+    ;;;> The strings of a list, one after the other with `delimiter` between them.
+    (define (string-join strings delimiter)
+      (if (null? strings)
+          ""
+          (let ((port (open-output-string)))
+            (write-string (car strings) port)
+            (for-each (lambda (string) (write-string delimiter port) (write-string string port)) (cdr strings))
+            (get-output-string port))))
 
     ;;;> Binds the variables of a formals list to the values of an expression.
     (define-syntax receive

@@ -22,6 +22,12 @@
 ;;;> Like `await`, for what arrives after the call only.
 (define (await-next descriptor) (%await descriptor #t))
 
+;;;> Uses a tool and waits for its result; a failure is raised as a condition.
+(define (call-tool role capability payload)
+  (let ((tag (generate-request-id! role capability)))
+    (invoke-tool! role capability payload :tag tag)
+    (await (tool-result :tag tag))))
+
 ;;; A handler of events `(kind captures [handle])` that calls `procedure` with the captures of one kind.
 (define (%on kind procedure)
   (lambda (event)

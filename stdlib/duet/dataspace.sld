@@ -7,6 +7,6 @@
     await await-next signal tool-result user-input predicate
     spawn yield spawn-facet! stop-facet! on-stop current-facet current-actor
     spawn-entity! attach-entity! detach-entity!
-    invoke-tool! generate-request-id! log!)
+    invoke-tool! generate-request-id! call-tool log! progress!)
   (import (duet kernel) (only (duet internal control) %wrong-type))
   (include "dataspace.scm"))
