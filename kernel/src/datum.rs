@@ -53,13 +53,6 @@ pub struct Span {
     pub end: u32,
 }
 
-impl Span {
-    /// The shortest span that starts where `self` starts and ends where `last` ends; both lie in one source.
-    pub fn to(self, last: Self) -> Self {
-        Self { end: last.end, ..self }
-    }
-}
-
 /// Names one node of a [`Datum`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
