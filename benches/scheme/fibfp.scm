@@ -1,0 +1,16 @@
+;; Procedure calls and flonum arithmetic: Fibonacci numbers as flonums.
+(import (scheme base) (scheme write))
+
+(define (fibfp n)
+  (if (< n 2.)
+      n
+      (+ (fibfp (- n 1.)) (fibfp (- n 2.)))))
+
+(define (main)
+  (let ((answer (fibfp 31.)))
+    (if (= answer 1346269.)
+        (display "fibfp ok")
+        (error "fibfp is wrong" answer)))
+  (newline))
+
+(main)
