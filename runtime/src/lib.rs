@@ -2,4 +2,25 @@
 //!
 //! In suggested reading order.
 
+pub mod action;
+pub mod activation;
+pub mod actor;
+pub mod address;
+pub mod body;
+pub mod codec;
+pub mod dataspace;
+pub mod draft;
 pub mod driver;
+pub mod event;
+pub mod gate;
+pub mod identity;
+pub mod record;
+pub mod replay;
+pub mod run;
+pub mod snapshot;
+pub mod state;
+pub mod turn;
+pub mod value;
+
+#[cfg(test)]
+mod script;

@@ -1,0 +1,254 @@
+//! Actions: the only ways in which a turn changes a run.
+//!
+//! Owns the table of action kinds; each kind has a file under `action/` with its fields, what it does, what it lays claim to and how it
+//! reads. There is no inverse to write: undoing a turn drops its [`Draft`].
+//! INVARIANT: an action holds all that its effect depends on besides the state and the procedures that the program keeps, so performing
+//! the same actions on the same state gives the same state.
+//! It does not judge; `gate.rs` does.
+//! Read next: any file of `action/`, then `gate.rs`.
+
+use std::fmt;
+
+use preserves::IOValue;
+
+use crate::actor::Manifest;
+use crate::codec::{Codec, DecodeError, label_of};
+use crate::draft::{Draft, Refusal};
+use crate::driver::{EffectKind, RequestId};
+use crate::identity::{ActorId, FacetId, FiberId, Handle, ObserverId, WaitId};
+
+/// What an action kind says of itself.
+pub trait Act: Codec {
+    /// Does it.
+    ///
+    /// # Errors
+    /// [`Refusal`]; the draft may then be half changed and is to be dropped.
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal>;
+
+    /// Says what it uses, makes and ends, and which capability it needs.
+    fn claims(&self) -> Claims;
+
+    /// Returns what the world is to do once the turn is durable.
+    fn effect(&self) -> Option<(RequestId, EffectKind)> {
+        None
+    }
+
+    /// Describes the action for people, in one line, without its name.
+    fn show(&self) -> String;
+}
+
+/// Something that belongs to an actor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Thing {
+    /// An actor, linked to one of its facets.
+    Actor(ActorId),
+    /// A facet.
+    Facet(FacetId),
+    /// An assertion.
+    Handle(Handle),
+    /// An observer.
+    Observer(ObserverId),
+    /// A wait.
+    Wait(WaitId),
+    /// A fiber.
+    Fiber(FiberId),
+    /// A request.
+    Request(RequestId),
+}
+
+/// What an action lays claim to; the gate checks it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claims {
+    /// Things that must exist and be the actor's own.
+    pub uses: Vec<Thing>,
+    /// Things that come into being.
+    pub makes: Vec<Thing>,
+    /// Things that must exist, be the actor's own, and cease to exist.
+    pub ends: Vec<Thing>,
+    /// The capability it needs.
+    pub capability: Option<String>,
+    /// What it grants to another actor.
+    pub grants: Option<Manifest>,
+}
+
+impl Claims {
+    /// Adds something used.
+    pub fn using(mut self, thing: Thing) -> Self {
+        self.uses.push(thing);
+        self
+    }
+
+    /// Adds something made.
+    pub fn making(mut self, thing: Thing) -> Self {
+        self.makes.push(thing);
+        self
+    }
+
+    /// Adds something ended.
+    pub fn ending(mut self, thing: Thing) -> Self {
+        self.ends.push(thing);
+        self
+    }
+
+    /// Adds what is granted to another actor.
+    pub fn granting(mut self, manifest: Manifest) -> Self {
+        self.grants = Some(manifest);
+        self
+    }
+
+    /// Adds the capability needed.
+    pub fn needing(mut self, capability: impl Into<String>) -> Self {
+        self.capability = Some(capability.into());
+        self
+    }
+}
+
+macro_rules! actions {
+    ($($(#[doc = $doc:literal])* $module:ident $kind:ident $name:literal)*) => {
+        $(pub mod $module;)*
+        $(pub use $module::$kind;)*
+
+        /// One action of a turn.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Action {
+            $($(#[doc = $doc])* $kind($kind),)*
+        }
+
+        /// The names and descriptions of all kinds, in the order of the table.
+        pub const KINDS: &[(&str, &str)] = &[$(($name, concat!($($doc),*)),)*];
+
+        impl Action {
+            /// Returns the kind's stable name.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => $name,)*
+                }
+            }
+
+            fn act(&self) -> &dyn DynAct {
+                match self {
+                    $(Self::$kind(action) => action,)*
+                }
+            }
+        }
+
+        $(impl From<$kind> for Action {
+            fn from(action: $kind) -> Self {
+                Self::$kind(action)
+            }
+        })*
+
+        impl Codec for Action {
+            fn encode(&self) -> IOValue {
+                match self {
+                    $(Self::$kind(action) => action.encode(),)*
+                }
+            }
+
+            fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+                match label_of(value).as_deref() {
+                    $(Some($name) => $kind::decode(value).map(Self::$kind),)*
+                    _ => Err(DecodeError::kind("an action", value)),
+                }
+            }
+        }
+    };
+}
+
+actions! {
+    /// Asserts a value for a facet.
+    assert Assert "assert"
+    /// Retracts an assertion.
+    retract Retract "retract"
+    /// Tells a value, once, to all who observe it.
+    message Message "message"
+    /// Tells a value, once, to the watches of one facet of one actor.
+    send Send "send"
+    /// Begins to watch.
+    observe Observe "observe"
+    /// Ends a watch.
+    unobserve Unobserve "unobserve"
+    /// Makes a facet.
+    spawn_facet SpawnFacet "spawn-facet"
+    /// Ends a facet in which no other lives any more.
+    stop_facet StopFacet "stop-facet"
+    /// Makes a fiber.
+    spawn_fiber SpawnFiber "spawn-fiber"
+    /// Parks a fiber until one of its conditions holds.
+    wait Wait "wait"
+    /// Ends a wait, because one of its conditions holds.
+    resume Resume "resume"
+    /// Parks a fiber until everything that is on its way has been handled.
+    yield_turn Yield "yield"
+    /// Shows a line of text to whoever follows the run.
+    log Log "log"
+    /// Calls a tool.
+    invoke_tool InvokeTool "invoke-tool"
+    /// Puts a question to the person.
+    ask_user AskUser "ask-user"
+    /// Writes to the console.
+    write Write "write"
+    /// Asks for bytes from standard input.
+    read Read "read"
+    /// Shows how far a piece of work has come.
+    progress Progress "progress"
+    /// Makes an actor.
+    spawn_actor SpawnActor "spawn-actor"
+    /// Ends the acting actor.
+    exit Exit "exit"
+}
+
+/// [`Act`] without what keeps a trait from being dispatched.
+trait DynAct {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal>;
+    fn claims(&self) -> Claims;
+    fn effect(&self) -> Option<(RequestId, EffectKind)>;
+    fn show(&self) -> String;
+}
+
+impl<T: Act> DynAct for T {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        Act::perform(self, draft)
+    }
+
+    fn claims(&self) -> Claims {
+        Act::claims(self)
+    }
+
+    fn effect(&self) -> Option<(RequestId, EffectKind)> {
+        Act::effect(self)
+    }
+
+    fn show(&self) -> String {
+        Act::show(self)
+    }
+}
+
+impl Action {
+    /// Does it.
+    ///
+    /// # Errors
+    /// [`Refusal`]; the draft may then be half changed and is to be dropped.
+    pub fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        self.act().perform(draft)
+    }
+
+    /// Says what it uses, makes and ends, and which capability it needs.
+    pub fn claims(&self) -> Claims {
+        self.act().claims()
+    }
+
+    /// Returns what the world is to do once the turn is durable.
+    pub fn effect(&self) -> Option<(RequestId, EffectKind)> {
+        self.act().effect()
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name(), self.act().show())
+    }
+}
+
+#[cfg(test)]
+mod tests;

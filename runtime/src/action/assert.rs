@@ -1,0 +1,34 @@
+//! `assert`: a facet says that a value holds, until it retracts it or stops.
+
+use preserves::IOValue;
+
+use super::{Act, Claims, Thing};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::identity::{FacetId, Handle};
+
+/// Asserts a value for a facet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assert {
+    /// The facet.
+    pub facet: FacetId,
+    /// What the assertion is known by.
+    pub handle: Handle,
+    /// The value.
+    pub value: IOValue,
+}
+codec_struct!(Assert "assert" { facet, handle, value });
+
+impl Act for Assert {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        draft.hold(self.facet, self.handle, self.value.clone())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default().using(Thing::Facet(self.facet)).making(Thing::Handle(self.handle))
+    }
+
+    fn show(&self) -> String {
+        format!("{:?} as {} of {}", self.value, self.handle, self.facet)
+    }
+}

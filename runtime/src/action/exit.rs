@@ -1,0 +1,56 @@
+//! `exit`: the acting actor ends. What it still asserts is retracted in descending order of the handles; stop hooks do not run.
+
+use super::{Act, Claims, Thing};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::event::Event;
+use crate::identity::{ActorId, Handle};
+
+/// The actor whose end ends the run.
+pub const MAIN: ActorId = ActorId(0);
+
+/// Ends the acting actor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exit {
+    /// The exit code; 0 for success.
+    pub code: u64,
+    /// What is retracted, in order.
+    pub handles: Vec<Handle>,
+}
+codec_struct!(Exit "exit" { code, handles });
+
+impl Act for Exit {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        let actor = draft.acting()?.clone();
+        draft.acting_mut()?.observers.clear();
+        for handle in &self.handles {
+            draft.state.release(*handle, &mut draft.outbox);
+        }
+        for facet in actor.facets.values() {
+            for request in &facet.requests {
+                draft.forget_request(*request);
+            }
+            for linked in &facet.linked {
+                draft.outbox.push(*linked, Event::Terminate {});
+            }
+        }
+        if let Some((parent, facet)) = actor.link
+            && let Some(facet) = draft.state.actor_mut(parent).and_then(|parent| parent.facets.get_mut(&facet))
+        {
+            facet.linked.remove(&draft.actor);
+        }
+        draft.state.actors.remove(&draft.actor);
+        if draft.actor == MAIN {
+            draft.state.exit = Some(self.code);
+        }
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        self.handles.iter().fold(Claims::default(), |claims, handle| claims.ending(Thing::Handle(*handle)))
+    }
+
+    fn show(&self) -> String {
+        format!("with code {}, retracting {} assertions", self.code, self.handles.len())
+    }
+}

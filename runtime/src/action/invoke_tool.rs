@@ -1,0 +1,66 @@
+//! `invoke-tool`: a tool is called. The call leaves the process once the turn is durable; its result is awaited by its tag.
+
+use preserves::IOValue;
+
+use super::{Act, Claims, Thing};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::driver::{EffectKind, RequestId};
+use crate::identity::FacetId;
+use crate::state::{Question, Request};
+
+/// Calls a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InvokeTool {
+    /// What the call is known by.
+    pub request: RequestId,
+    /// The facet that calls; if it stops, nobody waits for the result any more.
+    pub facet: FacetId,
+    /// The role in which the program calls.
+    pub role: IOValue,
+    /// The tool, which is also the capability.
+    pub tool: String,
+    /// The argument.
+    pub payload: IOValue,
+    /// What the program calls the result.
+    pub tag: String,
+}
+codec_struct!(InvokeTool "invoke-tool" { request, facet, role, tool, payload, tag });
+
+impl Act for InvokeTool {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        crate::value::Fact::new(self.payload.clone())?;
+        let question = Question::Tool { name: self.tool.clone(), payload: self.payload.clone() };
+        enter(draft, self.request, self.facet, question, self.tag.clone())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default()
+            .using(Thing::Facet(self.facet))
+            .making(Thing::Request(self.request))
+            .needing(self.tool.clone())
+    }
+
+    fn effect(&self) -> Option<(RequestId, EffectKind)> {
+        Some((self.request, EffectKind::Tool { name: self.tool.clone(), payload: self.payload.clone() }))
+    }
+
+    fn show(&self) -> String {
+        format!("{} {:?} as {}, tag {:?}", self.tool, self.payload, self.request, self.tag)
+    }
+}
+
+/// Enters a request in the state.
+pub(super) fn enter(
+    draft: &mut Draft,
+    id: RequestId,
+    facet: FacetId,
+    question: Question,
+    tag: String,
+) -> Result<(), Refusal> {
+    draft.facet_mut(facet)?.requests.insert(id);
+    let key = draft.key(id);
+    let request = Request { actor: draft.actor, facet, question, tag, key, handle: None, answer: None };
+    draft.state.requests.insert(id, request);
+    Ok(())
+}

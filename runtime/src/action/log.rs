@@ -1,0 +1,34 @@
+//! `log`: a line of text for whoever follows the run.
+
+use super::{Act, Claims};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::driver::{EffectKind, RequestId};
+
+/// Shows a line of text to whoever follows the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Log {
+    /// What the effect is known by.
+    pub request: RequestId,
+    /// The text.
+    pub text: String,
+}
+codec_struct!(Log "log" { request, text });
+
+impl Act for Log {
+    fn perform(&self, _draft: &mut Draft) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default()
+    }
+
+    fn effect(&self) -> Option<(RequestId, EffectKind)> {
+        Some((self.request, EffectKind::Log { text: self.text.clone() }))
+    }
+
+    fn show(&self) -> String {
+        format!("{:?}", self.text)
+    }
+}

@@ -1,0 +1,51 @@
+//! `observe`: a facet watches for what a pattern matches. Watching is itself a fact that can be observed.
+
+use super::{Act, Claims, Thing};
+use crate::actor::{Observer, Target};
+use crate::codec_struct;
+use crate::dataspace::pattern::Pattern;
+use crate::dataspace::{ObserverRef, observe_value};
+use crate::draft::{Draft, Refusal};
+use crate::identity::{FacetId, Handle, ObserverId};
+
+/// Begins to watch; takes the handler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observe {
+    /// The facet.
+    pub facet: FacetId,
+    /// What the watch is known by.
+    pub observer: ObserverId,
+    /// The handle of the `Observe` fact.
+    pub handle: Handle,
+    /// What to look for.
+    pub pattern: Pattern,
+}
+codec_struct!(Observe "observe" { facet, observer, handle, pattern });
+
+impl Act for Observe {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        let target = Target::Handler { procedure: draft.take_callable()? };
+        let (facet, handle, pattern) = (self.facet, self.handle, self.pattern.clone());
+        begin(draft, self.observer, Observer { facet, handle, pattern, target, is_closing: false })
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default()
+            .using(Thing::Facet(self.facet))
+            .making(Thing::Handle(self.handle))
+            .making(Thing::Observer(self.observer))
+    }
+
+    fn show(&self) -> String {
+        format!("{} as {} of {}", self.pattern, self.observer, self.facet)
+    }
+}
+
+/// Enters an observer and asserts its `Observe` fact.
+pub(super) fn begin(draft: &mut Draft, id: ObserverId, observer: Observer) -> Result<(), Refusal> {
+    let (facet, handle) = (observer.facet, observer.handle);
+    let value = observe_value(ObserverRef { actor: draft.actor, observer: id }, &observer.pattern);
+    draft.facet_mut(facet)?.observers.insert(id);
+    draft.acting_mut()?.observers.insert(id, observer);
+    draft.hold(facet, handle, value)
+}

@@ -1,0 +1,39 @@
+//! `progress`: how far a piece of work has come, for whoever follows the run.
+
+use super::{Act, Claims};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::driver::{EffectKind, RequestId};
+
+/// Shows how far a piece of work has come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// What the effect is known by.
+    pub request: RequestId,
+    /// What is being done.
+    pub label: String,
+    /// Steps done.
+    pub done: u64,
+    /// Steps in all.
+    pub total: u64,
+}
+codec_struct!(Progress "progress" { request, label, done, total });
+
+impl Act for Progress {
+    fn perform(&self, _draft: &mut Draft) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default()
+    }
+
+    fn effect(&self) -> Option<(RequestId, EffectKind)> {
+        let (done, total) = (self.done, self.total);
+        Some((self.request, EffectKind::Progress { label: self.label.clone(), done, total }))
+    }
+
+    fn show(&self) -> String {
+        format!("{:?} {} of {}", self.label, self.done, self.total)
+    }
+}

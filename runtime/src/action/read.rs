@@ -1,0 +1,45 @@
+//! `read`: the program wants bytes from standard input; they come back as a recorded input.
+
+use super::invoke_tool::enter;
+use super::{Act, Claims, Thing, write};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::driver::{EffectKind, RequestId};
+use crate::identity::FacetId;
+use crate::state::Question;
+
+/// Asks for bytes from standard input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Read {
+    /// What the request is known by.
+    pub request: RequestId,
+    /// The facet that reads.
+    pub facet: FacetId,
+    /// At most this many bytes are wanted.
+    pub length_bytes_max: u64,
+}
+codec_struct!(Read "read" { request, facet, length_bytes_max });
+
+impl Act for Read {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        let question = Question::Read { length_bytes_max: self.length_bytes_max };
+        let tag = draft.names.name("request", self.request.0);
+        enter(draft, self.request, self.facet, question, tag)
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default()
+            .using(Thing::Facet(self.facet))
+            .making(Thing::Request(self.request))
+            .needing(write::CAPABILITY)
+    }
+
+    fn effect(&self) -> Option<(RequestId, EffectKind)> {
+        let question = Question::Read { length_bytes_max: self.length_bytes_max };
+        Some((self.request, question.effect()))
+    }
+
+    fn show(&self) -> String {
+        format!("at most {} bytes as {}", self.length_bytes_max, self.request)
+    }
+}

@@ -1,0 +1,41 @@
+//! `resume`: a wait is over because one of its conditions holds. Its observers end and a consumed answer is forgotten; its fiber runs.
+
+use super::{Act, Claims, Thing};
+use crate::actor::Condition;
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::identity::WaitId;
+
+/// Ends a wait, because one of its conditions holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resume {
+    /// The wait.
+    pub wait: WaitId,
+    /// Which of its conditions holds, counted from 0.
+    pub condition: u64,
+}
+codec_struct!(Resume "resume" { wait, condition });
+
+impl Act for Resume {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        let wait = draft.end_wait(self.wait)?;
+        for (position, condition) in (0..).zip(&wait.conditions) {
+            if let Condition::Answer { request } = condition {
+                // A question that lost the race is put away too; a tool's result may still be awaited by someone else.
+                let is_question = draft.state.requests.get(request).is_some_and(|known| known.handle.is_some());
+                if position == self.condition || is_question {
+                    draft.forget_request(*request);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default().ending(Thing::Wait(self.wait))
+    }
+
+    fn show(&self) -> String {
+        format!("{}, condition {} holds", self.wait, self.condition)
+    }
+}

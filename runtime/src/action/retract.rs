@@ -1,0 +1,41 @@
+//! `retract`: an assertion ends. Any facet of the asserting actor may retract it; a handle that is unknown or another actor's is ignored,
+//! with the reason on record.
+
+use super::{Act, Claims, Thing};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::identity::Handle;
+use crate::state::Ignored;
+
+/// Retracts an assertion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Retract {
+    /// The assertion.
+    pub handle: Handle,
+    /// Why nothing is retracted, if nothing is.
+    pub ignored: Option<Ignored>,
+}
+codec_struct!(Retract "retract" { handle, ignored });
+
+impl Act for Retract {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        if self.ignored.is_none() {
+            draft.state.release(self.handle, &mut draft.outbox);
+        }
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        match self.ignored {
+            None => Claims::default().ending(Thing::Handle(self.handle)),
+            Some(_) => Claims::default(),
+        }
+    }
+
+    fn show(&self) -> String {
+        match self.ignored {
+            None => self.handle.to_string(),
+            Some(reason) => format!("{}, ignored: {reason:?}", self.handle),
+        }
+    }
+}

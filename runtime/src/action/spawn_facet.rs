@@ -1,0 +1,34 @@
+//! `spawn-facet`: an actor's tree of facets grows by one, which lives until it is stopped or the facet around it stops.
+
+use super::{Act, Claims, Thing};
+use crate::actor::Facet;
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::identity::FacetId;
+
+/// Makes a facet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpawnFacet {
+    /// What it is known by.
+    pub facet: FacetId,
+    /// The facet it lives in.
+    pub parent: FacetId,
+}
+codec_struct!(SpawnFacet "spawn-facet" { facet, parent });
+
+impl Act for SpawnFacet {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        draft.facet_mut(self.parent)?.children.insert(self.facet);
+        let facet = Facet { parent: Some(self.parent), ..Facet::default() };
+        draft.acting_mut()?.facets.insert(self.facet, facet);
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default().using(Thing::Facet(self.parent)).making(Thing::Facet(self.facet))
+    }
+
+    fn show(&self) -> String {
+        format!("{} in {}", self.facet, self.parent)
+    }
+}

@@ -1,0 +1,62 @@
+//! `stop-facet`: a facet ends with all it holds: fibers and waits vanish, requests are dropped, linked actors end, and its assertions are
+//! retracted in the order of their handles. Facets inside it stop before, each by an action of its own, and so do its stop hooks run before.
+
+use super::{Act, Claims, Thing};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::event::Event;
+use crate::identity::{FacetId, Handle};
+
+/// Ends a facet in which no other lives any more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StopFacet {
+    /// The facet.
+    pub facet: FacetId,
+    /// What is retracted with it, in order.
+    pub handles: Vec<Handle>,
+}
+codec_struct!(StopFacet "stop-facet" { facet, handles });
+
+impl Act for StopFacet {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        let facet = draft.facet(self.facet)?.clone();
+        if !facet.children.is_empty() {
+            return Err(Refusal::HasChildren(self.facet));
+        }
+        // Observers go before their facts are retracted: a stopping facet is told nothing more.
+        for fiber in &facet.fibers {
+            let fiber = draft.unpark(*fiber)?;
+            draft.outbox.released.push(fiber.continuation);
+        }
+        for observer in &facet.observers {
+            draft.forget_observer(*observer)?;
+        }
+        for wait in &facet.waits {
+            draft.acting_mut()?.waits.remove(wait);
+        }
+        for handle in &self.handles {
+            draft.state.release(*handle, &mut draft.outbox);
+        }
+        for request in &facet.requests {
+            draft.forget_request(*request);
+        }
+        for actor in &facet.linked {
+            draft.outbox.push(*actor, Event::Terminate {});
+        }
+        draft.outbox.released.extend(&facet.stop_hooks);
+        draft.acting_mut()?.facets.remove(&self.facet);
+        if let Some(parent) = facet.parent {
+            draft.facet_mut(parent)?.children.remove(&self.facet);
+        }
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        let claims = Claims::default().ending(Thing::Facet(self.facet));
+        self.handles.iter().fold(claims, |claims, handle| claims.ending(Thing::Handle(*handle)))
+    }
+
+    fn show(&self) -> String {
+        format!("{}, retracting {} assertions", self.facet, self.handles.len())
+    }
+}

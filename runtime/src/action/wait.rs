@@ -1,0 +1,85 @@
+//! `wait`: a fiber parks until one of its conditions holds. A fact that is there already counts, unless the wait is only for what comes;
+//! either way the fiber goes on in a later turn.
+
+use super::{Act, Claims, Thing, observe};
+use crate::actor::{self, Condition, Fiber, FiberKind, Observer, Target};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::event::Event;
+use crate::identity::{FacetId, FiberId, WaitId};
+
+/// Parks a fiber until one of its conditions holds; takes the continuation, then a predicate for each condition that has one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wait {
+    /// What the wait is known by.
+    pub wait: WaitId,
+    /// The fiber.
+    pub fiber: FiberId,
+    /// How the fiber is divided into turns.
+    pub kind: FiberKind,
+    /// The facet it belongs to.
+    pub facet: FacetId,
+    /// The conditions; the first to hold ends the wait.
+    pub conditions: Vec<Condition>,
+    /// Whether only what comes later counts.
+    pub is_edge: bool,
+}
+codec_struct!(Wait "wait" { wait, fiber, kind, facet, conditions, is_edge });
+
+impl Act for Wait {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        let continuation = draft.take_callable()?;
+        draft.park(self.fiber, Fiber { facet: self.facet, kind: self.kind, continuation })?;
+        draft.facet_mut(self.facet)?.waits.insert(self.wait);
+        let wait = actor::Wait { fiber: self.fiber, facet: self.facet, conditions: self.conditions.clone() };
+        draft.acting_mut()?.waits.insert(self.wait, wait);
+        self.conditions.iter().try_for_each(|condition| self.begin(draft, condition))
+    }
+
+    fn claims(&self) -> Claims {
+        let claims = Claims::default().using(Thing::Facet(self.facet)).making(Thing::Wait(self.wait));
+        self.conditions.iter().fold(claims, |claims, condition| match condition {
+            Condition::Matching { observer, handle, .. } | Condition::Accepted { observer, handle, .. } => {
+                claims.making(Thing::Observer(*observer)).making(Thing::Handle(*handle))
+            }
+            Condition::Answer { request } => claims.using(Thing::Request(*request)),
+        })
+    }
+
+    fn show(&self) -> String {
+        let conditions = self.conditions.iter().map(|condition| match condition {
+            Condition::Matching { pattern, .. } => pattern.to_string(),
+            Condition::Accepted { pattern, .. } => format!("{pattern} that a predicate accepts"),
+            Condition::Answer { request } => format!("the answer to {request}"),
+        });
+        let conditions: Vec<String> = conditions.collect();
+        format!("{} of {} for {}", self.wait, self.fiber, conditions.join(" or "))
+    }
+}
+
+impl Wait {
+    fn begin(&self, draft: &mut Draft, condition: &Condition) -> Result<(), Refusal> {
+        let (wait, facet) = (self.wait, self.facet);
+        let (observer, handle, pattern, target) = match condition {
+            Condition::Matching { observer, handle, pattern } => (observer, handle, pattern, Target::Wait { wait }),
+            Condition::Accepted { observer, handle, pattern } => {
+                let procedure = draft.take_callable()?;
+                (observer, handle, pattern, Target::Predicate { wait, procedure })
+            }
+            Condition::Answer { request } => {
+                let known = draft.state.requests.get(request).filter(|known| known.actor == draft.actor);
+                if known.ok_or(Refusal::NoRequest(*request))?.answer.is_some() {
+                    draft.outbox.push(draft.actor, Event::Settled { wait, request: *request });
+                }
+                return Ok(());
+            }
+        };
+        let entry = Observer { facet, handle: *handle, pattern: pattern.clone(), target, is_closing: false };
+        observe::begin(draft, *observer, entry)?;
+        if self.is_edge {
+            // All that the observer was told so far is what was there before it.
+            draft.outbox.forget(draft.actor, *observer);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! `write`: bytes go to the console once the turn is durable.
+
+use super::{Act, Claims};
+use crate::codec::Bytes;
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::driver::{EffectKind, RequestId, Stream};
+
+/// The capability to use the console.
+pub const CAPABILITY: &str = "console";
+
+/// Writes to the console.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Write {
+    /// What the effect is known by.
+    pub request: RequestId,
+    /// Where to.
+    pub stream: Stream,
+    /// The bytes.
+    pub bytes: Bytes,
+}
+codec_struct!(Write "write" { request, stream, bytes });
+
+impl Act for Write {
+    fn perform(&self, _draft: &mut Draft) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default().needing(CAPABILITY)
+    }
+
+    fn effect(&self) -> Option<(RequestId, EffectKind)> {
+        Some((self.request, EffectKind::Write { stream: self.stream, bytes: self.bytes.0.clone() }))
+    }
+
+    fn show(&self) -> String {
+        format!("{:?} to {:?}", String::from_utf8_lossy(&self.bytes.0), self.stream)
+    }
+}

@@ -1,0 +1,51 @@
+//! `yield`: a fiber lets everything go first that is on its way, and its turn commits.
+
+use super::{Act, Claims, Thing};
+use crate::actor::{Fiber, FiberKind};
+use crate::draft::{Draft, Refusal};
+use crate::event::Event;
+use crate::identity::{FacetId, FiberId};
+use crate::{codec_enum, codec_struct};
+
+/// Why a fiber yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// The program said so.
+    Asked {},
+    /// It has written, and what it wrote shall appear.
+    Flush {},
+    /// Its slice of fuel is used up.
+    Slice {},
+}
+codec_enum!(Pause "a reason to pause" { Asked "asked" {} Flush "flush" {} Slice "slice" {} });
+
+/// Parks a fiber until everything that is on its way has been handled; takes the continuation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Yield {
+    /// The fiber.
+    pub fiber: FiberId,
+    /// How it is divided into turns.
+    pub kind: FiberKind,
+    /// The facet it belongs to.
+    pub facet: FacetId,
+    /// Why.
+    pub pause: Pause,
+}
+codec_struct!(Yield "yield" { fiber, kind, facet, pause });
+
+impl Act for Yield {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        let continuation = draft.take_callable()?;
+        draft.park(self.fiber, Fiber { facet: self.facet, kind: self.kind, continuation })?;
+        draft.outbox.push(draft.actor, Event::Resume { fiber: self.fiber });
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default().using(Thing::Facet(self.facet))
+    }
+
+    fn show(&self) -> String {
+        format!("{}, {:?}", self.fiber, self.pause)
+    }
+}

@@ -1,0 +1,365 @@
+//! One actor's turn while it runs: who is next, what they are told, what they do.
+//!
+//! Owns the order inside a turn and the operations that a program has. INVARIANT: whatever a program does to the run, it does through
+//! [`Activation::perform`], so the list of actions is complete; fibers run one at a time, each until it parks or ends.
+//! It neither judges nor commits; `turn.rs` does.
+//! Read next: `activation/deliver.rs`, `activation/operation.rs`, then `turn.rs`.
+
+mod deliver;
+mod operation;
+
+use std::collections::VecDeque;
+
+use crate::action::{Action, Exit, Resume, StopFacet, Wait, Yield, yield_turn::Pause};
+use crate::actor::{Condition, FiberKind};
+use crate::body::{End, Resumption, Runner, Task, Until, Wanted};
+use crate::draft::{Draft, Refusal};
+use crate::event::Event;
+use crate::identity::{FacetId, FiberId, WaitId};
+use crate::record::{Failure, Limits};
+
+/// A turn in progress.
+pub struct Activation {
+    draft: Draft,
+    actions: Vec<Action>,
+    dropped: Vec<u64>,
+    jobs: VecDeque<Job>,
+    current: Option<Current>,
+    /// Whether a predicate is running, which may have no effect.
+    is_pure: bool,
+    limits: Limits,
+    /// What the running fiber may still use.
+    fuel: u64,
+    /// What the turn's handlers may still use in all.
+    handler_fuel: u64,
+    fuel_used: u64,
+}
+
+/// What a turn came to.
+pub(crate) struct Performed {
+    /// The state it leads to.
+    pub(crate) draft: Draft,
+    /// What was done.
+    pub(crate) actions: Vec<Action>,
+    /// The positions of events that nobody received.
+    pub(crate) dropped: Vec<u64>,
+    /// Fuel used.
+    pub(crate) fuel_used: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Current {
+    fiber: FiberId,
+    facet: FacetId,
+    kind: FiberKind,
+}
+
+/// The next thing to be done in a turn.
+enum Job {
+    Deliver {
+        position: u64,
+        event: Event,
+    },
+    Run {
+        fiber: Current,
+        task: Task,
+    },
+    /// Stops a facet, one step at a time.
+    Stop(FacetId),
+    Exit {
+        code: u64,
+    },
+}
+
+impl Activation {
+    /// Prepares a turn in which the draft's actor is told `events`.
+    pub(crate) fn new(draft: Draft, events: &[Event], limits: Limits) -> Self {
+        let deliver = |(position, event): (u64, &Event)| Job::Deliver {
+            position,
+            event: event.clone(),
+        };
+        Self {
+            draft,
+            actions: Vec::new(),
+            dropped: Vec::new(),
+            jobs: (0..).zip(events).map(deliver).collect(),
+            current: None,
+            is_pure: false,
+            limits,
+            fuel: 0,
+            handler_fuel: limits.turn_fuel,
+            fuel_used: 0,
+        }
+    }
+
+    /// Runs the turn to its end.
+    ///
+    /// # Errors
+    /// The failure for which the turn is to be undone.
+    pub(crate) fn run(mut self, body: &mut dyn Runner) -> Result<Performed, (Failure, u64)> {
+        match self.run_jobs(body) {
+            Ok(()) => {
+                for callable in std::mem::take(&mut self.draft.outbox.released) {
+                    body.release(callable);
+                }
+                Ok(self.finish())
+            }
+            Err(failure) => Err((failure, self.fuel_used)),
+        }
+    }
+
+    /// Ends a turn that nobody is there to run: all its events are dropped.
+    pub(crate) fn drop_all(mut self) -> Performed {
+        let positions = self.jobs.iter().filter_map(|job| {
+            if let Job::Deliver { position, .. } = job {
+                Some(*position)
+            } else {
+                None
+            }
+        });
+        self.dropped = positions.collect();
+        self.finish()
+    }
+
+    fn finish(self) -> Performed {
+        Performed {
+            draft: self.draft,
+            actions: self.actions,
+            dropped: self.dropped,
+            fuel_used: self.fuel_used,
+        }
+    }
+
+    /// Performs one action and lists it.
+    ///
+    /// # Errors
+    /// [`Refusal`]; the turn is to fail, or the program to be told, before it does anything else.
+    pub(crate) fn perform(&mut self, action: impl Into<Action>) -> Result<(), Refusal> {
+        if self.is_pure {
+            return Err(Refusal::Pure);
+        }
+        let action = action.into();
+        action.perform(&mut self.draft)?;
+        self.actions.push(action);
+        Ok(())
+    }
+
+    fn run_jobs(&mut self, body: &mut dyn Runner) -> Result<(), Failure> {
+        while let Some(job) = self.jobs.pop_front() {
+            match job {
+                Job::Deliver { position, event } => self.deliver(body, position, event)?,
+                Job::Run { fiber, task } => self.run_fiber(body, fiber, task)?,
+                Job::Stop(facet) => self.stop_step(facet)?,
+                Job::Exit { code } => self.exit(code)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn run_fiber(&mut self, body: &mut dyn Runner, fiber: Current, task: Task) -> Result<(), Failure> {
+        if self.draft.facet(fiber.facet).is_err() {
+            self.discard(&task);
+            return Ok(());
+        }
+        self.current = Some(fiber);
+        match self.run_task(body, fiber.kind, task) {
+            End::Finished { .. } => Ok(()),
+            End::Failed(failure) => Err(failure),
+            End::Parked {
+                continuation,
+                until: Until::Stopped(facet),
+            } => {
+                let task = Task::Resume {
+                    continuation,
+                    with: Resumption::Unspecified,
+                };
+                self.jobs.push_front(Job::Run { fiber, task });
+                self.jobs.push_front(Job::Stop(facet));
+                Ok(())
+            }
+            End::Parked { continuation, until } => {
+                if self.draft.facet(fiber.facet).is_err() {
+                    self.draft.outbox.released.push(continuation);
+                    return Ok(());
+                }
+                self.draft.callables = VecDeque::from([continuation]);
+                self.park(fiber, until)
+            }
+            End::Exit { code } => {
+                self.jobs.clear();
+                let root = self.draft.acting().map(|actor| actor.root).map_err(failure)?;
+                self.jobs.extend([Job::Stop(root), Job::Exit { code }]);
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs a task with the fuel that its kind of fiber has.
+    fn run_task(&mut self, body: &mut dyn Runner, kind: FiberKind, task: Task) -> End {
+        let granted = match kind {
+            FiberKind::Main {} => self.limits.slice_fuel,
+            FiberKind::Handler {} => self.handler_fuel,
+        };
+        self.fuel = granted;
+        let end = body.run(task, self);
+        let used = granted.saturating_sub(self.fuel);
+        self.fuel_used += used;
+        if kind == (FiberKind::Handler {}) {
+            self.handler_fuel -= used;
+        }
+        end
+    }
+
+    fn park(&mut self, fiber: Current, until: Until) -> Result<(), Failure> {
+        let Current { fiber, facet, kind } = fiber;
+        let pause = match until {
+            Until::Condition { wanted, is_edge } => return self.wait(fiber, facet, kind, wanted, is_edge),
+            Until::Yielded => Pause::Asked {},
+            Until::Flushed => Pause::Flush {},
+            Until::Fuel if kind == (FiberKind::Handler {}) => return Err(out_of_fuel(self.limits.turn_fuel)),
+            Until::Fuel | Until::Stopped(_) => Pause::Slice {},
+        };
+        self.perform(Yield {
+            fiber,
+            kind,
+            facet,
+            pause,
+        })
+        .map_err(failure)
+    }
+
+    fn wait(
+        &mut self,
+        fiber: FiberId,
+        facet: FacetId,
+        kind: FiberKind,
+        wanted: Vec<Wanted>,
+        is_edge: bool,
+    ) -> Result<(), Failure> {
+        let mut conditions = Vec::new();
+        for wanted in wanted {
+            let counters = &mut self.draft.state.counters;
+            conditions.push(match wanted {
+                Wanted::Matching(pattern) => Condition::Matching {
+                    observer: counters.observer(),
+                    handle: counters.handle(),
+                    pattern,
+                },
+                Wanted::Accepted(pattern, procedure) => {
+                    self.draft.callables.push_back(procedure);
+                    Condition::Accepted {
+                        observer: counters.observer(),
+                        handle: counters.handle(),
+                        pattern,
+                    }
+                }
+                Wanted::Answer(request) => Condition::Answer { request },
+            });
+        }
+        let wait = self.draft.state.counters.wait();
+        self.perform(Wait {
+            wait,
+            fiber,
+            kind,
+            facet,
+            conditions,
+            is_edge,
+        })
+        .map_err(failure)
+    }
+
+    /// Ends a wait and makes its fiber the next to run.
+    fn end_wait(&mut self, wait: WaitId, condition: u64, with: Resumption) -> Result<(), Failure> {
+        let actor = self.draft.acting().map_err(failure)?;
+        let fiber = actor
+            .waits
+            .get(&wait)
+            .map(|wait| wait.fiber)
+            .ok_or(Refusal::NoWait(wait))
+            .map_err(failure)?;
+        self.perform(Resume { wait, condition }).map_err(failure)?;
+        self.unpark(fiber, with)
+    }
+
+    fn unpark(&mut self, id: FiberId, with: Resumption) -> Result<(), Failure> {
+        let fiber = self.draft.unpark(id).map_err(failure)?;
+        let task = Task::Resume {
+            continuation: fiber.continuation,
+            with,
+        };
+        self.jobs.push_front(Job::Run {
+            fiber: Current {
+                fiber: id,
+                facet: fiber.facet,
+                kind: fiber.kind,
+            },
+            task,
+        });
+        Ok(())
+    }
+
+    /// Takes the next step towards the end of a facet: the first in order runs its stop hooks, or ends.
+    fn stop_step(&mut self, facet: FacetId) -> Result<(), Failure> {
+        let actor = self.draft.acting().map_err(failure)?;
+        let Some(first) = actor.stop_order(facet).first().copied() else {
+            return Ok(());
+        };
+        self.jobs.push_front(Job::Stop(facet));
+        let found = self.draft.facet_mut(first).map_err(failure)?;
+        let surroundings = found.parent.unwrap_or(first);
+        let hooks = std::mem::take(&mut found.stop_hooks);
+        if hooks.is_empty() {
+            let handles = found.handles.iter().copied().collect();
+            return self.perform(StopFacet { facet: first, handles }).map_err(failure);
+        }
+        for procedure in hooks.into_iter().rev() {
+            let fiber = self.handler_fiber(surroundings);
+            self.jobs.push_front(Job::Run {
+                fiber,
+                task: Task::CallOnce { procedure },
+            });
+        }
+        Ok(())
+    }
+
+    fn exit(&mut self, code: u64) -> Result<(), Failure> {
+        self.jobs.clear();
+        self.perform(Exit {
+            code,
+            handles: Vec::new(),
+        })
+        .map_err(failure)
+    }
+
+    fn handler_fiber(&mut self, facet: FacetId) -> Current {
+        Current {
+            fiber: self.draft.state.counters.fiber(),
+            facet,
+            kind: FiberKind::Handler {},
+        }
+    }
+
+    fn discard(&mut self, task: &Task) {
+        match task {
+            Task::CallOnce { procedure: callable }
+            | Task::Resume {
+                continuation: callable, ..
+            } => {
+                self.draft.outbox.released.push(*callable);
+            }
+            Task::Boot | Task::Call { .. } => {}
+        }
+    }
+}
+
+/// Makes a failure of a refusal that no program caused.
+fn failure(refusal: Refusal) -> Failure {
+    Failure::new("refused", refusal.to_string())
+}
+
+fn out_of_fuel(limit: u64) -> Failure {
+    Failure::new(
+        "out-of-fuel",
+        format!("the handlers of one turn may use {limit} units of fuel, and these used more"),
+    )
+}

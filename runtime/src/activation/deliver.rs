@@ -1,0 +1,237 @@
+//! What becomes of each event.
+//!
+//! INVARIANT: an event whose recipient is gone changes nothing, and its position is noted.
+
+use preserves::IOValue;
+
+use super::{Activation, Current, Job, failure};
+use crate::action::SpawnFiber;
+use crate::actor::{Condition, FiberKind, Target};
+use crate::body::{Argument, End, Resumption, Runner, Task};
+use crate::driver::RequestId;
+use crate::event::Event;
+use crate::identity::{Callable, FacetId, FiberId, ObserverId, WaitId};
+use crate::record::Failure;
+
+impl Activation {
+    pub(super) fn deliver(&mut self, body: &mut dyn Runner, position: u64, event: Event) -> Result<(), Failure> {
+        let is_received = match event {
+            Event::Boot {} => self.boot()?,
+            Event::Added {
+                observer,
+                captures,
+                handle,
+            } => self.tell(body, observer, Argument::Added(captures, handle))?,
+            Event::Removed {
+                observer,
+                captures,
+                handle,
+            } => self.tell(body, observer, Argument::Removed(captures, handle))?,
+            Event::Message { observer, captures } => self.tell(body, observer, Argument::Message(captures))?,
+            Event::Closed { observer } => self.draft.forget_observer(observer).is_ok(),
+            Event::Direct { facet, payload } => self.direct(position, facet, &payload),
+            Event::Resume { fiber } => self.resume(fiber)?,
+            Event::Settled { wait, request } => self.settle(wait, request)?,
+            Event::Answered { request, outcome } => self.answer(request, outcome)?,
+            Event::Terminate {} => self.terminate()?,
+        };
+        if !is_received {
+            self.dropped.push(position);
+        }
+        Ok(())
+    }
+
+    fn boot(&mut self) -> Result<bool, Failure> {
+        let facet = self.draft.acting().map_err(failure)?.root;
+        let fiber = self.draft.state.counters.fiber();
+        self.perform(SpawnFiber { fiber, facet }).map_err(failure)?;
+        let fiber = Current {
+            fiber,
+            facet,
+            kind: FiberKind::Main {},
+        };
+        self.jobs.push_front(Job::Run {
+            fiber,
+            task: Task::Boot,
+        });
+        Ok(true)
+    }
+
+    fn tell(&mut self, body: &mut dyn Runner, id: ObserverId, argument: Argument) -> Result<bool, Failure> {
+        let Some(observer) = self.draft.acting().map_err(failure)?.observers.get(&id).cloned() else {
+            return Ok(false);
+        };
+        match observer.target {
+            Target::Handler { procedure } => {
+                let fiber = self.handler_fiber(observer.facet);
+                let task = Task::Call {
+                    procedure,
+                    argument: Some(argument),
+                };
+                self.jobs.push_front(Job::Run { fiber, task });
+            }
+            Target::Wait { wait } => {
+                if let Some(value) = subject(&argument) {
+                    self.match_wait(wait, id, value)?;
+                }
+            }
+            Target::Predicate { wait, procedure } => {
+                if let Some(value) = subject(&argument)
+                    && self.accepts(body, observer.facet, procedure, &value)?
+                {
+                    self.match_wait(wait, id, value)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn match_wait(&mut self, wait: WaitId, observer: ObserverId, value: IOValue) -> Result<(), Failure> {
+        let is_the_one = |condition: &Condition| match condition {
+            Condition::Matching { observer: id, .. } | Condition::Accepted { observer: id, .. } => *id == observer,
+            Condition::Answer { .. } => false,
+        };
+        let condition = self.position(wait, is_the_one)?;
+        self.end_wait(wait, condition, Resumption::Matched { condition, value })
+    }
+
+    fn position(&self, wait: WaitId, is_the_one: impl Fn(&Condition) -> bool) -> Result<u64, Failure> {
+        let wait = self.draft.acting().map_err(failure)?.waits.get(&wait);
+        let position = wait.and_then(|wait| wait.conditions.iter().position(is_the_one));
+        Ok(position.unwrap_or_default() as u64)
+    }
+
+    /// Asks a predicate; it can have no effect, and an error in it is logged and counts as a no.
+    fn accepts(
+        &mut self,
+        body: &mut dyn Runner,
+        facet: FacetId,
+        procedure: Callable,
+        value: &IOValue,
+    ) -> Result<bool, Failure> {
+        let fiber = self.handler_fiber(facet);
+        let before = self.current.replace(fiber);
+        self.is_pure = true;
+        let granted = self.limits.predicate_fuel;
+        self.fuel = granted;
+        let end = body.run(
+            Task::Call {
+                procedure,
+                argument: Some(Argument::Value(value.clone())),
+            },
+            self,
+        );
+        self.fuel_used += granted.saturating_sub(self.fuel);
+        self.is_pure = false;
+        self.current = before;
+        let fault = match end {
+            End::Finished { is_true } => return Ok(is_true),
+            End::Parked { continuation, .. } => {
+                self.draft.outbox.released.push(continuation);
+                "it waits or runs too long".to_owned()
+            }
+            End::Failed(failure) => failure.to_string(),
+            End::Exit { .. } => "it exits".to_owned(),
+        };
+        self.log(format!("a predicate counts as false: {fault}"))
+            .map_err(failure)?;
+        Ok(false)
+    }
+
+    /// Passes a message that was sent to a facet to those of its watches that it matches.
+    fn direct(&mut self, position: u64, facet: FacetId, payload: &IOValue) -> bool {
+        let Ok(actor) = self.draft.acting() else { return false };
+        let Some(observers) = actor.facets.get(&facet).map(|facet| &facet.observers) else {
+            return false;
+        };
+        let matching = observers.iter().filter_map(|id| {
+            let captures = actor.observers.get(id)?.pattern.matches(payload)?;
+            Some(Event::Message {
+                observer: *id,
+                captures: captures.into(),
+            })
+        });
+        let matching: Vec<Event> = matching.collect();
+        for event in matching.into_iter().rev() {
+            self.jobs.push_front(Job::Deliver { position, event });
+        }
+        true
+    }
+
+    fn resume(&mut self, fiber: FiberId) -> Result<bool, Failure> {
+        let is_parked = self.draft.acting().map_err(failure)?.fibers.contains_key(&fiber);
+        if is_parked {
+            self.unpark(fiber, Resumption::Unspecified)?;
+        }
+        Ok(is_parked)
+    }
+
+    fn settle(&mut self, wait: WaitId, request: RequestId) -> Result<bool, Failure> {
+        let is_waiting = self.draft.acting().map_err(failure)?.waits.contains_key(&wait);
+        let answer = self
+            .draft
+            .state
+            .requests
+            .get(&request)
+            .and_then(|request| request.answer.clone());
+        match answer.filter(|_| is_waiting) {
+            Some(outcome) => self.end_with_answer(wait, request, outcome).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn answer(&mut self, id: RequestId, outcome: Result<IOValue, IOValue>) -> Result<bool, Failure> {
+        let actor = self.draft.acting().map_err(failure)?;
+        let awaits = |condition: &Condition| *condition == Condition::Answer { request: id };
+        let wait = actor
+            .waits
+            .iter()
+            .find(|(_, wait)| wait.conditions.iter().any(awaits))
+            .map(|(wait, _)| *wait);
+        let Some(request) = self
+            .draft
+            .state
+            .requests
+            .get_mut(&id)
+            .filter(|request| request.answer.is_none())
+        else {
+            return Ok(false);
+        };
+        request.answer = Some(outcome.clone());
+        if let Some(wait) = wait {
+            self.end_with_answer(wait, id, outcome)?;
+        }
+        Ok(true)
+    }
+
+    fn end_with_answer(
+        &mut self,
+        wait: WaitId,
+        request: RequestId,
+        outcome: Result<IOValue, IOValue>,
+    ) -> Result<(), Failure> {
+        let condition = self.position(wait, |condition| *condition == Condition::Answer { request })?;
+        let with = match outcome {
+            Ok(value) => Resumption::Matched { condition, value },
+            Err(fault) => Resumption::Raise(fault),
+        };
+        self.end_wait(wait, condition, with)
+    }
+
+    fn terminate(&mut self) -> Result<bool, Failure> {
+        let root = self.draft.acting().map_err(failure)?.root;
+        self.jobs.clear();
+        self.jobs.extend([Job::Stop(root), Job::Exit { code: 0 }]);
+        Ok(true)
+    }
+}
+
+/// What a wait is resumed with: the first capture of what appeared, or true if nothing was captured.
+fn subject(argument: &Argument) -> Option<IOValue> {
+    match argument {
+        Argument::Added(captures, _) | Argument::Message(captures) => {
+            Some(captures.first().cloned().unwrap_or_else(|| IOValue::new(true)))
+        }
+        Argument::Removed(..) | Argument::Value(_) => None,
+    }
+}

@@ -1,0 +1,310 @@
+//! What a program can do in a turn.
+//!
+//! INVARIANT: each operation draws its ids and performs one action; if it is refused, the program is told and nothing has been listed.
+
+use preserves::IOValue;
+
+use super::{Activation, Job};
+use crate::action::{
+    AskUser, Assert, InvokeTool, Log, Message, Observe, Progress, Read, Retract, Send, SpawnActor, SpawnFacet,
+    SpawnFiber, Unobserve, Write,
+};
+use crate::actor::{FiberKind, Manifest};
+use crate::body::Task;
+use crate::codec::Bytes;
+use crate::dataspace::pattern::Pattern;
+use crate::draft::Refusal;
+use crate::driver::{RequestId, Stream};
+use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId};
+use crate::state::{Ignored, Question};
+
+impl Activation {
+    /// Returns what the running fiber may still use; the body counts it down.
+    pub fn fuel(&mut self) -> &mut u64 {
+        &mut self.fuel
+    }
+
+    /// Returns the acting actor.
+    pub fn actor(&self) -> ActorId {
+        self.draft.actor
+    }
+
+    /// Returns the facet of the running fiber.
+    pub fn facet(&self) -> FacetId {
+        self.current.map_or(FacetId(0), |current| current.facet)
+    }
+
+    /// Says whether writing is a place to commit for the running fiber, which then parks [`Until::Flushed`](crate::body::Until::Flushed).
+    pub fn commits_on_write(&self) -> bool {
+        self.current.is_some_and(|current| current.kind == (FiberKind::Main {}))
+    }
+
+    /// Says whether the acting actor was granted `capability`, so that a program can be told before it tries; the gate decides.
+    pub fn is_granted(&self, capability: &str) -> bool {
+        self.draft.acting().is_ok_and(|actor| actor.manifest.grants(capability))
+    }
+
+    /// Names the `counter`th thing at `path` in this run; see [`Namer`](crate::identity::Namer).
+    pub fn name(&self, path: &str, counter: u64) -> String {
+        self.draft.names.name(path, counter)
+    }
+
+    /// Asserts `value` for the current facet.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`] if the facet has stopped, [`Refusal::Value`].
+    pub fn assert(&mut self, value: IOValue) -> Result<Handle, Refusal> {
+        let handle = self.draft.state.counters.handle();
+        self.perform(Assert {
+            facet: self.facet(),
+            handle,
+            value,
+        })?;
+        Ok(handle)
+    }
+
+    /// Retracts an assertion of this actor; returns why not, if not.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn retract(&mut self, handle: Handle) -> Result<Option<Ignored>, Refusal> {
+        let ignored = self.draft.state.why_not_retract(self.actor(), handle);
+        self.perform(Retract { handle, ignored })?;
+        Ok(ignored)
+    }
+
+    /// Asserts `value` and then retracts `old`, so that an equal value does not flicker.
+    ///
+    /// # Errors
+    /// As [`assert`](Self::assert).
+    pub fn update(&mut self, old: Handle, value: IOValue) -> Result<Handle, Refusal> {
+        let handle = self.assert(value)?;
+        self.retract(old)?;
+        Ok(handle)
+    }
+
+    /// Tells `value` to all who observe it.
+    ///
+    /// # Errors
+    /// [`Refusal::Value`], [`Refusal::Pure`].
+    pub fn message(&mut self, value: IOValue) -> Result<(), Refusal> {
+        self.perform(Message { value })
+    }
+
+    /// Tells `value` to the watches of a facet; returns why not, if not.
+    ///
+    /// # Errors
+    /// [`Refusal::Value`], [`Refusal::Pure`].
+    pub fn send(&mut self, to: ActorId, facet: FacetId, value: IOValue) -> Result<Option<Ignored>, Refusal> {
+        let recipient = self.draft.state.actor(to);
+        let is_there = recipient.is_some_and(|actor| actor.facets.contains_key(&facet));
+        let ignored = if is_there { None } else { Some(Ignored::Gone {}) };
+        self.perform(Send {
+            to,
+            facet,
+            value,
+            ignored,
+        })?;
+        Ok(ignored)
+    }
+
+    /// Begins to watch for the current facet.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::Value`].
+    pub fn watch(&mut self, pattern: Pattern, handler: Callable) -> Result<ObserverId, Refusal> {
+        let counters = &mut self.draft.state.counters;
+        let (observer, handle) = (counters.observer(), counters.handle());
+        self.draft.callables = [handler].into();
+        self.perform(Observe {
+            facet: self.facet(),
+            observer,
+            handle,
+            pattern,
+        })?;
+        Ok(observer)
+    }
+
+    /// Ends a watch.
+    ///
+    /// # Errors
+    /// [`Refusal::NoObserver`] if it has ended before.
+    pub fn unwatch(&mut self, observer: ObserverId) -> Result<(), Refusal> {
+        self.perform(Unobserve { observer })
+    }
+
+    /// Makes a facet in `parent`.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`].
+    pub fn spawn_facet(&mut self, parent: FacetId) -> Result<FacetId, Refusal> {
+        let facet = self.draft.state.counters.facet();
+        self.perform(SpawnFacet { facet, parent })?;
+        Ok(facet)
+    }
+
+    /// Has `hook` called when the current facet stops.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::Pure`].
+    pub fn on_stop(&mut self, hook: Callable) -> Result<(), Refusal> {
+        if self.is_pure {
+            return Err(Refusal::Pure);
+        }
+        let facet = self.facet();
+        self.draft.facet_mut(facet)?.stop_hooks.push_back(hook);
+        Ok(())
+    }
+
+    /// Makes a fiber in `facet`, which runs after the present one has parked.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`].
+    pub fn spawn(&mut self, facet: FacetId, procedure: Callable) -> Result<FiberId, Refusal> {
+        let fiber = self.draft.state.counters.fiber();
+        self.perform(SpawnFiber { fiber, facet })?;
+        let fiber_of = super::Current {
+            fiber,
+            facet,
+            kind: FiberKind::Handler {},
+        };
+        self.jobs.push_back(Job::Run {
+            fiber: fiber_of,
+            task: Task::CallOnce { procedure },
+        });
+        Ok(fiber)
+    }
+
+    /// Makes an actor linked to the current facet.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`].
+    pub fn spawn_actor(&mut self, program: IOValue, manifest: Manifest) -> Result<ActorId, Refusal> {
+        let counters = &mut self.draft.state.counters;
+        let (actor, root) = (counters.actor(), counters.facet());
+        self.perform(SpawnActor {
+            actor,
+            root,
+            link: self.facet(),
+            program,
+            manifest,
+        })?;
+        Ok(actor)
+    }
+
+    /// Logs a line of text.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn log(&mut self, text: String) -> Result<(), Refusal> {
+        let request = self.draft.state.counters.request();
+        self.perform(Log { request, text })
+    }
+
+    /// Shows how far a piece of work has come.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn progress(&mut self, label: String, done: u64, total: u64) -> Result<(), Refusal> {
+        let request = self.draft.state.counters.request();
+        self.perform(Progress {
+            request,
+            label,
+            done,
+            total,
+        })
+    }
+
+    /// Writes to the console. A fiber for which this [commits](Self::commits_on_write) parks next.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn write(&mut self, stream: Stream, bytes: Vec<u8>) -> Result<(), Refusal> {
+        let request = self.draft.state.counters.request();
+        self.perform(Write {
+            request,
+            stream,
+            bytes: Bytes(bytes),
+        })
+    }
+
+    /// Asks for bytes from standard input; the fiber then waits for the answer.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::Pure`].
+    pub fn read(&mut self, length_bytes_max: u64) -> Result<RequestId, Refusal> {
+        let request = self.draft.state.counters.request();
+        self.perform(Read {
+            request,
+            facet: self.facet(),
+            length_bytes_max,
+        })?;
+        Ok(request)
+    }
+
+    /// Calls a tool; returns the tag under which its result is awaited, by default a unique one.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::Value`], [`Refusal::Pure`].
+    pub fn invoke_tool(
+        &mut self,
+        role: IOValue,
+        tool: String,
+        payload: IOValue,
+        tag: Option<String>,
+    ) -> Result<String, Refusal> {
+        let request = self.draft.state.counters.request();
+        let tag = tag.unwrap_or_else(|| self.name("request", request.0));
+        self.perform(InvokeTool {
+            request,
+            facet: self.facet(),
+            role,
+            tool,
+            payload,
+            tag: tag.clone(),
+        })?;
+        Ok(tag)
+    }
+
+    /// Puts a question to the person; the fiber then waits for the answer.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::Value`], [`Refusal::Pure`].
+    pub fn ask_user(&mut self, prompt: IOValue, tag: Option<String>) -> Result<RequestId, Refusal> {
+        let counters = &mut self.draft.state.counters;
+        let (request, handle) = (counters.request(), counters.handle());
+        let tag = tag.unwrap_or_else(|| self.name("request", request.0));
+        self.perform(AskUser {
+            request,
+            facet: self.facet(),
+            handle,
+            prompt,
+            tag,
+        })?;
+        Ok(request)
+    }
+
+    /// Draws a unique text, such as a request id, for the program's own use.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn generate_request_id(&mut self) -> Result<String, Refusal> {
+        if self.is_pure {
+            return Err(Refusal::Pure);
+        }
+        let request = self.draft.state.counters.request();
+        Ok(self.name("request", request.0))
+    }
+
+    /// Finds the newest tool call of this actor whose result is not consumed, by its tag.
+    pub fn tool_call(&self, tag: &str) -> Option<RequestId> {
+        let is_it = |request: &crate::state::Request| {
+            request.actor == self.actor() && request.tag == tag && matches!(request.question, Question::Tool { .. })
+        };
+        let requests = self.draft.state.requests.iter();
+        requests
+            .filter(|(_, request)| is_it(request))
+            .map(|(id, _)| *id)
+            .next_back()
+    }
+}

@@ -1,0 +1,334 @@
+//! One actor: its tree of facets, its observers, its parked fibers and their waits.
+//!
+//! INVARIANT: every handle, observer, wait and fiber belongs to a live facet of its actor and is listed there, so that stopping the facet
+//! finds all of it. An observer that is closing is listed no more: it only awaits the removals that are on their way to it.
+//! It does not act on the dataspace; `state.rs` does.
+//! Read next: `state.rs`.
+
+use im::{OrdMap, OrdSet, Vector};
+use preserves::IOValue;
+
+use crate::codec::{Codec, DecodeError};
+use crate::dataspace::pattern::Pattern;
+use crate::driver::RequestId;
+use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
+use crate::{codec_enum, codec_struct};
+
+/// What an actor was granted: names of capabilities; `prefix/*` grants all that begin with `prefix/`, and `*` grants everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manifest(pub OrdSet<String>);
+
+impl Manifest {
+    /// Makes a manifest of names.
+    pub fn of(names: &[&str]) -> Self {
+        Self(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    /// Says whether `capability` was granted.
+    pub fn grants(&self, capability: &str) -> bool {
+        let prefixes = capability
+            .match_indices('/')
+            .map(|(at, _)| format!("{}/*", &capability[..at]));
+        self.0.contains("*")
+            || self.0.contains(capability)
+            || prefixes.into_iter().any(|prefix| self.0.contains(&prefix))
+    }
+
+    /// Says whether everything that `other` grants is granted here.
+    pub fn includes(&self, other: &Self) -> bool {
+        other.0.iter().all(|name| self.grants(name))
+    }
+}
+
+impl Codec for Manifest {
+    fn encode(&self) -> IOValue {
+        self.0.encode()
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        Codec::decode(value).map(Self)
+    }
+}
+
+/// A node of an actor's tree of facets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facet {
+    /// The facet it lives in; none for the root.
+    pub parent: Option<FacetId>,
+    /// The facets that live in it.
+    pub children: OrdSet<FacetId>,
+    /// What it asserts.
+    pub handles: OrdSet<Handle>,
+    /// Its watches and the observers of its waits.
+    pub observers: OrdSet<ObserverId>,
+    /// The waits of its parked fibers.
+    pub waits: OrdSet<WaitId>,
+    /// Its parked fibers.
+    pub fibers: OrdSet<FiberId>,
+    /// What it asked of the world and has not consumed.
+    pub requests: OrdSet<RequestId>,
+    /// Actors that end when it stops.
+    pub linked: OrdSet<ActorId>,
+    /// Procedures to call when it stops, oldest first.
+    pub stop_hooks: Vector<Callable>,
+}
+codec_struct!(Facet "facet" { parent, children, handles, observers, waits, fibers, requests, linked, stop_hooks });
+
+/// What becomes of an observer's events.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// A procedure is called with each.
+    Handler {
+        /// The procedure.
+        procedure: Callable,
+    },
+    /// The first one ends a wait.
+    Wait {
+        /// The wait.
+        wait: WaitId,
+    },
+    /// The first one that a predicate accepts ends a wait.
+    Predicate {
+        /// The wait.
+        wait: WaitId,
+        /// The predicate.
+        procedure: Callable,
+    },
+}
+codec_enum!(Target "a target" {
+    Handler "handler" { procedure }
+    Wait "wait" { wait }
+    Predicate "predicate" { wait, procedure }
+});
+
+/// Someone who is told of matches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observer {
+    /// The facet it belongs to.
+    pub facet: FacetId,
+    /// The handle of its `Observe` fact.
+    pub handle: Handle,
+    /// What it looks for.
+    pub pattern: Pattern,
+    /// What becomes of its events.
+    pub target: Target,
+    /// Whether it has ended and only its last removals are still to come.
+    pub is_closing: bool,
+}
+codec_struct!(Observer "observer-state" { facet, handle, pattern, target, is_closing });
+
+/// One of the things that end a wait.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// A fact or message that matches.
+    Matching {
+        /// The observer that looks for it.
+        observer: ObserverId,
+        /// The handle of its `Observe` fact.
+        handle: Handle,
+        /// What it looks for.
+        pattern: Pattern,
+    },
+    /// A fact or message that matches and that a procedure accepts.
+    Accepted {
+        /// The observer that looks for it.
+        observer: ObserverId,
+        /// The handle of its `Observe` fact.
+        handle: Handle,
+        /// What it looks for.
+        pattern: Pattern,
+    },
+    /// The answer to a request.
+    Answer {
+        /// The request.
+        request: RequestId,
+    },
+}
+codec_enum!(Condition "a condition" {
+    Matching "matching" { observer, handle, pattern }
+    Accepted "accepted" { observer, handle, pattern }
+    Answer "answer" { request }
+});
+
+/// What a parked fiber waits for: the first of its conditions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wait {
+    /// The fiber.
+    pub fiber: FiberId,
+    /// Its facet.
+    pub facet: FacetId,
+    /// The conditions.
+    pub conditions: Vec<Condition>,
+}
+codec_struct!(Wait "wait-state" { fiber, facet, conditions });
+
+/// How a fiber's work is divided into turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FiberKind {
+    /// A main program: commits when it waits, yields, writes or has used up its slice of fuel.
+    Main {},
+    /// A handler or what it spawned: runs in one turn until it waits, or fails.
+    Handler {},
+}
+codec_enum!(FiberKind "a kind of fiber" { Main "main" {} Handler "handler" {} });
+
+/// A parked fiber.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fiber {
+    /// The facet it belongs to.
+    pub facet: FacetId,
+    /// How it is divided.
+    pub kind: FiberKind,
+    /// The rest of its computation.
+    pub continuation: Callable,
+}
+codec_struct!(Fiber "fiber-state" { facet, kind, continuation });
+
+/// An actor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Actor {
+    /// What it runs; means something to whoever loads programs.
+    pub program: IOValue,
+    /// What it may do.
+    pub manifest: Manifest,
+    /// The facet of another actor on which its life depends.
+    pub link: Option<(ActorId, FacetId)>,
+    /// The root of its facets.
+    pub root: FacetId,
+    /// Its live facets.
+    pub facets: OrdMap<FacetId, Facet>,
+    /// Its observers.
+    pub observers: OrdMap<ObserverId, Observer>,
+    /// Its waits.
+    pub waits: OrdMap<WaitId, Wait>,
+    /// Its parked fibers.
+    pub fibers: OrdMap<FiberId, Fiber>,
+}
+codec_struct!(Actor "actor" { program, manifest, link, root, facets, observers, waits, fibers });
+
+impl Actor {
+    /// Makes an actor that has done nothing yet.
+    pub fn new(program: IOValue, manifest: Manifest, link: Option<(ActorId, FacetId)>, root: FacetId) -> Self {
+        Self {
+            program,
+            manifest,
+            link,
+            root,
+            facets: OrdMap::unit(root, Facet::default()),
+            observers: OrdMap::new(),
+            waits: OrdMap::new(),
+            fibers: OrdMap::new(),
+        }
+    }
+
+    /// Lists `facet` and what lives in it, children before parents and older before younger: the order in which they stop.
+    pub fn stop_order(&self, facet: FacetId) -> Vec<FacetId> {
+        let mut order = Vec::new();
+        let mut rest = vec![facet];
+        // Parents first and younger children first, which is the wanted order backwards.
+        while let Some(next) = rest.pop() {
+            if let Some(found) = self.facets.get(&next) {
+                order.push(next);
+                rest.extend(&found.children);
+            }
+        }
+        order.reverse();
+        order
+    }
+
+    /// Says whether `facet` is `ancestor` or lives somewhere in it.
+    pub fn is_within(&self, facet: FacetId, ancestor: FacetId) -> bool {
+        let mut next = Some(facet);
+        while let Some(current) = next {
+            if current == ancestor {
+                return true;
+            }
+            next = self.facets.get(&current).and_then(|facet| facet.parent);
+        }
+        false
+    }
+}
+
+impl<T: Codec + Ord + Clone> Codec for OrdSet<T> {
+    fn encode(&self) -> IOValue {
+        IOValue::new(self.iter().map(T::encode).collect::<Vec<_>>())
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        let items: Vec<T> = Codec::decode(value)?;
+        if items.is_sorted_by(|left, right| left < right) {
+            Ok(items.into_iter().collect())
+        } else {
+            Err(DecodeError::Inconsistent {
+                what: "the members are in ascending order",
+            })
+        }
+    }
+}
+
+impl<K: Codec + Ord + Clone, V: Codec + Clone> Codec for OrdMap<K, V> {
+    fn encode(&self) -> IOValue {
+        let pairs = self
+            .iter()
+            .map(|(key, value)| IOValue::new(vec![key.encode(), value.encode()]));
+        IOValue::new(pairs.collect::<Vec<_>>())
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        let pairs: Vec<(K, V)> = Codec::decode(value)?;
+        if pairs.is_sorted_by(|(left, _), (right, _)| left < right) {
+            Ok(pairs.into_iter().collect())
+        } else {
+            Err(DecodeError::Inconsistent {
+                what: "the keys are in ascending order",
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facets_stop_children_first_and_older_before_younger() {
+        let mut actor = Actor::new(IOValue::new(false), Manifest::default(), None, FacetId(0));
+        for (facet, parent) in [(1, 0), (2, 0), (3, 1), (4, 1), (5, 3)] {
+            let parent = FacetId(parent);
+            actor.facets.insert(
+                FacetId(facet),
+                Facet {
+                    parent: Some(parent),
+                    ..Facet::default()
+                },
+            );
+            if let Some(parent) = actor.facets.get_mut(&parent) {
+                parent.children.insert(FacetId(facet));
+            }
+        }
+        let order = |facet| {
+            actor
+                .stop_order(FacetId(facet))
+                .iter()
+                .map(|facet| facet.0)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(order(0), [5, 3, 4, 1, 2, 0]);
+        assert_eq!(order(1), [5, 3, 4, 1]);
+        assert_eq!(order(9), []);
+        assert!(actor.is_within(FacetId(5), FacetId(1)));
+        assert!(!actor.is_within(FacetId(2), FacetId(1)));
+    }
+
+    #[test]
+    fn a_manifest_grants_names_and_prefixes() {
+        let manifest = Manifest::of(&["console", "workspace/*", "web/get"]);
+        let granted = ["console", "workspace/read", "workspace/a/b", "web/get"];
+        let refused = ["consoles", "workspace", "web/put", "*", ""];
+        assert_eq!(granted.map(|name| manifest.grants(name)), [true; 4]);
+        assert_eq!(refused.map(|name| manifest.grants(name)), [false; 5]);
+        assert!(Manifest::of(&["*"]).grants("anything"));
+        assert!(manifest.includes(&Manifest::of(&["workspace/*", "console"])));
+        assert!(!Manifest::of(&["web/get"]).includes(&Manifest::of(&["web/*"])));
+    }
+}

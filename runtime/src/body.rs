@@ -1,0 +1,234 @@
+//! The seam between the runtime and what an actor runs.
+//!
+//! Owns the vocabulary in which a fiber is run and says how it ended, and the traits [`Runner`] and [`Programs`].
+//! INVARIANT: a body is deterministic: the same tasks with the same answers from the turn lead to the same calls on the turn and the same ends,
+//! and after [`Programs::abort_turn`] it is as it was at [`Programs::begin_turn`].
+//! It does not know Scheme; `instance.rs` does.
+//! Read next: `activation.rs`.
+
+use std::fmt;
+
+use duet_journal::Blob;
+use preserves::IOValue;
+
+use crate::activation::Activation;
+use crate::dataspace::Captures;
+use crate::dataspace::pattern::Pattern;
+use crate::driver::RequestId;
+use crate::identity::{Callable, FacetId, Handle};
+use crate::record::{Failure, Limits};
+
+/// What a fiber is to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// Run the actor's program from its beginning.
+    Boot,
+    /// Call a procedure.
+    Call {
+        /// The procedure; stays the runtime's.
+        procedure: Callable,
+        /// Its argument, if it takes one.
+        argument: Option<Argument>,
+    },
+    /// Call a procedure of no arguments, once: the body takes it back.
+    CallOnce {
+        /// The procedure.
+        procedure: Callable,
+    },
+    /// Go on where it parked; the body takes the continuation back.
+    Resume {
+        /// The rest of the computation.
+        continuation: Callable,
+        /// What the call that parked it returns or raises.
+        with: Resumption,
+    },
+}
+
+/// What a handler or predicate is called with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// A match appeared.
+    Added(Captures, Handle),
+    /// A match disappeared.
+    Removed(Captures, Handle),
+    /// A message matched.
+    Message(Captures),
+    /// The value that a predicate is to judge.
+    Value(IOValue),
+}
+
+/// How a parked fiber goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Resumption {
+    /// Nothing in particular is returned.
+    Unspecified,
+    /// A wait is over.
+    Matched {
+        /// Which of its conditions holds, counted from 0.
+        condition: u64,
+        /// What made it hold.
+        value: IOValue,
+    },
+    /// A condition is raised, given as a value that describes it.
+    Raise(IOValue),
+}
+
+/// How running a fiber ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum End {
+    /// It has returned.
+    Finished {
+        /// Whether what it returned counts as true.
+        is_true: bool,
+    },
+    /// It goes on later.
+    Parked {
+        /// The rest of its computation.
+        continuation: Callable,
+        /// When.
+        until: Until,
+    },
+    /// It raised something that nobody caught.
+    Failed(Failure),
+    /// It ended its actor.
+    Exit {
+        /// The exit code.
+        code: u64,
+    },
+}
+
+/// When a parked fiber goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Until {
+    /// When one of the conditions holds.
+    Condition {
+        /// The conditions.
+        wanted: Vec<Wanted>,
+        /// Whether only what comes later counts.
+        is_edge: bool,
+    },
+    /// When everything on its way has been handled.
+    Yielded,
+    /// When what it wrote has been handed over; only if [`Activation::commits_on_write`].
+    Flushed,
+    /// When there is fuel again.
+    Fuel,
+    /// When a facet has stopped, in the same turn.
+    Stopped(FacetId),
+}
+
+/// A condition of a wait.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wanted {
+    /// A fact or message that matches; the wait's value is the pattern's first capture.
+    Matching(Pattern),
+    /// The same, if the procedure accepts that value.
+    Accepted(Pattern, Callable),
+    /// The answer to a request.
+    Answer(RequestId),
+}
+
+/// One actor's body in the hands of its programs, for the length of a turn.
+pub trait Runner {
+    /// Runs a fiber until it parks or ends, within [`Activation::fuel`].
+    fn run(&mut self, task: Task, turn: &mut Activation) -> End;
+
+    /// Forgets a procedure or continuation that the runtime does not need any more.
+    fn release(&mut self, callable: Callable);
+}
+
+/// A body between two turns, as data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Image {
+    /// What names and orders the chunks.
+    pub root: IOValue,
+    /// The chunks, named by content.
+    pub chunks: Vec<Blob>,
+}
+
+/// Makes bodies for actors and runs them; shared by the actors of a run.
+pub trait Programs {
+    /// All that an actor's program keeps between turns.
+    type Body: Send;
+
+    /// Makes the body that will run `program` when it is given [`Task::Boot`].
+    ///
+    /// # Errors
+    /// [`Failure`] if there is no such program or it cannot be compiled.
+    fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<Self::Body, Failure>;
+
+    /// Notes the present state of a body.
+    fn begin_turn(&mut self, body: &mut Self::Body);
+
+    /// Keeps what has happened to a body since [`begin_turn`](Self::begin_turn).
+    fn commit_turn(&mut self, body: &mut Self::Body);
+
+    /// Undoes what has happened to a body since [`begin_turn`](Self::begin_turn).
+    fn abort_turn(&mut self, body: &mut Self::Body);
+
+    /// Runs a fiber; see [`Runner::run`].
+    fn run(&mut self, body: &mut Self::Body, task: Task, turn: &mut Activation) -> End;
+
+    /// Forgets a callable; see [`Runner::release`].
+    fn release(&mut self, body: &mut Self::Body, callable: Callable);
+
+    /// Represents a body between two turns.
+    ///
+    /// # Errors
+    /// [`FreezeError`]; the body is unchanged.
+    fn freeze(&mut self, body: &mut Self::Body) -> Result<Image, FreezeError>;
+
+    /// Makes a body of its image.
+    ///
+    /// # Errors
+    /// [`ThawError`] if the image is damaged or its code is not there.
+    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Image) -> Result<Self::Body, ThawError>;
+}
+
+/// A body with the programs that run it.
+pub(crate) struct Bound<'a, P: Programs> {
+    /// The programs.
+    pub(crate) programs: &'a mut P,
+    /// The body.
+    pub(crate) body: &'a mut P::Body,
+}
+
+impl<P: Programs> Runner for Bound<'_, P> {
+    fn run(&mut self, task: Task, turn: &mut Activation) -> End {
+        self.programs.run(self.body, task, turn)
+    }
+
+    fn release(&mut self, callable: Callable) {
+        self.programs.release(self.body, callable);
+    }
+}
+
+/// Says why a body cannot be represented.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreezeError {
+    /// What stands in the way.
+    pub reason: String,
+}
+
+impl fmt::Display for FreezeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the actor's heap cannot be stored: {}", self.reason)
+    }
+}
+
+impl std::error::Error for FreezeError {}
+
+/// Says why an image is not one of a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThawError {
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl fmt::Display for ThawError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the stored heap cannot be read: {}", self.reason)
+    }
+}
+
+impl std::error::Error for ThawError {}

@@ -1,0 +1,285 @@
+//! Patterns: what an observer is interested in, and which parts it wants to be told.
+//!
+//! Owns [`Pattern`], its encoding as a value, and matching by walking the value, which is the definition that the index must agree with.
+//! INVARIANT: a pattern is no deeper than the value it was read from, so recursion on it is bounded.
+//! It does not know how many patterns or facts there are; `index.rs` does.
+//! Read next: `dataspace/form.rs`.
+//!
+//! Source: the schema `dataspacePatterns` of the Syndicate protocols. Groups are extensible: `<p _>` matches `<p 1 2>`. A group type with a
+//! second field, `<rec label size>`, `<arr size>`, `<dict size>`, fixes the number of entries, and a literal may be any value; both are
+//! extensions of Duet.
+
+use std::fmt;
+
+use preserves::{IOValue, Map, Value, ValueImpl};
+
+use crate::codec::{Codec, DecodeError, Fields, label_of, record};
+use crate::value::{Fact, Tree, compare};
+
+/// What to look for in a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Matches any value.
+    Discard,
+    /// Captures the value if the inner pattern matches it.
+    Bind(Box<Pattern>),
+    /// Matches an equal value.
+    Literal(Fact),
+    /// Matches a compound of the kind whose entries match.
+    Group {
+        /// The kind of compound.
+        kind: GroupKind,
+        /// The exact number of entries, if it matters.
+        size: Option<u64>,
+        /// Patterns for some of the entries, in ascending order of their steps.
+        entries: Vec<(Step, Pattern)>,
+    },
+}
+
+/// The kinds of compounds a group matches.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GroupKind {
+    /// A record with this label.
+    Record(Fact),
+    /// A sequence.
+    Sequence,
+    /// A dictionary.
+    Dictionary,
+}
+
+/// One step from a compound to one of its entries.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// A field of a record or an element of a sequence, counted from 0.
+    Index(u64),
+    /// A dictionary's value under this key.
+    Key(Fact),
+}
+
+impl Step {
+    /// Takes the step; `None` if `from` has no such entry.
+    pub(crate) fn take(&self, from: &Tree) -> Option<Tree> {
+        match self {
+            Self::Index(index) if from.is_record() || from.is_sequence() => {
+                let index = usize::try_from(*index).ok().filter(|index| *index < from.len())?;
+                Some(from.index(index))
+            }
+            Self::Key(key) if from.is_dictionary() => from.get(key.value().value()),
+            Self::Index(_) | Self::Key(_) => None,
+        }
+    }
+}
+
+impl GroupKind {
+    /// Says whether `value` is a compound of this kind, with exactly `size` entries if that is given.
+    pub(crate) fn admits(&self, size: Option<u64>, value: &Tree) -> bool {
+        let is_kind = match self {
+            Self::Record(label) => value.is_record() && compare(label.value(), &value.label().into()).is_eq(),
+            Self::Sequence => value.is_sequence(),
+            Self::Dictionary => value.is_dictionary(),
+        };
+        is_kind && size.is_none_or(|size| value.len() as u64 == size)
+    }
+}
+
+impl Pattern {
+    /// Makes a pattern that captures whatever `inner` matches.
+    pub fn bind(inner: Pattern) -> Self {
+        Self::Bind(Box::new(inner))
+    }
+
+    /// Makes a pattern for a record whose first fields match `fields`; any number may follow.
+    pub fn record(label: Fact, fields: Vec<Pattern>) -> Self {
+        let entries = (0..).map(Step::Index).zip(fields).collect();
+        Self::Group {
+            kind: GroupKind::Record(label),
+            size: None,
+            entries,
+        }
+    }
+
+    /// Returns what the pattern captures of `value`, outer captures before inner ones, entries in order; `None` if it does not match.
+    pub fn matches(&self, value: &IOValue) -> Option<Vec<IOValue>> {
+        let mut captures = Vec::new();
+        self.collect(value.value(), &mut captures).then_some(captures)
+    }
+
+    fn collect(&self, value: &Tree, captures: &mut Vec<IOValue>) -> bool {
+        match self {
+            Self::Discard => true,
+            Self::Bind(inner) => {
+                captures.push(value.clone().into());
+                inner.collect(value, captures)
+            }
+            Self::Literal(literal) => compare(literal.value(), &value.clone().into()).is_eq(),
+            Self::Group { kind, size, entries } => {
+                kind.admits(*size, value)
+                    && entries
+                        .iter()
+                        .all(|(step, inner)| step.take(value).is_some_and(|entry| inner.collect(&entry, captures)))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.encode())
+    }
+}
+
+impl Codec for Pattern {
+    fn encode(&self) -> IOValue {
+        match self {
+            Self::Discard => record("_", Vec::new()),
+            Self::Bind(inner) => record("bind", vec![inner.encode()]),
+            Self::Literal(literal) => record("lit", vec![literal.value().clone()]),
+            Self::Group { kind, size, entries } => {
+                let entries: Map<Tree, Tree> = entries
+                    .iter()
+                    .map(|(step, inner)| (encode_step(step).value().clone(), inner.encode().value().clone()))
+                    .collect();
+                record("group", vec![encode_kind(kind, *size), IOValue::new(entries)])
+            }
+        }
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        match label_of(value).as_deref() {
+            Some("_") => Fields::of(value, "_", 0).map(|_| Self::Discard),
+            Some("bind") => Ok(Self::bind(Fields::of(value, "bind", 1)?.read("pattern")?)),
+            Some("lit") => Ok(Self::Literal(Fields::of(value, "lit", 1)?.read("value")?)),
+            Some("group") => {
+                let mut fields = Fields::of(value, "group", 2)?;
+                let (kind, size) = decode_kind(&fields.read("type")?)?;
+                let entries = decode_entries(&kind, &fields.read("entries")?)?;
+                Ok(Self::Group { kind, size, entries })
+            }
+            _ => Err(DecodeError::kind("a pattern", value)),
+        }
+    }
+}
+
+fn encode_step(step: &Step) -> IOValue {
+    match step {
+        Step::Index(index) => index.encode(),
+        Step::Key(key) => key.value().clone(),
+    }
+}
+
+fn encode_kind(kind: &GroupKind, size: Option<u64>) -> IOValue {
+    let size = size.map(|size| size.encode());
+    match kind {
+        GroupKind::Record(label) => record(
+            "rec",
+            [Some(label.value().clone()), size].into_iter().flatten().collect(),
+        ),
+        GroupKind::Sequence => record("arr", size.into_iter().collect()),
+        GroupKind::Dictionary => record("dict", size.into_iter().collect()),
+    }
+}
+
+fn decode_kind(value: &IOValue) -> Result<(GroupKind, Option<u64>), DecodeError> {
+    let (label, required) = match label_of(value).as_deref() {
+        Some("rec") => ("rec", 1),
+        Some("arr") => ("arr", 0),
+        Some("dict") => ("dict", 0),
+        _ => return Err(DecodeError::kind("a group type", value)),
+    };
+    let is_sized = value.value().len() > required;
+    let mut fields = Fields::of(value, label, required + usize::from(is_sized))?;
+    let kind = match label {
+        "rec" => GroupKind::Record(fields.read("label")?),
+        "arr" => GroupKind::Sequence,
+        _ => GroupKind::Dictionary,
+    };
+    let size = if is_sized { Some(fields.read("size")?) } else { None };
+    Ok((kind, size))
+}
+
+fn decode_entries(kind: &GroupKind, value: &IOValue) -> Result<Vec<(Step, Pattern)>, DecodeError> {
+    if !value.is_dictionary() {
+        return Err(DecodeError::kind("a dictionary of entries", value));
+    }
+    let mut entries: Vec<(IOValue, IOValue)> = value
+        .value()
+        .entries()
+        .map(|(key, entry): (Value<IOValue>, Value<IOValue>)| (key.into(), entry.into()))
+        .collect();
+    entries.sort_by(|(left, _), (right, _)| compare(left, right));
+    let decode = |(key, entry): (IOValue, IOValue)| {
+        let step = match kind {
+            GroupKind::Record(_) | GroupKind::Sequence => Step::Index(u64::decode(&key)?),
+            GroupKind::Dictionary => Step::Key(Fact::decode(&key)?),
+        };
+        Ok((step, Pattern::decode(&entry)?))
+    };
+    entries.into_iter().map(decode).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pattern: &str, value: &str, expected: Option<&str>) {
+        let pattern: IOValue = pattern.parse().expect("the pattern is well formed");
+        let value: IOValue = value.parse().expect("the value is well formed");
+        let compiled = Pattern::decode(&pattern).expect("the pattern is one");
+        assert_eq!(compiled.encode(), pattern, "encoding gives the pattern back");
+        let captures = compiled.matches(&value).map(IOValue::new);
+        assert_eq!(
+            captures,
+            expected.map(|text| text.parse().expect("well formed")),
+            "{pattern:?} on {value:?}"
+        );
+    }
+
+    #[test]
+    fn matching_follows_the_schema() {
+        check("<_>", "1", Some("[]"));
+        check("<bind <_>>", "[1]", Some("[[1]]"));
+        check("<lit 1>", "1", Some("[]"));
+        check("<lit 1>", "1.0", None);
+        check("<lit [1]>", "[1]", Some("[]"));
+        check("<group <rec p> {0: <bind <_>>}>", "<p 1>", Some("[1]"));
+        check("<group <rec p> {0: <bind <_>>}>", "<p 1 2>", Some("[1]"));
+        check("<group <rec p> {0: <bind <_>>}>", "<p>", None);
+        check("<group <rec p> {0: <bind <_>>}>", "<q 1>", None);
+        check("<group <rec p> {0: <bind <_>>}>", "[1]", None);
+        check("<group <rec p 1> {0: <bind <_>>}>", "<p 1>", Some("[1]"));
+        check("<group <rec p 1> {0: <bind <_>>}>", "<p 1 2>", None);
+        check("<group <arr> {1: <lit 2>}>", "[1 2 3]", Some("[]"));
+        check("<group <arr 2> {1: <lit 2>}>", "[1 2 3]", None);
+        check("<group <arr> {1: <_>}>", "[1]", None);
+        check("<group <dict> {a: <bind <_>>}>", "{a: 1 b: 2}", Some("[1]"));
+        check("<group <dict 1> {a: <bind <_>>}>", "{a: 1 b: 2}", None);
+        check("<group <dict> {a: <_>}>", "{b: 2}", None);
+        check("<bind <group <arr> {0: <bind <_>>}>>", "[1 2]", Some("[[1 2] 1]"));
+        check(
+            "<group <arr> {0: <bind <_>> 10: <bind <_>> 2: <bind <_>>}>",
+            "[0 1 2 3 4 5 6 7 8 9 10]",
+            Some("[0 2 10]"),
+        );
+        check("<group <rec [x]> {}>", "<[x]>", Some("[]"));
+    }
+
+    #[track_caller]
+    fn refuse(pattern: &str, expected: &str) {
+        let pattern: IOValue = pattern.parse().expect("well formed");
+        assert_eq!(
+            Pattern::decode(&pattern).map_err(|error| error.to_string()),
+            Err(expected.into())
+        );
+    }
+
+    #[test]
+    fn what_is_not_a_pattern_is_refused() {
+        refuse("1", "expected a pattern, found 1");
+        refuse("<_ 1>", "`_` has 0 fields, 1 were found");
+        refuse("<group <set> {}>", "expected a group type, found <set>");
+        refuse("<group <rec> {}>", "`rec` has 1 fields, 0 were found");
+        refuse("<group <arr> []>", "expected a dictionary of entries, found []");
+        refuse("<group <arr> {a: <_>}>", "expected a non-negative integer, found a");
+    }
+}

@@ -1,0 +1,237 @@
+//! A draft of the state after a turn: what its actions are performed on.
+//!
+//! INVARIANT: nothing outside the draft changes before the turn commits; undoing a turn is dropping its draft, so no action has an inverse.
+//! It decides nothing: whether an action may be performed is for the action to check and the gate to judge.
+//! Read next: `action.rs`.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use crate::actor::{Actor, Condition, Facet, Fiber, Target};
+use crate::driver::RequestId;
+use crate::event::Outbox;
+use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, Namer, ObserverId, WaitId};
+use crate::state::{Question, RunState};
+
+/// The state as one actor's turn is changing it.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// The state, with the actions so far performed.
+    pub state: RunState,
+    /// Whose turn it is.
+    pub actor: ActorId,
+    /// What the turn sends.
+    pub outbox: Outbox,
+    /// Names what leaves the run as text.
+    pub names: Namer,
+    /// The history that the turn stands on, as text: it qualifies the keys of requests.
+    pub lineage: String,
+    /// Procedures and continuations for the next action, in the order in which it takes them. They stay out of the record.
+    pub callables: VecDeque<Callable>,
+}
+
+/// Why an action could not be performed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The actor has ended.
+    NoActor(ActorId),
+    /// The facet has stopped, or is another actor's.
+    NoFacet(FacetId),
+    /// The observer has ended, or is another actor's.
+    NoObserver(ObserverId),
+    /// The wait is over, or another actor's.
+    NoWait(WaitId),
+    /// The fiber is not parked.
+    NoFiber(FiberId),
+    /// There is no such request of this actor.
+    NoRequest(RequestId),
+    /// A facet with live children cannot stop.
+    HasChildren(FacetId),
+    /// The value cannot be recorded.
+    Value(duet_journal::packed::PackedError),
+    /// The runtime forgot to say what to call.
+    NoCallable,
+    /// A predicate tried to have an effect.
+    Pure,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoActor(actor) => write!(f, "{actor} has ended"),
+            Self::NoFacet(facet) => write!(f, "{facet} has stopped or is another actor's"),
+            Self::NoObserver(observer) => write!(f, "{observer} has ended or is another actor's"),
+            Self::NoWait(wait) => write!(f, "{wait} is over or is another actor's"),
+            Self::NoFiber(fiber) => write!(f, "{fiber} is not parked"),
+            Self::NoRequest(request) => write!(f, "{request} is unknown or is another actor's"),
+            Self::HasChildren(facet) => write!(f, "{facet} has facets in it that have not stopped"),
+            Self::Value(_) => write!(f, "the value cannot be recorded"),
+            Self::NoCallable => write!(f, "the action was given no procedure"),
+            Self::Pure => write!(f, "a predicate can have no effect"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        if let Self::Value(error) = self {
+            Some(error)
+        } else {
+            None
+        }
+    }
+}
+
+impl From<duet_journal::packed::PackedError> for Refusal {
+    fn from(error: duet_journal::packed::PackedError) -> Self {
+        Self::Value(error)
+    }
+}
+
+impl Draft {
+    /// Begins a draft of what `actor` makes of `state`.
+    pub fn new(state: RunState, actor: ActorId, names: Namer, lineage: String) -> Self {
+        Self {
+            state,
+            actor,
+            outbox: Outbox::default(),
+            names,
+            lineage,
+            callables: VecDeque::new(),
+        }
+    }
+
+    /// Returns the acting actor.
+    ///
+    /// # Errors
+    /// [`Refusal::NoActor`].
+    pub(crate) fn acting(&self) -> Result<&Actor, Refusal> {
+        self.state.actor(self.actor).ok_or(Refusal::NoActor(self.actor))
+    }
+
+    /// Returns the acting actor to change it.
+    ///
+    /// # Errors
+    /// [`Refusal::NoActor`].
+    pub(crate) fn acting_mut(&mut self) -> Result<&mut Actor, Refusal> {
+        let actor = self.actor;
+        self.state.actor_mut(actor).ok_or(Refusal::NoActor(actor))
+    }
+
+    /// Returns a live facet of the acting actor.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::NoActor`].
+    pub(crate) fn facet(&self, facet: FacetId) -> Result<&Facet, Refusal> {
+        self.acting()?.facets.get(&facet).ok_or(Refusal::NoFacet(facet))
+    }
+
+    /// Returns a live facet of the acting actor to change it.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::NoActor`].
+    pub(crate) fn facet_mut(&mut self, facet: FacetId) -> Result<&mut Facet, Refusal> {
+        self.acting_mut()?.facets.get_mut(&facet).ok_or(Refusal::NoFacet(facet))
+    }
+
+    /// Returns the key under which the world recognises a repetition of a request: unique to the run and to the history it stands on.
+    pub(crate) fn key(&self, request: RequestId) -> String {
+        self.names.name(&format!("effect/{}", self.lineage), request.0)
+    }
+
+    /// Takes the next procedure or continuation.
+    ///
+    /// # Errors
+    /// [`Refusal::NoCallable`].
+    pub(crate) fn take_callable(&mut self) -> Result<Callable, Refusal> {
+        self.callables.pop_front().ok_or(Refusal::NoCallable)
+    }
+
+    /// Asserts `value` under `handle` for a facet of the acting actor.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::Value`].
+    pub(crate) fn hold(&mut self, facet: FacetId, handle: Handle, value: preserves::IOValue) -> Result<(), Refusal> {
+        self.facet(facet)?;
+        let fact = crate::value::Fact::new(value)?;
+        let held = crate::state::Held {
+            actor: self.actor,
+            facet,
+            fact,
+        };
+        self.state.hold(handle, held, &mut self.outbox);
+        Ok(())
+    }
+
+    /// Puts a fiber away.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`].
+    pub(crate) fn park(&mut self, id: FiberId, fiber: Fiber) -> Result<(), Refusal> {
+        self.facet_mut(fiber.facet)?.fibers.insert(id);
+        self.acting_mut()?.fibers.insert(id, fiber);
+        Ok(())
+    }
+
+    /// Takes a fiber out again, to run it.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFiber`].
+    pub(crate) fn unpark(&mut self, id: FiberId) -> Result<Fiber, Refusal> {
+        let fiber = self.acting_mut()?.fibers.remove(&id).ok_or(Refusal::NoFiber(id))?;
+        self.facet_mut(fiber.facet)?.fibers.remove(&id);
+        Ok(fiber)
+    }
+
+    /// Forgets an observer, whose `Observe` fact is retracted by the caller.
+    pub(crate) fn forget_observer(&mut self, id: ObserverId) -> Result<(), Refusal> {
+        let observer = self
+            .acting_mut()?
+            .observers
+            .remove(&id)
+            .ok_or(Refusal::NoObserver(id))?;
+        if let Ok(facet) = self.facet_mut(observer.facet) {
+            facet.observers.remove(&id);
+        }
+        match observer.target {
+            Target::Handler { procedure } | Target::Predicate { procedure, .. } => self.outbox.released.push(procedure),
+            Target::Wait { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Forgets a wait and its observers, and retracts their `Observe` facts. The fiber stays parked.
+    ///
+    /// # Errors
+    /// [`Refusal::NoWait`].
+    pub(crate) fn end_wait(&mut self, id: WaitId) -> Result<crate::actor::Wait, Refusal> {
+        let wait = self.acting_mut()?.waits.remove(&id).ok_or(Refusal::NoWait(id))?;
+        self.facet_mut(wait.facet)?.waits.remove(&id);
+        for condition in &wait.conditions {
+            match condition {
+                Condition::Matching { observer, handle, .. } | Condition::Accepted { observer, handle, .. } => {
+                    self.forget_observer(*observer)?;
+                    self.state.release(*handle, &mut self.outbox);
+                }
+                Condition::Answer { .. } => {}
+            }
+        }
+        Ok(wait)
+    }
+
+    /// Forgets a request, and withdraws it if it is a question that stands open.
+    pub(crate) fn forget_request(&mut self, id: RequestId) {
+        let Some(request) = self.state.requests.remove(&id) else {
+            return;
+        };
+        if let Ok(facet) = self.facet_mut(request.facet) {
+            facet.requests.remove(&id);
+        }
+        if let Some(handle) = request.handle {
+            self.state.release(handle, &mut self.outbox);
+        }
+        if matches!(request.question, Question::Ask { .. }) && request.answer.is_none() {
+            self.outbox.withdrawn.push(id);
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Events, the batches they travel in, and the queue.
+//!
+//! Owns the order of delivery. INVARIANT: what one turn sends to one actor is one batch, in program order; batches are handled in the order
+//! of the sending turns, and those of one turn in the order in which it first addressed the recipients.
+//! It does not know what a recipient does with an event; `activation.rs` does.
+//! Read next: `actor.rs`.
+
+use std::collections::BTreeMap;
+
+use duet_journal::Sequence;
+use im::Vector;
+use preserves::IOValue;
+
+use crate::codec::{Codec, DecodeError};
+use crate::dataspace::{Captures, Notice, NoticeKind};
+use crate::driver::RequestId;
+use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
+use crate::{codec_enum, codec_struct};
+
+/// Something an actor is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The actor is to run its program.
+    Boot {},
+    /// A match appeared.
+    Added {
+        /// Whose.
+        observer: ObserverId,
+        /// The captured parts.
+        captures: Captures,
+        /// What the match is known by until it is removed.
+        handle: Handle,
+    },
+    /// A match disappeared.
+    Removed {
+        /// Whose.
+        observer: ObserverId,
+        /// The captured parts.
+        captures: Captures,
+        /// What the match was known by.
+        handle: Handle,
+    },
+    /// A message matched.
+    Message {
+        /// Whose pattern.
+        observer: ObserverId,
+        /// The captured parts.
+        captures: Captures,
+    },
+    /// Nothing follows for an observer that has ended.
+    Closed {
+        /// Which one.
+        observer: ObserverId,
+    },
+    /// A message was sent to a facet by name.
+    Direct {
+        /// The facet.
+        facet: FacetId,
+        /// The message.
+        payload: IOValue,
+    },
+    /// A fiber that let others go first goes on.
+    Resume {
+        /// Which one.
+        fiber: FiberId,
+    },
+    /// A request that a wait is for had been answered before.
+    Settled {
+        /// The wait.
+        wait: WaitId,
+        /// The request.
+        request: RequestId,
+    },
+    /// The world answered a request.
+    Answered {
+        /// The request.
+        request: RequestId,
+        /// What it answered: a value, or a condition record.
+        outcome: Result<IOValue, IOValue>,
+    },
+    /// The facet that the actor is linked to has stopped.
+    Terminate {},
+}
+codec_enum!(Event "an event" {
+    Boot "boot" {}
+    Added "added" { observer, captures, handle }
+    Removed "removed" { observer, captures, handle }
+    Message "message" { observer, captures }
+    Closed "closed" { observer }
+    Direct "direct" { facet, payload }
+    Resume "resume" { fiber }
+    Settled "settled" { wait, request }
+    Answered "answered" { request, outcome }
+    Terminate "terminate" {}
+});
+
+impl Event {
+    /// Returns the observer that is told of a match, if one is.
+    pub fn observer(&self) -> Option<ObserverId> {
+        match self {
+            Self::Added { observer, .. } | Self::Removed { observer, .. } | Self::Message { observer, .. } => {
+                Some(*observer)
+            }
+            Self::Boot {}
+            | Self::Closed { .. }
+            | Self::Direct { .. }
+            | Self::Resume { .. }
+            | Self::Settled { .. }
+            | Self::Answered { .. }
+            | Self::Terminate {} => None,
+        }
+    }
+}
+
+impl From<Notice> for Event {
+    fn from(notice: Notice) -> Self {
+        let (observer, captures) = (notice.to.observer, notice.captures);
+        match notice.kind {
+            NoticeKind::Added(handle) => Self::Added {
+                observer,
+                captures,
+                handle,
+            },
+            NoticeKind::Removed(handle) => Self::Removed {
+                observer,
+                captures,
+                handle,
+            },
+            NoticeKind::Message => Self::Message { observer, captures },
+        }
+    }
+}
+
+/// Why a turn takes place.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cause {
+    /// The run begins.
+    Start {},
+    /// A turn sent the events.
+    Turn {
+        /// The position of its record.
+        sequence: Sequence,
+    },
+    /// The world said something.
+    Input {},
+}
+codec_enum!(Cause "a cause" { Start "start" {} Turn "turn" { sequence } Input "input" {} });
+
+impl Codec for Sequence {
+    fn encode(&self) -> IOValue {
+        self.number().encode()
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        let number = u64::decode(value)?;
+        Self::new(number).map_err(|_| DecodeError::OutOfRange {
+            expected: "a position in the journal",
+            found: number,
+        })
+    }
+}
+
+/// Events for one actor with one cause, handled in one turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// The recipient.
+    pub to: ActorId,
+    /// Why.
+    pub cause: Cause,
+    /// What, in order.
+    pub events: Vec<Event>,
+}
+codec_struct!(Batch "batch" { to, cause, events });
+
+/// The batches that wait to be handled, first in, first out.
+pub type Queue = Vector<Batch>;
+
+impl<T: Codec + Clone> Codec for Vector<T> {
+    fn encode(&self) -> IOValue {
+        IOValue::new(self.iter().map(T::encode).collect::<Vec<_>>())
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        Vec::decode(value).map(Self::from)
+    }
+}
+
+/// What a turn sends, until it commits.
+#[derive(Clone, Debug, Default)]
+pub struct Outbox {
+    batches: Vec<(ActorId, Vec<Event>)>,
+    position: BTreeMap<ActorId, usize>,
+    /// Procedures and continuations that the state no longer refers to.
+    pub released: Vec<Callable>,
+    /// Requests whose answers nobody waits for any more.
+    pub withdrawn: Vec<RequestId>,
+}
+
+impl Outbox {
+    /// Appends an event to the recipient's batch.
+    pub fn push(&mut self, to: ActorId, event: Event) {
+        let position = *self.position.entry(to).or_insert(self.batches.len());
+        if position == self.batches.len() {
+            self.batches.push((to, Vec::new()));
+        }
+        self.batches[position].1.push(event);
+    }
+
+    /// Appends notices, each to its observer's actor.
+    pub fn notify(&mut self, notices: Vec<Notice>) {
+        for notice in notices {
+            self.push(notice.to.actor, notice.into());
+        }
+    }
+
+    /// Takes back what `observer` of `actor` was told.
+    pub fn forget(&mut self, actor: ActorId, observer: ObserverId) {
+        if let Some(position) = self.position.get(&actor) {
+            self.batches[*position]
+                .1
+                .retain(|event| event.observer() != Some(observer));
+        }
+    }
+
+    /// Puts the batches at the end of the queue, caused by the turn at `sequence`.
+    pub fn post(self, sequence: Sequence, queue: &mut Queue) {
+        let cause = Cause::Turn { sequence };
+        let batches = self.batches.into_iter().filter(|(_, events)| !events.is_empty());
+        queue.extend(batches.map(|(to, events)| Batch {
+            to,
+            cause: cause.clone(),
+            events,
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_sends_one_batch_per_recipient_in_the_order_of_first_address() {
+        let mut outbox = Outbox::default();
+        let direct = |number: u64| Event::Direct {
+            facet: FacetId(0),
+            payload: number.encode(),
+        };
+        for (to, number) in [(5, 0), (2, 1), (5, 2), (9, 3), (2, 4)] {
+            outbox.push(ActorId(to), direct(number));
+        }
+        let mut queue = Queue::new();
+        outbox.post(Sequence::FIRST, &mut queue);
+        let cause = Cause::Turn {
+            sequence: Sequence::FIRST,
+        };
+        let batch = |to, numbers: &[u64]| Batch {
+            to: ActorId(to),
+            cause: cause.clone(),
+            events: numbers.iter().copied().map(direct).collect(),
+        };
+        assert_eq!(
+            queue,
+            Queue::from(vec![batch(5, &[0, 2]), batch(2, &[1, 4]), batch(9, &[3])])
+        );
+    }
+}

@@ -1,0 +1,199 @@
+//! What the journal keeps of a turn: the body of its record.
+//!
+//! Owns [`Body`] and its encoding. INVARIANT: with the records before it, a body determines the turn: its inputs are in it with their
+//! payloads, so replay needs nothing else, and everything the turn decided is in it, so replay can tell a difference.
+//! It does not hash or chain; the journal's envelope does.
+//! Read next: `turn.rs`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use duet_journal::{BlobHash, PackedValue};
+use preserves::IOValue;
+
+use crate::action::Action;
+use crate::actor::Manifest;
+use crate::codec::{Bytes, Codec, DecodeError, label_of};
+use crate::event::{Cause, Event};
+use crate::gate::Verdict;
+use crate::identity::ActorId;
+use crate::{codec_enum, codec_struct};
+
+/// The version of the bodies that this code writes, and the only one it reads.
+pub const VERSION: u64 = 1;
+
+/// The body of a record.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// The first record of a run.
+    Genesis(Genesis),
+    /// A turn.
+    Turn(TurnRecord),
+}
+
+impl Codec for Body {
+    fn encode(&self) -> IOValue {
+        match self {
+            Self::Genesis(genesis) => genesis.encode(),
+            Self::Turn(turn) => turn.encode(),
+        }
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        match label_of(value).as_deref() {
+            Some("run") => Genesis::decode(value).map(Self::Genesis),
+            Some("turn") => TurnRecord::decode(value).map(Self::Turn),
+            _ => Err(DecodeError::kind("the body of a record", value)),
+        }
+    }
+}
+
+/// How a run begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Genesis {
+    /// The version of all bodies of the run: [`VERSION`].
+    pub version: u64,
+    /// The main program; means something to whoever loads programs.
+    pub program: IOValue,
+    /// What the main program may do.
+    pub manifest: Manifest,
+    /// The limits that decide where turns are cut.
+    pub limits: Limits,
+    /// Blobs without which the run cannot be replayed, such as source texts.
+    pub pinned: Vec<BlobHash>,
+}
+codec_struct!(Genesis "run" { version, program, manifest, limits, pinned });
+
+/// The numbers that decide where turns are cut; part of a run for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Fuel after which a main program's turn commits.
+    pub slice_fuel: u64,
+    /// Fuel that the handlers of one turn may use in all; beyond it the turn fails.
+    pub turn_fuel: u64,
+    /// Fuel that one call of a predicate may use; beyond it the answer is no.
+    pub predicate_fuel: u64,
+    /// Bytes that the heap of one actor may have.
+    pub heap_bytes_max: u64,
+}
+codec_struct!(Limits "limits" { slice_fuel, turn_fuel, predicate_fuel, heap_bytes_max });
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            slice_fuel: 2_000_000,
+            turn_fuel: 100_000_000,
+            predicate_fuel: 100_000,
+            heap_bytes_max: 1 << 30,
+        }
+    }
+}
+
+/// What happened in a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnRecord {
+    /// Whose turn it was.
+    pub actor: ActorId,
+    /// Why it took place.
+    pub cause: Cause,
+    /// What the actor was told.
+    pub events: Vec<Event>,
+    /// The positions among `events` of those that nobody was there to receive.
+    pub dropped: Vec<u64>,
+    /// What was done; after a failure, what the failure entailed.
+    pub actions: Vec<Action>,
+    /// The gate's verdict on each action.
+    pub verdicts: Vec<Verdict>,
+    /// Fuel used.
+    pub fuel: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+codec_struct!(TurnRecord "turn" { actor, cause, events, dropped, actions, verdicts, fuel, outcome });
+
+impl TurnRecord {
+    /// Encodes the record's body for the journal.
+    ///
+    /// # Errors
+    /// [`PackedError`](duet_journal::packed::PackedError) if it is too large.
+    pub fn pack(&self) -> Result<PackedValue, duet_journal::packed::PackedError> {
+        PackedValue::from_value(&self.encode())
+    }
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It committed.
+    Committed {},
+    /// What the program did was undone, and the actor ended.
+    Failed {
+        /// Why.
+        failure: Failure,
+    },
+}
+codec_enum!(Outcome "an outcome" { Committed "committed" {} Failed "failed" { failure } });
+
+/// Why a turn was undone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// The kind of condition, a stable symbol's name.
+    pub kind: String,
+    /// What went wrong, for people.
+    pub message: String,
+    /// The objects concerned, printed if they are no data.
+    pub irritants: Arc<[IOValue]>,
+    /// Where in the program, if known.
+    pub origin: Option<Box<Origin>>,
+    /// The procedures that were active, innermost first.
+    pub backtrace: Arc<[String]>,
+}
+codec_struct!(Failure "failure" { kind, message, irritants, origin, backtrace });
+
+impl Failure {
+    /// Makes a failure of a kind and a message.
+    pub fn new(kind: &str, message: impl Into<String>) -> Self {
+        let (kind, message) = (kind.to_owned(), message.into());
+        Self {
+            kind,
+            message,
+            irritants: Arc::default(),
+            origin: None,
+            backtrace: Arc::default(),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind, self.message)?;
+        self.irritants
+            .iter()
+            .try_for_each(|irritant| write!(f, " {irritant:?}"))
+    }
+}
+
+/// A range of a source text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The text's name, such as a path.
+    pub source: String,
+    /// The first byte.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+}
+codec_struct!(Origin "origin" { source, start, end });
+
+impl Codec for BlobHash {
+    fn encode(&self) -> IOValue {
+        Bytes(self.as_bytes().to_vec()).encode()
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        Self::from_slice(&Bytes::decode(value)?.0).ok_or_else(|| DecodeError::kind("32 bytes", value))
+    }
+}
+
+#[cfg(test)]
+mod tests;

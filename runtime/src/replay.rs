@@ -1,0 +1,402 @@
+//! Replay: what a run did, done again from its records, and the first difference if there is one.
+//!
+//! Owns opening a run from a store, at its head or at any turn, with or without its snapshots, and what becomes of requests that were in
+//! flight. INVARIANT: nothing is performed outside while replaying; every turn must come out as its record says, whole.
+//! It does not know how a turn goes; `turn.rs` does.
+//! Read next: `snapshot.rs`.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use duet_journal::{BranchName, Epoch, HeadMove, Record, RunId, Sequence, Store};
+use preserves::IOValue;
+
+use crate::body::Programs;
+use crate::codec::Codec;
+use crate::driver::Effect;
+use crate::event::{Batch, Cause};
+use crate::identity::ActorId;
+use crate::record::{Body, Genesis, Origin, Outcome, TurnRecord, VERSION};
+use crate::run::{Run, RunError, Tip};
+use crate::snapshot::{self, SnapshotPolicy};
+use crate::state::Question;
+
+/// The first difference between a run's journal and its program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Divergence {
+    /// The position of the record.
+    pub sequence: Sequence,
+    /// Whose turn it was.
+    pub actor: ActorId,
+    /// Which part of the turn differs.
+    pub part: &'static str,
+    /// What the journal says; nothing, if the program did more.
+    pub journal_says: Option<IOValue>,
+    /// What the program did; nothing, if the journal says more.
+    pub program_did: Option<IOValue>,
+    /// Where in the program, if that is known.
+    pub span: Option<Box<Origin>>,
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |value: &Option<IOValue>| {
+            value
+                .as_ref()
+                .map_or("nothing".to_owned(), |value| format!("{value:?}"))
+        };
+        let (says, did) = (side(&self.journal_says), side(&self.program_did));
+        write!(
+            f,
+            "turn {} of {} differs in its {}: ",
+            self.sequence, self.actor, self.part
+        )?;
+        write!(f, "the journal says {says}, the program did {did}")
+    }
+}
+
+/// Finds the first difference between two turns.
+pub(crate) fn difference(sequence: Sequence, journal: &TurnRecord, program: &TurnRecord) -> Option<Divergence> {
+    let one = |part, left: IOValue, right: IOValue| (left != right).then_some((part, Some(left), Some(right)));
+    let (part, journal_says, program_did) = one("actor", journal.actor.encode(), program.actor.encode())
+        .or_else(|| one("cause", journal.cause.encode(), program.cause.encode()))
+        .or_else(|| first("events", &journal.events, &program.events))
+        .or_else(|| first("actions", &journal.actions, &program.actions))
+        .or_else(|| first("verdicts", &journal.verdicts, &program.verdicts))
+        .or_else(|| first("dropped events", &journal.dropped, &program.dropped))
+        .or_else(|| one("outcome", journal.outcome.encode(), program.outcome.encode()))
+        .or_else(|| one("fuel", journal.fuel.encode(), program.fuel.encode()))?;
+    let span = match &program.outcome {
+        Outcome::Failed { failure } => failure.origin.clone(),
+        Outcome::Committed {} => None,
+    };
+    Some(Divergence {
+        sequence,
+        actor: journal.actor,
+        part,
+        journal_says,
+        program_did,
+        span,
+    })
+}
+
+type Difference = (&'static str, Option<IOValue>, Option<IOValue>);
+
+fn first<T: Codec>(part: &'static str, journal: &[T], program: &[T]) -> Option<Difference> {
+    (0..journal.len().max(program.len())).find_map(|position| {
+        let (left, right) = (
+            journal.get(position).map(T::encode),
+            program.get(position).map(T::encode),
+        );
+        (left != right).then_some((part, left, right))
+    })
+}
+
+/// What becomes of requests that were in flight when the run was last executed.
+#[derive(Clone, Debug)]
+pub struct Recovery {
+    /// Tools that may be called again under the same key; a call of any other is answered with the failure `interrupted`.
+    pub repeatable: BTreeSet<String>,
+}
+
+impl Default for Recovery {
+    /// Looking and writing whole files may be repeated.
+    fn default() -> Self {
+        let repeatable = ["workspace/list", "workspace/read", "workspace/write"]
+            .map(str::to_owned)
+            .into();
+        Self { repeatable }
+    }
+}
+
+/// From where to open a run.
+pub struct Source<'a> {
+    /// The store that has it.
+    pub store: &'a dyn Store,
+    /// The run.
+    pub run: &'a RunId,
+    /// One of its branches.
+    pub branch: &'a BranchName,
+}
+
+/// Records are read from the store in portions of this many.
+const PORTION: u64 = 256;
+
+impl<P: Programs> Run<P> {
+    /// Opens a branch at its head, to go on: the newest snapshot, then the turns after it, then what was in flight.
+    ///
+    /// The effects that are to be performed again are held until the next flush.
+    ///
+    /// # Errors
+    /// [`RunError`]; a divergence if the program is not the one that was recorded.
+    pub fn open(
+        store: &mut dyn Store,
+        (run, branch, owner): (&RunId, &BranchName, &str),
+        programs: P,
+        policy: SnapshotPolicy,
+        recovery: &Recovery,
+    ) -> Result<Self, RunError> {
+        let epoch = store.claim(run, owner)?;
+        let source = Source { store, run, branch };
+        let mut opened = source.restore(None, programs, Snapshots::Use)?;
+        opened.epoch = epoch;
+        opened.policy = policy;
+        opened.recover(recovery);
+        Ok(opened)
+    }
+
+    /// Decides what becomes of each request that is not answered: asked again under the same id and key, or answered with a failure.
+    fn recover(&mut self, recovery: &Recovery) {
+        let open = self
+            .state
+            .requests
+            .iter()
+            .filter(|(_, request)| request.answer.is_none());
+        let mut again = Vec::new();
+        let mut lost = Vec::new();
+        for (id, request) in open {
+            match &request.question {
+                Question::Tool { name, .. } if !recovery.repeatable.contains(name) => lost.push(*id),
+                Question::Tool { .. } | Question::Read { .. } | Question::Ask { .. } => {
+                    let (key, kind) = (request.key.clone(), request.question.effect());
+                    again.push(Effect {
+                        request: *id,
+                        key,
+                        kind,
+                    });
+                }
+            }
+        }
+        self.hold(again);
+        for request in lost {
+            self.deliver(crate::run::interrupted(request));
+        }
+    }
+}
+
+/// Whether to start from the newest snapshot or from the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Snapshots {
+    /// Start from the newest one.
+    Use,
+    /// Run everything from the beginning.
+    Ignore,
+}
+
+impl Source<'_> {
+    /// Replays the branch up to and including turn `at`, by default its head, and returns the run as it was then.
+    ///
+    /// The run returned can be looked at; to go on from there, move or make a branch and open it.
+    ///
+    /// # Errors
+    /// [`RunError::Divergence`] names the first difference; [`RunError::NoTurn`].
+    pub fn restore<P: Programs>(
+        &self,
+        at: Option<Sequence>,
+        programs: P,
+        snapshots: Snapshots,
+    ) -> Result<Run<P>, RunError> {
+        let last = self.position(at)?;
+        let mut run = self.begin(last, programs, snapshots)?;
+        let mut from = run.next_sequence()?;
+        while from <= last {
+            let end = last.number().min(from.number() + PORTION - 1) + 1;
+            for record in self.read(from, end)? {
+                run.replay(&record)?;
+            }
+            from = run.next_sequence()?;
+        }
+        Ok(run)
+    }
+
+    /// Replays the whole branch from the beginning and requires every turn to come out the same; returns the number of turns.
+    ///
+    /// # Errors
+    /// [`RunError::Divergence`] names the first difference.
+    pub fn check<P: Programs>(&self, programs: P) -> Result<u64, RunError> {
+        let run = self.restore(None, programs, Snapshots::Ignore)?;
+        Ok(run.head().map_or(0, |tip| tip.sequence.number()))
+    }
+
+    fn position(&self, at: Option<Sequence>) -> Result<Sequence, RunError> {
+        let (run, branch) = (self.run.clone(), self.branch.clone());
+        let head = self
+            .store
+            .head(self.run, self.branch)?
+            .ok_or(RunError::NoRecord { run, branch })?
+            .sequence;
+        match at {
+            Some(sequence) if sequence > head => Err(RunError::NoTurn {
+                branch: self.branch.clone(),
+                sequence,
+            }),
+            Some(sequence) => Ok(sequence),
+            None => Ok(head),
+        }
+    }
+
+    /// Makes a run that stands at the newest snapshot not after `last`, or right after the first record.
+    fn begin<P: Programs>(&self, last: Sequence, programs: P, snapshots: Snapshots) -> Result<Run<P>, RunError> {
+        let first = self.record(Sequence::FIRST)?;
+        let genesis = genesis(&first)?;
+        if snapshots == Snapshots::Use
+            && let Some(record) = self.newest_snapshot(last)?
+        {
+            return snapshot::restore(self, &record, genesis, programs);
+        }
+        let (run, branch) = (self.run.clone(), self.branch.clone());
+        let mut run = Run::at_genesis(run, branch, Epoch(0), genesis, programs);
+        run.stand_at(&first);
+        Ok(run)
+    }
+
+    fn newest_snapshot(&self, last: Sequence) -> Result<Option<Record>, RunError> {
+        let mut end = last.number() + 1;
+        while end > 0 {
+            let start = end.saturating_sub(PORTION);
+            let from = Sequence::new(start).map_err(|_| RunError::Full)?;
+            let found = self
+                .read(from, end)?
+                .into_iter()
+                .rev()
+                .find(|record| record.header().snapshot.is_some());
+            if found.is_some() {
+                return Ok(found);
+            }
+            end = start;
+        }
+        Ok(None)
+    }
+
+    fn read(&self, from: Sequence, end: u64) -> Result<Vec<Record>, RunError> {
+        let records = self.store.read(
+            self.run,
+            self.branch,
+            from..Sequence::new(end).map_err(|_| RunError::Full)?,
+        )?;
+        if records.len() as u64 != end - from.number() {
+            return Err(RunError::NoTurn {
+                branch: self.branch.clone(),
+                sequence: from,
+            });
+        }
+        Ok(records)
+    }
+
+    pub(crate) fn record(&self, at: Sequence) -> Result<Record, RunError> {
+        let record = self.store.record_at(self.run, self.branch, at)?;
+        record.ok_or(RunError::NoTurn {
+            branch: self.branch.clone(),
+            sequence: at,
+        })
+    }
+}
+
+impl<P: Programs> Run<P> {
+    /// Takes the turn that a record describes and requires it to come out the same.
+    fn replay(&mut self, record: &Record) -> Result<(), RunError> {
+        let sequence = record.header().sequence;
+        let expected = decode_turn(record)?;
+        let mut before = self.state.clone();
+        let batch = match expected.cause {
+            Cause::Input {} => Batch {
+                to: expected.actor,
+                cause: Cause::Input {},
+                events: expected.events.clone(),
+            },
+            Cause::Start {} | Cause::Turn { .. } => before.queue.pop_front().ok_or_else(|| {
+                let (actor, part) = (expected.actor, "events");
+                let journal_says = Some(expected.events.encode());
+                RunError::Divergence(Box::new(Divergence {
+                    sequence,
+                    actor,
+                    part,
+                    journal_says,
+                    program_did: None,
+                    span: None,
+                }))
+            })?,
+        };
+        self.take_turn(&before, &batch, Some(&expected))?;
+        self.forget_unflushed();
+        self.stand_at(record);
+        Ok(())
+    }
+
+    /// Says that `record` is the newest one, and that it is durable.
+    pub(crate) fn stand_at(&mut self, record: &Record) {
+        self.head = Some(Tip {
+            hash: record.hash(),
+            sequence: record.header().sequence,
+        });
+        self.durable = Some(record.hash());
+    }
+
+    /// Drops what only a first execution writes and performs.
+    fn forget_unflushed(&mut self) {
+        let effects = self.confirm_durable();
+        drop(effects);
+    }
+}
+
+/// Reads the body of a turn's record.
+///
+/// # Errors
+/// [`RunError::Decode`].
+pub fn decode_turn(record: &Record) -> Result<TurnRecord, RunError> {
+    let sequence = record.header().sequence;
+    let body = record.body();
+    TurnRecord::decode(&body).map_err(|source| RunError::Decode { sequence, source })
+}
+
+/// Reads the body of a run's first record.
+///
+/// # Errors
+/// [`RunError::NotARun`].
+pub fn genesis(record: &Record) -> Result<Genesis, RunError> {
+    match Body::decode(&record.body()) {
+        Ok(Body::Genesis(genesis)) if genesis.version == VERSION => Ok(genesis),
+        Ok(Body::Genesis(genesis)) => Err(RunError::NotARun {
+            version: Some(genesis.version),
+        }),
+        Ok(Body::Turn(_)) | Err(_) => Err(RunError::NotARun { version: None }),
+    }
+}
+
+/// Moves a branch's head to the turn at `to`, or makes a new branch there; nothing is deleted.
+///
+/// Returns the head as it was, so that the way forward is not lost.
+///
+/// # Errors
+/// [`RunError::NoTurn`], [`RunError::Store`]; a new branch's name must not be taken.
+pub fn move_head(
+    store: &mut dyn Store,
+    (run, branch, owner): (&RunId, &BranchName, &str),
+    to: Sequence,
+    new_branch: Option<&BranchName>,
+) -> Result<Option<Tip>, RunError> {
+    let epoch = store.claim(run, owner)?;
+    let target = Source { store, run, branch }.record(to)?.hash();
+    let moved = new_branch.unwrap_or(branch);
+    let before = store.head(run, moved)?.map(|head| Tip {
+        hash: head.hash,
+        sequence: head.sequence,
+    });
+    // A fork must make its branch, so it expects that there is none.
+    let expected_head = if new_branch.is_some() {
+        None
+    } else {
+        before.map(|tip| tip.hash)
+    };
+    store.set_head(&HeadMove {
+        run,
+        branch: moved,
+        epoch,
+        expected_head,
+        to: target,
+    })?;
+    Ok(before)
+}
+
+#[cfg(test)]
+mod tests;

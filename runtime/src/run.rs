@@ -1,0 +1,389 @@
+//! A run: its state, its bodies, the end of its chain of records, and what it still owes the store and the world.
+//!
+//! Owns the choice of the next batch, the group commit and the release of effects. INVARIANT: an effect is handed out only after
+//! [`Run::confirm_durable`] for a record at or after the one that asked for it, and in the order of asking; turns may run ahead of the disk,
+//! effects may not.
+//! It does not know how a turn goes (`turn.rs`), nor what an input means to a program (`activation/deliver.rs`).
+//! Read next: `replay.rs`.
+
+mod error;
+mod input;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use duet_journal::{
+    Append, Blob, BlobHash, BranchName, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store,
+};
+use preserves::IOValue;
+
+use crate::action::exit::MAIN;
+use crate::actor::Actor;
+use crate::body::Programs;
+use crate::codec::Codec;
+use crate::driver::{Drivers, Effect, Input, RequestId};
+use crate::event::{Batch, Cause, Event, Outbox};
+use crate::identity::{ActorId, Namer};
+use crate::record::Genesis;
+use crate::snapshot::SnapshotPolicy;
+use crate::state::{Question, RunState};
+
+pub use error::RunError;
+pub(crate) use input::interrupted;
+
+/// A run that is being executed on one of its branches.
+pub struct Run<P: Programs> {
+    pub(crate) run: RunId,
+    pub(crate) branch: BranchName,
+    pub(crate) epoch: Epoch,
+    pub(crate) genesis: Genesis,
+    pub(crate) names: Namer,
+    pub(crate) programs: P,
+    pub(crate) state: RunState,
+    pub(crate) bodies: BTreeMap<ActorId, P::Body>,
+    /// What the newest turn sends, between its adoption and its record.
+    pub(crate) outbox: Outbox,
+    /// The newest record, durable or not.
+    pub(crate) head: Option<Tip>,
+    /// The newest durable record.
+    pub(crate) durable: Option<RecordHash>,
+    pub(crate) unflushed: Vec<Record>,
+    pub(crate) unflushed_blobs: Vec<Blob>,
+    pub(crate) held_effects: Vec<Effect>,
+    pub(crate) inbox: VecDeque<Input>,
+    pub(crate) policy: SnapshotPolicy,
+    pub(crate) since_snapshot: crate::snapshot::Since,
+}
+
+/// The newest record of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tip {
+    /// Its name.
+    pub hash: RecordHash,
+    /// Its position.
+    pub sequence: Sequence,
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A turn was taken.
+    Turn,
+    /// There is nothing to do until the world says something.
+    Idle,
+    /// The main program has ended the run.
+    Ended {
+        /// Its exit code.
+        code: u64,
+    },
+}
+
+/// Why [`Run::drive`] came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// The run is over: the main program ended it, or nothing is left that could happen.
+    Ended {
+        /// The exit code.
+        code: u64,
+    },
+    /// Only a person can make it go on.
+    Asking {
+        /// The open questions.
+        questions: Vec<RequestId>,
+    },
+    /// Fibers wait for something that nothing can bring about any more.
+    Stuck {
+        /// How many.
+        fibers: usize,
+    },
+    /// The person asked it to stop; it can be resumed.
+    Interrupted,
+}
+
+/// A run to be started.
+pub struct Start {
+    /// Its name.
+    pub run: RunId,
+    /// The name of its first branch.
+    pub branch: BranchName,
+    /// Who executes it, for people.
+    pub owner: String,
+    /// How it begins.
+    pub genesis: Genesis,
+    /// The blobs that the genesis pins.
+    pub pinned: Vec<Blob>,
+}
+
+/// At most this many turns are taken before those that asked for effects are made durable.
+const TURNS_AHEAD_MAX: usize = 64;
+
+impl<P: Programs> Run<P> {
+    /// Starts a run: claims it in the store and writes its first record in memory.
+    ///
+    /// # Errors
+    /// [`RunError::Store`].
+    pub fn start(start: Start, programs: P, policy: SnapshotPolicy, store: &mut dyn Store) -> Result<Self, RunError> {
+        let epoch = store.claim(&start.run, &start.owner)?;
+        let body = PackedValue::from_value(&start.genesis.encode())?;
+        let mut run = Self::at_genesis(start.run, start.branch, epoch, start.genesis, programs);
+        run.policy = policy;
+        run.unflushed_blobs = start.pinned;
+        run.chain_pinned(&body)?;
+        Ok(run)
+    }
+
+    /// Makes a run that stands right after its first record, without that record.
+    pub(crate) fn at_genesis(run: RunId, branch: BranchName, epoch: Epoch, genesis: Genesis, programs: P) -> Self {
+        let state = initial_state(&genesis);
+        Self::with_state(run, branch, epoch, genesis, programs, state)
+    }
+
+    /// Makes a run with the given state and nothing in flight.
+    pub(crate) fn with_state(
+        run: RunId,
+        branch: BranchName,
+        epoch: Epoch,
+        genesis: Genesis,
+        programs: P,
+        state: RunState,
+    ) -> Self {
+        Self {
+            names: Namer::new(run.as_str()),
+            run,
+            branch,
+            epoch,
+            genesis,
+            programs,
+            state,
+            bodies: BTreeMap::new(),
+            outbox: Outbox::default(),
+            head: None,
+            durable: None,
+            unflushed: Vec::new(),
+            unflushed_blobs: Vec::new(),
+            held_effects: Vec::new(),
+            inbox: VecDeque::new(),
+            policy: SnapshotPolicy::default(),
+            since_snapshot: crate::snapshot::Since::default(),
+        }
+    }
+
+    /// Takes one turn, if there is one to take: inputs first, then the oldest batch.
+    ///
+    /// # Errors
+    /// [`RunError`]; the run must then be opened again from the store.
+    pub fn step(&mut self) -> Result<Step, RunError> {
+        if let Some(code) = self.state.exit {
+            return Ok(Step::Ended { code });
+        }
+        let mut before = self.state.clone();
+        let batch = match self.inbox.pop_front() {
+            Some(input) => input::batch(&before, input)?,
+            None => match before.queue.pop_front() {
+                Some(batch) => batch,
+                None => return Ok(Step::Idle),
+            },
+        };
+        self.take_turn(&before, &batch, None)?;
+        Ok(Step::Turn)
+    }
+
+    /// Takes what the world said; it becomes a turn at one of the next steps.
+    pub fn deliver(&mut self, input: Input) {
+        self.inbox.push_back(input);
+    }
+
+    /// Returns what the store does not have yet; `None` if it has everything.
+    ///
+    /// To commit several runs at once, append this for each of them in one group, then call [`confirm_durable`](Self::confirm_durable).
+    pub fn unflushed(&self) -> Option<Append<'_>> {
+        (!self.unflushed.is_empty()).then_some(Append {
+            run: &self.run,
+            branch: &self.branch,
+            epoch: self.epoch,
+            expected_head: self.durable,
+            records: &self.unflushed,
+            blobs: &self.unflushed_blobs,
+        })
+    }
+
+    /// Takes note that [`unflushed`](Self::unflushed) is durable, and hands out the effects that waited for it.
+    pub fn confirm_durable(&mut self) -> Vec<Effect> {
+        self.unflushed.clear();
+        self.unflushed_blobs.clear();
+        self.durable = self.head.map(|tip| tip.hash);
+        std::mem::take(&mut self.held_effects)
+    }
+
+    /// Makes all turns durable and hands out the effects that waited for it.
+    ///
+    /// # Errors
+    /// [`RunError::Store`]; nothing was handed out, and the run must be opened again from the store.
+    pub fn flush(&mut self, store: &mut dyn Store) -> Result<Vec<Effect>, RunError> {
+        if let Some(append) = self.unflushed() {
+            store.append(append)?;
+        }
+        Ok(self.confirm_durable())
+    }
+
+    /// Executes the run until it needs nobody, or somebody else.
+    ///
+    /// # Errors
+    /// [`RunError`]; the run must be opened again from the store.
+    pub fn drive(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<Rest, RunError> {
+        loop {
+            while let Some(input) = drivers.poll_input() {
+                if input == Input::Interrupt {
+                    return self.interrupt(store, drivers);
+                }
+                self.deliver(input);
+            }
+            match self.step()? {
+                Step::Turn if !self.is_flush_due() => {}
+                Step::Turn => self.flush_to(store, drivers)?,
+                Step::Ended { code } => {
+                    self.flush_to(store, drivers)?;
+                    return Ok(Rest::Ended { code });
+                }
+                Step::Idle => {
+                    self.flush_to(store, drivers)?;
+                    match drivers.next_input() {
+                        Some(Input::Interrupt) => return self.interrupt(store, drivers),
+                        Some(input) => self.deliver(input),
+                        None => return Ok(self.rest()),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the state: facts, actors, waits, requests.
+    pub fn state(&self) -> &RunState {
+        &self.state
+    }
+
+    /// Returns the newest record's name and position.
+    pub fn head(&self) -> Option<Tip> {
+        self.head
+    }
+
+    /// Returns how the run began.
+    pub fn genesis(&self) -> &Genesis {
+        &self.genesis
+    }
+
+    /// Lists the questions that stand open, oldest first.
+    pub fn questions(&self) -> Vec<(RequestId, IOValue)> {
+        let open = self
+            .state
+            .requests
+            .iter()
+            .filter(|(_, request)| request.answer.is_none());
+        let asked = open.filter_map(|(id, request)| match &request.question {
+            Question::Ask { prompt } => Some((*id, prompt.clone())),
+            Question::Tool { .. } | Question::Read { .. } => None,
+        });
+        asked.collect()
+    }
+
+    fn interrupt(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<Rest, RunError> {
+        self.flush_to(store, drivers)?;
+        Ok(Rest::Interrupted)
+    }
+
+    fn flush_to(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<(), RunError> {
+        let effects = self.flush(store)?;
+        if !effects.is_empty() {
+            drivers.perform(effects);
+        }
+        Ok(())
+    }
+
+    /// Says whether turns that asked for effects, or enough other ones, wait for the disk.
+    fn is_flush_due(&self) -> bool {
+        let is_urgent = !self.held_effects.is_empty() && self.state.queue.len() <= 1;
+        is_urgent || self.unflushed.len() >= TURNS_AHEAD_MAX
+    }
+
+    /// Says how a run stands that has nothing to do and will be told nothing.
+    fn rest(&self) -> Rest {
+        let questions: Vec<RequestId> = self.questions().into_iter().map(|(id, _)| id).collect();
+        let fibers = self.state.actors.values().map(|actor| actor.fibers.len()).sum();
+        match (questions.is_empty(), fibers) {
+            (false, _) => Rest::Asking { questions },
+            (true, 0) => Rest::Ended { code: 0 },
+            (true, fibers) => Rest::Stuck { fibers },
+        }
+    }
+
+    /// Returns the position of the next record.
+    pub(crate) fn next_sequence(&self) -> Result<Sequence, RunError> {
+        match self.head {
+            None => Ok(Sequence::FIRST),
+            Some(tip) => tip.sequence.next().ok_or(RunError::Full),
+        }
+    }
+
+    /// Names the history that the next turn stands on.
+    pub(crate) fn lineage(&self) -> String {
+        self.head.map(|tip| tip.hash.to_string()).unwrap_or_default()
+    }
+
+    /// Puts a turn's record at the end of the chain, with a snapshot if one is due, and what the turn sends into the queue.
+    pub(crate) fn chain(&mut self, body: &PackedValue) -> Result<(), RunError> {
+        let sequence = self.next_sequence()?;
+        std::mem::take(&mut self.outbox).post(sequence, &mut self.state.queue);
+        let snapshot = self.take_snapshot_if_due(body);
+        let (root, chunks) = snapshot.map_or((None, Vec::new()), |(root, chunks)| (Some(root), chunks));
+        self.push_record(sequence, root, chunks, body)
+    }
+
+    /// Keeps effects until the newest record is durable.
+    pub(crate) fn hold(&mut self, effects: Vec<Effect>) {
+        self.held_effects.extend(effects);
+    }
+
+    fn chain_pinned(&mut self, body: &PackedValue) -> Result<(), RunError> {
+        let pinned = self.genesis.pinned.clone();
+        self.push_record(Sequence::FIRST, None, pinned, body)
+    }
+
+    fn push_record(
+        &mut self,
+        sequence: Sequence,
+        snapshot: Option<BlobHash>,
+        blobs: Vec<BlobHash>,
+        body: &PackedValue,
+    ) -> Result<(), RunError> {
+        let parent = self.head.map(|tip| tip.hash);
+        let header = Header {
+            run: self.run.clone(),
+            branch: self.branch.clone(),
+            sequence,
+            parent,
+            snapshot,
+            blobs,
+        };
+        let record = Record::new(header, body)?;
+        self.head = Some(Tip {
+            hash: record.hash(),
+            sequence,
+        });
+        self.unflushed.push(record);
+        Ok(())
+    }
+}
+
+/// The state right after the first record: the main actor, about to run its program.
+pub(crate) fn initial_state(genesis: &Genesis) -> RunState {
+    let mut state = RunState::default();
+    let (actor, root) = (state.counters.actor(), state.counters.facet());
+    debug_assert_eq!(actor, MAIN, "the main program is the first actor");
+    let main = Actor::new(genesis.program.clone(), genesis.manifest.clone(), None, root);
+    state.actors.insert(actor, main.into());
+    state.queue.push_back(Batch {
+        to: actor,
+        cause: Cause::Start {},
+        events: vec![Event::Boot {}],
+    });
+    state
+}

@@ -1,0 +1,131 @@
+//! Why a run cannot go on.
+
+use std::fmt;
+
+use duet_journal::packed::PackedError;
+use duet_journal::record::RecordError;
+use duet_journal::{BranchName, RunId, Sequence, StoreError};
+
+use crate::body::ThawError;
+use crate::codec::DecodeError;
+use crate::draft::Refusal;
+use crate::record::Failure;
+use crate::replay::Divergence;
+
+/// Why a run cannot go on. The store still has all that was durable; opening the run again starts from there.
+#[derive(Debug)]
+pub enum RunError {
+    /// The store failed or refused.
+    Store(StoreError),
+    /// Something is too large or too deep for the journal.
+    Packed(PackedError),
+    /// A record cannot be made.
+    Record(RecordError),
+    /// A record of the run cannot be understood.
+    Decode {
+        /// Its position.
+        sequence: Sequence,
+        /// What is wrong.
+        source: DecodeError,
+    },
+    /// A snapshot cannot be understood.
+    Snapshot {
+        /// The position of its record.
+        sequence: Sequence,
+        /// What is wrong.
+        source: DecodeError,
+    },
+    /// A heap in a snapshot cannot be restored.
+    Thaw {
+        /// The position of its record.
+        sequence: Sequence,
+        /// What is wrong.
+        source: ThawError,
+    },
+    /// The program did something else than the journal says.
+    Divergence(Box<Divergence>),
+    /// The branch has no record.
+    NoRecord {
+        /// The run.
+        run: RunId,
+        /// The branch.
+        branch: BranchName,
+    },
+    /// The branch has no record at this position.
+    NoTurn {
+        /// The branch.
+        branch: BranchName,
+        /// The position.
+        sequence: Sequence,
+    },
+    /// The first record is not one of a run, or of another version.
+    NotARun {
+        /// The version found, if it has one.
+        version: Option<u64>,
+    },
+    /// An actor could not even be ended.
+    Refused(Refusal),
+    /// The end of an actor could not be recorded.
+    Crash(Failure),
+    /// The journal has no further position.
+    Full,
+}
+
+macro_rules! from {
+    ($($source:ty => $variant:ident)*) => {$(
+        impl From<$source> for RunError {
+            fn from(error: $source) -> Self {
+                Self::$variant(error)
+            }
+        }
+    )*};
+}
+from! { StoreError => Store PackedError => Packed RecordError => Record }
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(_) => write!(f, "the store failed"),
+            Self::Packed(_) => write!(f, "a value does not fit into the journal"),
+            Self::Record(_) => write!(f, "a record cannot be made"),
+            Self::Decode { sequence, .. } => write!(f, "the record of turn {sequence} cannot be understood"),
+            Self::Snapshot { sequence, .. } => write!(f, "the snapshot of turn {sequence} cannot be understood"),
+            Self::Thaw { sequence, .. } => {
+                write!(f, "the snapshot of turn {sequence} has a heap that cannot be restored")
+            }
+            Self::Divergence(divergence) => divergence.fmt(f),
+            Self::NoRecord { run, branch } => write!(f, "branch {branch} of run {run} has no record"),
+            Self::NoTurn { branch, sequence } => write!(f, "branch {branch} has no turn {sequence}"),
+            Self::NotARun { version: Some(version) } => {
+                write!(
+                    f,
+                    "the run has version {version}, this program reads version {}",
+                    crate::record::VERSION
+                )
+            }
+            Self::NotARun { version: None } => write!(f, "the first record does not begin a run"),
+            Self::Refused(_) => write!(f, "an actor that failed could not be ended"),
+            Self::Crash(failure) => write!(f, "the end of an actor could not be recorded: {failure}"),
+            Self::Full => write!(f, "the journal has no further position"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Store(error) => Some(error),
+            Self::Packed(error) => Some(error),
+            Self::Record(error) => Some(error),
+            Self::Decode { source, .. } | Self::Snapshot { source, .. } => Some(source),
+            Self::Thaw { source, .. } => Some(source),
+            Self::Refused(error) => Some(error),
+            Self::Divergence(_)
+            | Self::NoRecord { .. }
+            | Self::NoTurn { .. }
+            | Self::NotARun { .. }
+            | Self::Crash(_)
+            | Self::Full => None,
+        }
+    }
+}

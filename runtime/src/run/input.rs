@@ -1,0 +1,66 @@
+//! What the world says, as a batch of events for the actor that it concerns.
+//!
+//! INVARIANT: an input that nobody waits for still becomes a recorded turn, in which it is dropped.
+
+use preserves::IOValue;
+
+use super::RunError;
+use crate::action::exit::MAIN;
+use crate::codec::{Codec, record};
+use crate::driver::{Input, RequestId, ToolFailure};
+use crate::event::{Batch, Cause, Event};
+use crate::state::RunState;
+use crate::value::Fact;
+
+/// The kind of failure of a tool call whose answer a crash has lost.
+pub(crate) const INTERRUPTED: &str = "interrupted";
+
+/// Makes a batch of an input.
+///
+/// # Errors
+/// [`RunError::Packed`] if what the world said does not fit into a record.
+pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
+    let (request, outcome) = match input {
+        Input::ToolResult { request, outcome } => (request, outcome.map_err(|failure| fault(&failure))),
+        Input::Chunk { request, bytes } => (request, Ok(IOValue::bytes(bytes))),
+        Input::Answer { request, value } => (request, Ok(value)),
+        // Interrupting is for whoever drives the run; a program is not told.
+        Input::Interrupt => {
+            return Ok(Batch {
+                to: MAIN,
+                cause: Cause::Input {},
+                events: Vec::new(),
+            });
+        }
+    };
+    Fact::new(outcome.clone().unwrap_or_else(|fault| fault))?;
+    let to = state.requests.get(&request).map_or(MAIN, |request| request.actor);
+    Ok(Batch {
+        to,
+        cause: Cause::Input {},
+        events: vec![Event::Answered { request, outcome }],
+    })
+}
+
+/// Describes a tool's failure as the condition that the waiting fiber will see.
+fn fault(failure: &ToolFailure) -> IOValue {
+    let kind = IOValue::symbol(failure.kind.clone());
+    record(
+        "tool-failed",
+        vec![kind, failure.message.encode(), failure.details.encode()],
+    )
+}
+
+/// Makes the answer to a call that was in flight when the process ended.
+pub(crate) fn interrupted(request: RequestId) -> Input {
+    let message = "the process ended before the result came; the call may or may not have happened".to_owned();
+    let failure = ToolFailure {
+        kind: INTERRUPTED.to_owned(),
+        message,
+        details: Vec::new(),
+    };
+    Input::ToolResult {
+        request,
+        outcome: Err(failure),
+    }
+}

@@ -1,0 +1,231 @@
+//! A whole run of a script in a store that forgets nothing, with drivers that answer from a table.
+//!
+//! INVARIANT: every scenario that runs to its rest has also been replayed from the beginning and from each of its snapshots, with the same
+//! records and the same state.
+
+use std::collections::VecDeque;
+
+use duet_journal::store::memory::MemoryStore;
+use duet_journal::{BranchName, RunId, Sequence, Store};
+use preserves::IOValue;
+
+use super::{Scripts, parse};
+use crate::actor::Manifest;
+use crate::codec::Codec;
+use crate::driver::{Drivers, Effect, EffectKind, Input, ToolFailure};
+use crate::record::{Genesis, Limits, Outcome, TurnRecord, VERSION};
+use crate::replay::{Snapshots, Source, decode_turn};
+use crate::run::{Rest, Run, Start};
+use crate::snapshot::SnapshotPolicy;
+
+/// Drivers that keep what they were asked and answer tools, questions and reads from lists.
+#[derive(Default)]
+pub(crate) struct Table {
+    /// What became visible: log lines, writes after `>`, questions after `?`, tool calls after `*`.
+    pub(crate) seen: Vec<String>,
+    /// All effects, in order.
+    pub(crate) effects: Vec<Effect>,
+    /// Answers to give, in the order of asking; without one, there is no answer.
+    pub(crate) answers: VecDeque<Result<IOValue, ToolFailure>>,
+    inputs: VecDeque<Input>,
+}
+
+impl Drivers for Table {
+    fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            self.effects.push(effect.clone());
+            self.see(&effect);
+        }
+    }
+
+    fn next_input(&mut self) -> Option<Input> {
+        self.inputs.pop_front()
+    }
+
+    fn poll_input(&mut self) -> Option<Input> {
+        None
+    }
+}
+
+impl Table {
+    fn see(&mut self, effect: &Effect) {
+        let request = effect.request;
+        let (shown, is_answered) = match &effect.kind {
+            EffectKind::Log { text } => (text.clone(), false),
+            EffectKind::Write { bytes, .. } => (format!(">{}", String::from_utf8_lossy(bytes)), false),
+            EffectKind::Tool { name, payload } => (format!("*{name} {payload:?}"), true),
+            EffectKind::Ask { prompt } => (format!("?{prompt:?}"), true),
+            EffectKind::Read { length_bytes_max } => (format!("<{length_bytes_max}"), true),
+            EffectKind::Withdraw => ("withdrawn".to_owned(), false),
+            EffectKind::Progress { label, done, total } => (format!("{label} {done}/{total}"), false),
+        };
+        self.seen.push(shown);
+        if !is_answered {
+            return;
+        }
+        let Some(outcome) = self.answers.pop_front() else {
+            return;
+        };
+        self.inputs.push_back(match &effect.kind {
+            EffectKind::Ask { .. } => Input::Answer {
+                request,
+                value: outcome.expect("a person answers"),
+            },
+            EffectKind::Read { .. } => Input::Chunk {
+                request,
+                bytes: format!("{:?}", outcome.expect("bytes")).into_bytes(),
+            },
+            EffectKind::Tool { .. }
+            | EffectKind::Write { .. }
+            | EffectKind::Withdraw
+            | EffectKind::Log { .. }
+            | EffectKind::Progress { .. } => Input::ToolResult { request, outcome },
+        });
+    }
+}
+
+/// A run with its store and drivers.
+pub(crate) struct World {
+    pub(crate) script: String,
+    pub(crate) store: MemoryStore,
+    pub(crate) run: Run<Scripts>,
+    pub(crate) drivers: Table,
+}
+
+pub(crate) fn run_id() -> RunId {
+    RunId::new("test").expect("a name")
+}
+
+pub(crate) fn branch(name: &str) -> BranchName {
+    BranchName::new(name).expect("a name")
+}
+
+/// Fuel that lets a script take a few hundred steps in a turn.
+pub(crate) const LIMITS: Limits = Limits {
+    slice_fuel: 100,
+    turn_fuel: 300,
+    predicate_fuel: 20,
+    heap_bytes_max: 1 << 20,
+};
+
+impl World {
+    /// Starts the procedure `main` of a script, granted `capabilities`.
+    pub(crate) fn new(script: &str, capabilities: &[&str], policy: SnapshotPolicy) -> Self {
+        let mut store = MemoryStore::default();
+        let genesis = Genesis {
+            version: VERSION,
+            program: "main".to_owned().encode(),
+            manifest: Manifest::of(capabilities),
+            limits: LIMITS,
+            pinned: Vec::new(),
+        };
+        let start = Start {
+            run: run_id(),
+            branch: branch("main"),
+            owner: "test".to_owned(),
+            genesis,
+            pinned: Vec::new(),
+        };
+        let programs = Scripts(parse(script));
+        let run = Run::start(start, programs, policy, &mut store).expect("the store is empty");
+        Self {
+            script: script.to_owned(),
+            store,
+            run,
+            drivers: Table::default(),
+        }
+    }
+
+    pub(crate) fn programs(&self) -> Scripts {
+        Scripts(parse(&self.script))
+    }
+
+    /// Executes until nothing more happens.
+    pub(crate) fn drive(&mut self) -> Rest {
+        self.run
+            .drive(&mut self.store, &mut self.drivers)
+            .expect("the store does not fail")
+    }
+
+    /// Reads all turns of a branch back.
+    pub(crate) fn turns(&self, name: &str) -> Vec<TurnRecord> {
+        let (first, end) = (Sequence::new(1).expect("small"), Sequence::new(1 << 20).expect("small"));
+        let records = self
+            .store
+            .read(&run_id(), &branch(name), first..end)
+            .expect("the branch exists");
+        records
+            .iter()
+            .map(|record| decode_turn(record).expect("a turn"))
+            .collect()
+    }
+
+    /// Replays the main branch from the beginning and from its newest snapshot and compares the states.
+    pub(crate) fn check_replay(&self) {
+        let (run, branch) = (run_id(), branch("main"));
+        let source = Source {
+            store: &self.store,
+            run: &run,
+            branch: &branch,
+        };
+        for snapshots in [Snapshots::Ignore, Snapshots::Use] {
+            let replayed = source
+                .restore(None, self.programs(), snapshots)
+                .expect("replay equals live");
+            assert_eq!(
+                replayed.state().encode(),
+                self.run.state().encode(),
+                "the state is the same"
+            );
+        }
+    }
+
+    /// Says how the last failed turn failed.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.turns("main")
+            .into_iter()
+            .rev()
+            .find_map(|turn| match turn.outcome {
+                Outcome::Failed { failure } => Some(failure.to_string()),
+                Outcome::Committed {} => None,
+            })
+    }
+}
+
+/// Runs a script that is granted everything, with answers for what it asks; what becomes visible must be `expected`, one thing per line.
+#[track_caller]
+pub(crate) fn check_answered(script: &str, answers: &[Result<&str, &str>], expected: &str) {
+    let often = SnapshotPolicy {
+        turns: 3,
+        record_bytes: u64::MAX,
+    };
+    let mut world = World::new(script, &["*"], often);
+    let answer = |answer: &Result<&str, &str>| match answer {
+        Ok(text) => Ok(text.parse().expect("well formed")),
+        Err(kind) => Err(ToolFailure {
+            kind: (*kind).to_owned(),
+            message: "it did not work".to_owned(),
+            details: Vec::new(),
+        }),
+    };
+    world.drivers.answers = answers.iter().map(answer).collect();
+    let rest = world.drive();
+    world.check_replay();
+    let failure = world.failure().map(|failure| format!("failed: {failure}"));
+    let mut seen: Vec<String> = world.drivers.seen.iter().cloned().chain(failure).collect();
+    if rest != (Rest::Ended { code: 0 }) {
+        seen.push(format!("{rest:?}"));
+    }
+    let expected: Vec<&str> = expected
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    assert_eq!(seen, expected);
+}
+
+/// Runs a script that asks nothing.
+#[track_caller]
+pub(crate) fn check(script: &str, expected: &str) {
+    check_answered(script, &[], expected);
+}

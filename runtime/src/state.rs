@@ -1,0 +1,215 @@
+//! The state of a run: everything but the heaps, as one value.
+//!
+//! Owns who exists, who asserts what, what is in flight and what was asked of the world.
+//! INVARIANT: the state is a function of the run's records; cloning it is cheap and a clone is independent, so a checkpoint, a fork and
+//! the beginning of a turn are all a clone.
+//! It does not know why it changes; the actions do.
+//! Read next: `draft.rs`.
+
+use std::sync::Arc;
+
+use im::OrdMap;
+use preserves::IOValue;
+
+use crate::actor::Actor;
+use crate::codec::{Codec, DecodeError};
+use crate::dataspace::{Dataspace, ObserverRef};
+use crate::driver::{EffectKind, RequestId, Stream};
+use crate::event::{Outbox, Queue};
+use crate::identity::{ActorId, Counters, FacetId, Handle};
+use crate::value::Fact;
+use crate::{codec_enum, codec_struct};
+
+/// An assertion: who makes it, and what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    /// The actor.
+    pub actor: ActorId,
+    /// Its facet.
+    pub facet: FacetId,
+    /// What is asserted.
+    pub fact: Fact,
+}
+codec_struct!(Held "held" { actor, facet, fact });
+
+/// What was asked of the world, until the answer is consumed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Who asked.
+    pub actor: ActorId,
+    /// On behalf of which facet.
+    pub facet: FacetId,
+    /// What was asked.
+    pub question: Question,
+    /// What the program calls it; unique text unless the program chose otherwise.
+    pub tag: String,
+    /// The key under which the world recognises a repetition.
+    pub key: String,
+    /// The assertion that shows the request, if there is one.
+    pub handle: Option<Handle>,
+    /// The answer, if it came before anyone waited for it.
+    pub answer: Option<Result<IOValue, IOValue>>,
+}
+codec_struct!(Request "request-state" { actor, facet, question, tag, key, handle, answer });
+
+/// The kinds of requests that are answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Question {
+    /// A call of a tool.
+    Tool {
+        /// The tool.
+        name: String,
+        /// Its argument.
+        payload: IOValue,
+    },
+    /// Bytes from standard input.
+    Read {
+        /// At most this many bytes.
+        length_bytes_max: u64,
+    },
+    /// A question to the person.
+    Ask {
+        /// What to show.
+        prompt: IOValue,
+    },
+}
+codec_enum!(Question "a question" { Tool "tool" { name, payload } Read "read" { length_bytes_max } Ask "ask" { prompt } });
+
+impl Question {
+    /// Returns the effect that puts the question.
+    pub fn effect(&self) -> EffectKind {
+        match self {
+            Self::Tool { name, payload } => EffectKind::Tool {
+                name: name.clone(),
+                payload: payload.clone(),
+            },
+            Self::Read { length_bytes_max } => EffectKind::Read {
+                length_bytes_max: usize::try_from(*length_bytes_max).unwrap_or(usize::MAX),
+            },
+            Self::Ask { prompt } => EffectKind::Ask { prompt: prompt.clone() },
+        }
+    }
+}
+
+/// Why an instruction had no effect; recorded with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ignored {
+    /// The handle was retracted before, or never existed.
+    Unknown {},
+    /// The handle is another actor's.
+    Foreign {},
+    /// The recipient is gone.
+    Gone {},
+}
+codec_enum!(Ignored "a reason to ignore" { Unknown "unknown" {} Foreign "foreign" {} Gone "gone" {} });
+
+impl Codec for Stream {
+    fn encode(&self) -> IOValue {
+        IOValue::symbol(match self {
+            Self::Output => "output",
+            Self::Error => "error",
+        })
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        [Self::Output, Self::Error]
+            .into_iter()
+            .find(|stream| stream.encode() == *value)
+            .ok_or_else(|| DecodeError::kind("output or error", value))
+    }
+}
+
+codec_struct!(Counters "counters" { actors, facets, handles, observers, fibers, waits, requests });
+
+/// Everything a run is, except what the actors' programs keep to themselves.
+#[derive(Clone, Debug, Default)]
+pub struct RunState {
+    /// Where ids come from.
+    pub counters: Counters,
+    /// What is asserted and observed.
+    pub dataspace: Dataspace,
+    /// Who asserts it.
+    pub held: OrdMap<Handle, Held>,
+    /// The living actors.
+    pub actors: OrdMap<ActorId, Arc<Actor>>,
+    /// What is on its way.
+    pub queue: Queue,
+    /// What was asked of the world.
+    pub requests: OrdMap<RequestId, Request>,
+    /// The exit code, once the main program has ended the run.
+    pub exit: Option<u64>,
+}
+codec_struct!(RunState "run-state" { counters, dataspace, held, actors, queue, requests, exit });
+
+impl<T: Codec> Codec for Arc<T> {
+    fn encode(&self) -> IOValue {
+        T::encode(self)
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        T::decode(value).map(Self::new)
+    }
+}
+
+impl RunState {
+    /// Returns a living actor.
+    pub fn actor(&self, actor: ActorId) -> Option<&Actor> {
+        self.actors.get(&actor).map(|actor| &**actor)
+    }
+
+    /// Returns a living actor to change it.
+    pub fn actor_mut(&mut self, actor: ActorId) -> Option<&mut Actor> {
+        self.actors.get_mut(&actor).map(Arc::make_mut)
+    }
+
+    /// Says whether the observer's actor still knows it.
+    pub fn has_observer(&self, to: ObserverRef) -> bool {
+        self.actor(to.actor)
+            .is_some_and(|actor| actor.observers.contains_key(&to.observer))
+    }
+
+    /// Says why `actor` cannot retract `handle`; `None` if it can.
+    pub fn why_not_retract(&self, actor: ActorId, handle: Handle) -> Option<Ignored> {
+        match self.held.get(&handle) {
+            None => Some(Ignored::Unknown {}),
+            Some(held) if held.actor != actor => Some(Ignored::Foreign {}),
+            Some(_) => None,
+        }
+    }
+
+    /// Asserts `fact` under `handle`, which belongs to the facet from now on, and tells the observers.
+    pub(crate) fn hold(&mut self, handle: Handle, held: Held, outbox: &mut Outbox) {
+        let notices = self.dataspace.assert(&held.fact, &mut self.counters);
+        if let Some(facet) = self
+            .actor_mut(held.actor)
+            .and_then(|actor| actor.facets.get_mut(&held.facet))
+        {
+            facet.handles.insert(handle);
+        }
+        self.held.insert(handle, held);
+        self.tell(notices, outbox);
+    }
+
+    /// Retracts what `handle` asserts, if anything, and tells the observers.
+    pub(crate) fn release(&mut self, handle: Handle, outbox: &mut Outbox) {
+        let Some(held) = self.held.remove(&handle) else { return };
+        if let Some(facet) = self
+            .actor_mut(held.actor)
+            .and_then(|actor| actor.facets.get_mut(&held.facet))
+        {
+            facet.handles.remove(&handle);
+        }
+        let notices = self.dataspace.retract(&held.fact);
+        self.tell(notices, outbox);
+    }
+
+    /// Passes notices on, except to observers that their actors have forgotten.
+    fn tell(&self, notices: Vec<crate::dataspace::Notice>, outbox: &mut Outbox) {
+        outbox.notify(
+            notices
+                .into_iter()
+                .filter(|notice| self.has_observer(notice.to))
+                .collect(),
+        );
+    }
+}

@@ -1,0 +1,218 @@
+//! The turn, whole: event batch → instance runs → actions → gate → commit record → dataspace and queues → (durable) → effects.
+//!
+//! [`Run::take_turn`] is that line; each step is one call, and each call's body is in this file.
+//! INVARIANT: until `adopt`, nothing but the draft and the actor's own body has changed, and the body can go back; from then on the state,
+//! the body and the chain of records agree. Effects wait until `run.rs` has been told that the record is durable.
+//! It does not choose the next batch and does not write to stores; `run.rs` does.
+//! Read next: `run.rs`, then `replay.rs`.
+
+use std::collections::btree_map::Entry;
+
+use duet_journal::PackedValue;
+
+use crate::action::{Action, Exit};
+use crate::activation::{Activation, Performed};
+use crate::body::{Bound, Programs};
+use crate::draft::Draft;
+use crate::driver::{Effect, EffectKind};
+use crate::event::Batch;
+use crate::gate::{self, Principal, Proposal, Verdict};
+use crate::identity::ActorId;
+use crate::record::{Failure, Outcome, TurnRecord};
+use crate::replay;
+use crate::run::{Run, RunError};
+use crate::state::RunState;
+
+/// The exit code of an actor that failed.
+const FAILED: u64 = 1;
+
+/// A turn that has been run and judged and can be recorded.
+struct Judged {
+    performed: Performed,
+    turn: TurnRecord,
+    body: PackedValue,
+}
+
+impl<P: Programs> Run<P> {
+    /// Takes the turn in which an actor handles `batch`, which has been taken out of `before`.
+    ///
+    /// With `expected`, the turn must come out as that record says.
+    ///
+    /// # Errors
+    /// [`RunError::Divergence`] if it does not; then the turn is undone.
+    pub(crate) fn take_turn(
+        &mut self,
+        before: &RunState,
+        batch: &Batch,
+        expected: Option<&TurnRecord>,
+    ) -> Result<(), RunError> {
+        let attempt = self.run_instance(before, batch);
+        let judged = self.judge(before, batch, attempt)?;
+        self.compare(expected, &judged.turn)?;
+        let effects = self.adopt(judged.performed, &judged.turn);
+        self.chain(&judged.body)?;
+        self.hold(effects);
+        Ok(())
+    }
+
+    /// Runs the actor's body on the batch, on a draft of the state.
+    fn run_instance(&mut self, before: &RunState, batch: &Batch) -> Result<Performed, (Failure, u64)> {
+        let activation = Activation::new(self.draft(before, batch.to), &batch.events, self.genesis.limits);
+        let Some(actor) = before.actor(batch.to) else {
+            return Ok(activation.drop_all());
+        };
+        let body = match self.bodies.entry(batch.to) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let loaded = self.programs.load(&actor.program, &self.genesis.limits);
+                entry.insert(loaded.map_err(|failure| (failure, 0))?)
+            }
+        };
+        self.programs.begin_turn(body);
+        activation.run(&mut Bound {
+            programs: &mut self.programs,
+            body,
+        })
+    }
+
+    /// Passes what was done through the gate. A failure undoes it and puts the end of the actor in its place, which passes the gate too.
+    fn judge(
+        &mut self,
+        before: &RunState,
+        batch: &Batch,
+        attempt: Result<Performed, (Failure, u64)>,
+    ) -> Result<Judged, RunError> {
+        let (failure, fuel) =
+            match attempt.map(|performed| (performed.fuel_used, judged(before, batch, performed, None))) {
+                Ok((_, Ok(judged))) => return Ok(judged),
+                Ok((fuel, Err(failure))) => (failure, fuel),
+                Err(failed) => failed,
+            };
+        if let Some(body) = self.bodies.get_mut(&batch.to) {
+            self.programs.abort_turn(body);
+        }
+        let end = self.crash(before, batch.to, fuel)?;
+        judged(before, batch, end, Some(failure)).map_err(RunError::Crash)
+    }
+
+    /// Ends an actor: its assertions are retracted in descending order of the handles.
+    fn crash(&self, before: &RunState, actor: ActorId, fuel_used: u64) -> Result<Performed, RunError> {
+        let mut draft = self.draft(before, actor);
+        let facets = before.actor(actor).into_iter().flat_map(|actor| actor.facets.values());
+        let mut handles: Vec<_> = facets.flat_map(|facet| &facet.handles).copied().collect();
+        handles.sort_by(|left, right| right.cmp(left));
+        let exit = Action::from(Exit { code: FAILED, handles });
+        exit.perform(&mut draft).map_err(RunError::Refused)?;
+        Ok(Performed {
+            draft,
+            actions: vec![exit],
+            dropped: Vec::new(),
+            fuel_used,
+        })
+    }
+
+    /// Compares a turn with what the journal says of it, and undoes it if it is another one.
+    fn compare(&mut self, expected: Option<&TurnRecord>, found: &TurnRecord) -> Result<(), RunError> {
+        let sequence = self.next_sequence()?;
+        let Some(divergence) = expected.and_then(|expected| replay::difference(sequence, expected, found)) else {
+            return Ok(());
+        };
+        if let Some(body) = self
+            .bodies
+            .get_mut(&found.actor)
+            .filter(|_| found.outcome == (Outcome::Committed {}))
+        {
+            self.programs.abort_turn(body);
+        }
+        Err(RunError::Divergence(Box::new(divergence)))
+    }
+
+    /// Makes the draft the state, keeps what the body did, and returns what the world is to do.
+    fn adopt(&mut self, performed: Performed, turn: &TurnRecord) -> Vec<Effect> {
+        let effects = effects(&performed);
+        self.state = performed.draft.state;
+        self.outbox = performed.draft.outbox;
+        match (&turn.outcome, self.state.actor(turn.actor)) {
+            (Outcome::Committed {}, Some(_)) => {
+                if let Some(body) = self.bodies.get_mut(&turn.actor) {
+                    self.programs.commit_turn(body);
+                }
+            }
+            (Outcome::Committed {}, None) | (Outcome::Failed { .. }, _) => {
+                self.bodies.remove(&turn.actor);
+            }
+        }
+        effects
+    }
+
+    /// Begins a draft that stands on the newest record.
+    fn draft(&self, before: &RunState, actor: ActorId) -> Draft {
+        Draft::new(before.clone(), actor, self.names.clone(), self.lineage())
+    }
+}
+
+/// Judges what was done and writes it down.
+///
+/// # Errors
+/// The failure for which the turn must be undone: a denial, or a record that would be too large.
+fn judged(before: &RunState, batch: &Batch, performed: Performed, failure: Option<Failure>) -> Result<Judged, Failure> {
+    let nothing = crate::actor::Manifest::default();
+    let manifest = before.actor(batch.to).map_or(&nothing, |actor| &actor.manifest);
+    let principal = Principal {
+        actor: batch.to,
+        manifest,
+    };
+    let verdicts = gate::judge(&Proposal {
+        before,
+        principal,
+        actions: &performed.actions,
+    });
+    denial(&performed.actions, &verdicts)?;
+    let turn = TurnRecord {
+        actor: batch.to,
+        cause: batch.cause.clone(),
+        events: batch.events.clone(),
+        dropped: performed.dropped.clone(),
+        actions: performed.actions.clone(),
+        verdicts,
+        fuel: performed.fuel_used,
+        outcome: failure.map_or(Outcome::Committed {}, |failure| Outcome::Failed { failure }),
+    };
+    let body = turn
+        .pack()
+        .map_err(|error| Failure::new("turn-too-large", error.to_string()))?;
+    Ok(Judged { performed, turn, body })
+}
+
+/// Finds the first action that is denied.
+fn denial(actions: &[Action], verdicts: &[Verdict]) -> Result<(), Failure> {
+    for (action, verdict) in actions.iter().zip(verdicts) {
+        match verdict {
+            Verdict::Allow {} => {}
+            Verdict::Deny { reason } => return Err(Failure::new("denied", format!("{action}: {reason}"))),
+        }
+    }
+    Ok(())
+}
+
+/// Lists what the world is to do for a turn, in the order of its actions.
+fn effects(performed: &Performed) -> Vec<Effect> {
+    let draft = &performed.draft;
+    let asked = performed.actions.iter().filter_map(Action::effect);
+    let withdrawn = draft
+        .outbox
+        .withdrawn
+        .iter()
+        .map(|request| (*request, EffectKind::Withdraw));
+    asked
+        .chain(withdrawn)
+        .map(|(request, kind)| Effect {
+            request,
+            key: draft.key(request),
+            kind,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;
