@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use duet_journal::Blob;
+use duet_journal::{Blob, BlobHash};
 use preserves::IOValue;
 
 use crate::activation::Activation;
@@ -142,7 +142,9 @@ pub trait Runner {
 pub struct Image {
     /// What names and orders the chunks.
     pub root: IOValue,
-    /// The chunks, named by content.
+    /// The names of all chunks.
+    pub chunk_names: Vec<BlobHash>,
+    /// The chunks; of a body that was frozen before, only those that it did not have then.
     pub chunks: Vec<Blob>,
 }
 

@@ -6,6 +6,7 @@ pub mod action;
 pub mod activation;
 pub mod actor;
 pub mod address;
+pub mod scheme;
 pub mod body;
 pub mod codec;
 pub mod dataspace;

@@ -111,6 +111,7 @@ impl Programs for Scripts {
         let chunk = Blob::new(bytes.into_bytes()).expect("a script's state is small");
         Ok(Image {
             root: record("script", Vec::new()),
+            chunk_names: vec![chunk.hash()],
             chunks: vec![chunk],
         })
     }

@@ -67,24 +67,24 @@ impl<P: Programs> Run<P> {
         }
         self.since_snapshot = Since::default();
         let (root, chunks) = self.snapshot()?;
-        let names = (root.hash(), chunks.iter().map(Blob::hash).collect());
-        self.unflushed_blobs.extend(chunks);
+        let name = root.hash();
         self.unflushed_blobs.push(root);
-        Some(names)
+        Some((name, chunks))
     }
 
-    fn snapshot(&mut self) -> Option<(Blob, Vec<Blob>)> {
+    /// Freezes everything; the chunks of a body count as stored from then on, whether or not the whole succeeds.
+    fn snapshot(&mut self) -> Option<(Blob, Vec<BlobHash>)> {
         let mut chunks = Vec::new();
         let mut actors = Vec::new();
         for (actor, body) in &mut self.bodies {
             let image = self.programs.freeze(body).ok()?;
-            let names = image.chunks.iter().map(Blob::hash).collect();
+            self.unflushed_blobs.extend(image.chunks);
+            chunks.extend(&image.chunk_names);
             actors.push(ActorImage {
                 actor: *actor,
                 root: image.root,
-                chunks: names,
+                chunks: image.chunk_names,
             });
-            chunks.extend(image.chunks);
         }
         let snapshot = Snapshot {
             state: self.state.clone(),
@@ -128,6 +128,7 @@ pub(crate) fn restore<P: Programs>(
             .map(|chunk| Blob::new(source.store.blob(chunk)?))
             .collect::<Result<_, _>>()?;
         let image = Image {
+            chunk_names: stored.chunks,
             root: stored.root,
             chunks,
         };

@@ -34,9 +34,14 @@ impl Activation {
         self.current.map_or(FacetId(0), |current| current.facet)
     }
 
+    /// Says whether the running fiber is a main program.
+    pub fn is_main(&self) -> bool {
+        self.current.is_some_and(|current| current.kind == (FiberKind::Main {}))
+    }
+
     /// Says whether writing is a place to commit for the running fiber, which then parks [`Until::Flushed`](crate::body::Until::Flushed).
     pub fn commits_on_write(&self) -> bool {
-        self.current.is_some_and(|current| current.kind == (FiberKind::Main {}))
+        self.is_main()
     }
 
     /// Says whether the acting actor was granted `capability`, so that a program can be told before it tries; the gate decides.

@@ -1,4 +1,4 @@
-//! A whole run of a script in a store that forgets nothing, with drivers that answer from a table.
+//! A whole run in a store that forgets nothing, with drivers that answer from a table.
 //!
 //! INVARIANT: every scenario that runs to its rest has also been replayed from the beginning and from each of its snapshots, with the same
 //! records and the same state.
@@ -6,16 +6,18 @@
 use std::collections::VecDeque;
 
 use duet_journal::store::memory::MemoryStore;
-use duet_journal::{BranchName, RunId, Sequence, Store};
+use duet_journal::{Blob, BranchName, RunId, Sequence, Store};
 use preserves::IOValue;
 
 use super::{Scripts, parse};
 use crate::actor::Manifest;
+use crate::body::Programs;
 use crate::codec::Codec;
 use crate::driver::{Drivers, Effect, EffectKind, Input, ToolFailure};
 use crate::record::{Genesis, Limits, Outcome, TurnRecord, VERSION};
 use crate::replay::{Snapshots, Source, decode_turn};
 use crate::run::{Rest, Run, Start};
+use crate::scheme::Program;
 use crate::snapshot::SnapshotPolicy;
 
 /// Drivers that keep what they were asked and answer tools, questions and reads from lists.
@@ -85,11 +87,12 @@ impl Table {
 }
 
 /// A run with its store and drivers.
-pub(crate) struct World {
-    pub(crate) script: String,
+pub(crate) struct World<P: Programs> {
     pub(crate) store: MemoryStore,
-    pub(crate) run: Run<Scripts>,
+    pub(crate) run: Run<P>,
     pub(crate) drivers: Table,
+    /// Makes the programs again, as another process would.
+    pub(crate) again: Box<dyn Fn(&MemoryStore) -> P>,
 }
 
 pub(crate) fn run_id() -> RunId {
@@ -105,39 +108,57 @@ pub(crate) const LIMITS: Limits = Limits {
     slice_fuel: 100,
     turn_fuel: 300,
     predicate_fuel: 20,
-    heap_bytes_max: 1 << 20,
+    heap_bytes_max: 1 << 24,
 };
 
-impl World {
+impl World<Scripts> {
     /// Starts the procedure `main` of a script, granted `capabilities`.
-    pub(crate) fn new(script: &str, capabilities: &[&str], policy: SnapshotPolicy) -> Self {
+    pub(crate) fn script(script: &str, capabilities: &[&str], policy: SnapshotPolicy) -> Self {
+        let program = Program {
+            value: "main".to_owned().encode(),
+            pinned: Vec::new(),
+        };
+        let script = parse(script);
+        Self::new(program, capabilities, policy, move |_| Scripts(script.clone()))
+    }
+}
+
+impl<P: Programs> World<P> {
+    /// Starts a program.
+    pub(crate) fn new(
+        program: Program,
+        capabilities: &[&str],
+        policy: SnapshotPolicy,
+        again: impl Fn(&MemoryStore) -> P + 'static,
+    ) -> Self {
         let mut store = MemoryStore::default();
         let genesis = Genesis {
             version: VERSION,
-            program: "main".to_owned().encode(),
+            program: program.value,
             manifest: Manifest::of(capabilities),
             limits: LIMITS,
-            pinned: Vec::new(),
+            pinned: program.pinned.iter().map(Blob::hash).collect(),
         };
+        let (run, branch, owner) = (run_id(), branch("main"), "test".to_owned());
         let start = Start {
-            run: run_id(),
-            branch: branch("main"),
-            owner: "test".to_owned(),
+            run,
+            branch,
+            owner,
             genesis,
-            pinned: Vec::new(),
+            pinned: program.pinned,
         };
-        let programs = Scripts(parse(script));
+        let programs = again(&store);
         let run = Run::start(start, programs, policy, &mut store).expect("the store is empty");
         Self {
-            script: script.to_owned(),
             store,
             run,
             drivers: Table::default(),
+            again: Box::new(again),
         }
     }
 
-    pub(crate) fn programs(&self) -> Scripts {
-        Scripts(parse(&self.script))
+    pub(crate) fn programs(&self) -> P {
+        (self.again)(&self.store)
     }
 
     /// Executes until nothing more happens.
@@ -180,6 +201,24 @@ impl World {
         }
     }
 
+    /// Executes and replays; what becomes visible must be `expected`, one thing per line.
+    #[track_caller]
+    pub(crate) fn check(&mut self, expected: &str) {
+        let rest = self.drive();
+        self.check_replay();
+        let failure = self.failure().map(|failure| format!("failed: {failure}"));
+        let mut seen: Vec<String> = self.drivers.seen.iter().cloned().chain(failure).collect();
+        if rest != (Rest::Ended { code: 0 }) {
+            seen.push(format!("{rest:?}"));
+        }
+        let expected: Vec<&str> = expected
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
+        assert_eq!(seen, expected);
+    }
+
     /// Says how the last failed turn failed.
     pub(crate) fn failure(&self) -> Option<String> {
         self.turns("main")
@@ -199,7 +238,12 @@ pub(crate) fn check_answered(script: &str, answers: &[Result<&str, &str>], expec
         turns: 3,
         record_bytes: u64::MAX,
     };
-    let mut world = World::new(script, &["*"], often);
+    let mut world = World::script(script, &["*"], often);
+    world.drivers.answers = read_answers(answers);
+    world.check(expected);
+}
+
+pub(crate) fn read_answers(answers: &[Result<&str, &str>]) -> VecDeque<Result<IOValue, ToolFailure>> {
     let answer = |answer: &Result<&str, &str>| match answer {
         Ok(text) => Ok(text.parse().expect("well formed")),
         Err(kind) => Err(ToolFailure {
@@ -208,20 +252,7 @@ pub(crate) fn check_answered(script: &str, answers: &[Result<&str, &str>], expec
             details: Vec::new(),
         }),
     };
-    world.drivers.answers = answers.iter().map(answer).collect();
-    let rest = world.drive();
-    world.check_replay();
-    let failure = world.failure().map(|failure| format!("failed: {failure}"));
-    let mut seen: Vec<String> = world.drivers.seen.iter().cloned().chain(failure).collect();
-    if rest != (Rest::Ended { code: 0 }) {
-        seen.push(format!("{rest:?}"));
-    }
-    let expected: Vec<&str> = expected
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    assert_eq!(seen, expected);
+    answers.iter().map(answer).collect()
 }
 
 /// Runs a script that asks nothing.

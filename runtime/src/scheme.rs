@@ -1,0 +1,389 @@
+//! Scheme programs as bodies of actors.
+//!
+//! Owns the machine, the code space and the sources of a run's programs, and drives one fiber at a time until it parks or ends.
+//! INVARIANT: everything an actor's program knows is in its instance's heap, so a turn of the heap is a turn of the body; the machine is empty
+//! whenever no fiber runs.
+//! It does not know what host procedures do; `scheme/host.rs` does.
+//! Read next: `scheme/host.rs`.
+
+mod convert;
+mod descriptor;
+pub mod host;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use duet_journal::{Blob, BlobHash};
+use duet_kernel::code::{CodeSpace, LoadError};
+use duet_kernel::compiler::{CompileError, compile};
+use duet_kernel::datum::Name;
+use duet_kernel::diagnostic::Diagnostic;
+use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature};
+use duet_kernel::heap::{self, Heap, HeapFull, Register, RootId};
+use duet_kernel::image;
+use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::value::Value;
+use preserves::{IOValue, ValueImpl};
+
+use crate::activation::Activation;
+use crate::body::{End, FreezeError, Image, Programs, Task, ThawError, Until};
+use crate::codec::Codec;
+use crate::identity::Callable;
+use crate::record::{Failure, Limits};
+use crate::scheme::host::{Call, Reply};
+
+pub use source::{Program, ProgramError, SourceRecord};
+
+/// The Scheme programs of one run: the main program with all the libraries it needs.
+pub struct SchemePrograms {
+    machine: Machine,
+    code: CodeSpace,
+    /// The number of the first host procedure among the primitives.
+    host_start: usize,
+    expander: Expander,
+    program: IOValue,
+    /// The units of the main program, in the order of evaluation.
+    units: Vec<usize>,
+}
+
+/// What one actor's program keeps: its heap.
+pub struct SchemeBody {
+    instance: Instance,
+}
+
+/// What [`SchemePrograms::compile`] needs to know.
+pub struct Source<'a> {
+    /// The name that messages call the program by, such as its path.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// What a program without `import` sees.
+    pub default_imports: Vec<LibraryName>,
+}
+
+impl SchemePrograms {
+    /// Compiles a program and the libraries it needs, and returns what a run's first record must say and pin so that it can be compiled again.
+    ///
+    /// # Errors
+    /// [`ProgramError`].
+    pub fn compile(
+        source: &Source<'_>,
+        libraries: &mut dyn Libraries,
+    ) -> Result<(Self, Program, Vec<Diagnostic>), (ProgramError, Expander)> {
+        source::compile(source, libraries)
+    }
+
+    /// Compiles the program of an existing run from the blobs that its first record pins.
+    ///
+    /// # Errors
+    /// [`ProgramError`] if a blob is missing, or the program does not compile any more.
+    pub fn pinned(
+        program: &IOValue,
+        fetch: &mut dyn FnMut(&BlobHash) -> Option<Vec<u8>>,
+    ) -> Result<Self, ProgramError> {
+        source::pinned(program, fetch)
+    }
+
+    /// Returns the code, for listings.
+    pub fn code(&self) -> &CodeSpace {
+        &self.code
+    }
+
+    /// Returns the expander, which knows the source texts that spans refer to.
+    pub fn expander(&self) -> &Expander {
+        &self.expander
+    }
+
+    fn expand(
+        source: &Source<'_>,
+        libraries: &mut dyn Libraries,
+    ) -> Result<(Self, Vec<Diagnostic>), (ProgramError, Expander)> {
+        let code = CodeSpace::new(&host::primitives());
+        let host_start = code.primitives().len() - host::procedures().count();
+        let signatures: Vec<_> = code.primitives().iter().map(signature).collect();
+        let mut expander = Expander::new(signatures, source.default_imports.clone());
+        let expansion = match expander.expand_program(source.name, source.text, libraries) {
+            Ok(expansion) => expansion,
+            Err(errors) => return Err((ProgramError::Expand(errors), expander)),
+        };
+        let program = IOValue::new(false);
+        let mut programs = Self {
+            machine: Machine::new(),
+            code,
+            host_start,
+            expander,
+            program,
+            units: Vec::new(),
+        };
+        for unit in &expansion.units {
+            match programs.load_unit(unit) {
+                Ok(number) => programs.units.push(number),
+                Err(error) => return Err((error, programs.expander)),
+            }
+        }
+        Ok((programs, expansion.warnings))
+    }
+
+    fn load_unit(&mut self, unit: &duet_kernel::core::Unit) -> Result<usize, ProgramError> {
+        Ok(self.code.load(&compile(unit, &self.code)?)?)
+    }
+
+    /// Puts a task on the machine.
+    fn begin(&mut self, body: &mut SchemeBody, task: Task) -> Result<(), Fault> {
+        let Self { machine, code, .. } = self;
+        let instance = &mut body.instance;
+        let root = |instance: &Instance, callable: Callable| instance.heap.root_value(RootId(callable.0));
+        match task {
+            Task::Boot => {
+                let mut units = Vec::new();
+                for unit in &self.units {
+                    units.push(instance.unit_procedure(code, *unit)?);
+                }
+                let pending = instance.heap.list(&units, Value::NIL)?;
+                instance.heap.set_register(Register::Runtime0, pending);
+                start_next_unit(machine, instance);
+            }
+            Task::Call { procedure, argument } => {
+                let procedure = root(instance, procedure);
+                let argument = argument
+                    .map(|argument| convert::argument(instance, &argument))
+                    .transpose()?;
+                machine.start(instance, procedure, argument.as_slice());
+            }
+            Task::CallOnce { procedure } => {
+                let value = root(instance, procedure);
+                instance.heap.release_root(RootId(procedure.0));
+                machine.start(instance, value, &[]);
+            }
+            Task::Resume { continuation, with } => {
+                let parked = root(instance, continuation);
+                instance.heap.release_root(RootId(continuation.0));
+                let (continuation, is_choice) = convert::unpack_parked(&instance.heap, parked);
+                machine.reinstate(instance, code, continuation);
+                match convert::resumption(instance, &with, is_choice)? {
+                    Ok(value) => machine.resume(value),
+                    Err(condition) => machine.raise(instance, code, condition),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs what is on the machine until the fiber parks or ends.
+    fn execute(&mut self, body: &mut SchemeBody, turn: &mut Activation) -> Result<End, Fault> {
+        loop {
+            match self.machine.run(&mut body.instance, &self.code, turn.fuel())? {
+                Outcome::Finished(value) => {
+                    if !turn.is_main() || !start_next_unit(&mut self.machine, &mut body.instance) {
+                        return Ok(End::Finished {
+                            is_true: value.is_true(),
+                        });
+                    }
+                }
+                Outcome::OutOfFuel => return self.park(body, Until::Fuel, false),
+                Outcome::Uncaught(object) => {
+                    let failure = convert::failure(&body.instance.heap, &self.code, &self.expander, object);
+                    return Ok(End::Failed(failure));
+                }
+                Outcome::Request { primitive, arguments } => {
+                    if let Some(end) = self.answer(body, turn, primitive, arguments)? {
+                        return Ok(end);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Performs a host procedure; an end if the fiber stops running here.
+    fn answer(
+        &mut self,
+        body: &mut SchemeBody,
+        turn: &mut Activation,
+        primitive: u32,
+        arguments: Vec<Value>,
+    ) -> Result<Option<End>, Fault> {
+        let position = primitive as usize - self.host_start;
+        let Some(procedure) = host::procedures().nth(position) else {
+            return Ok(None);
+        };
+        let mut call = Call::new(procedure, &mut body.instance, &self.code, turn, &arguments);
+        let reply = (procedure.body)(&mut call);
+        match reply {
+            Ok(Reply::Value(value)) => self.machine.resume(value),
+            Ok(Reply::Park(until)) => return self.park(body, until, false).map(Some),
+            Ok(Reply::Choose(until)) => return self.park(body, until, true).map(Some),
+            Ok(Reply::Exit(code)) => {
+                self.machine.clear(&mut body.instance);
+                return Ok(Some(End::Exit { code }));
+            }
+            Err(fault) => {
+                let condition = fault.condition(&mut body.instance.heap, procedure.name)?;
+                self.machine.raise(&body.instance, &self.code, condition);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Puts the running computation into the heap.
+    fn park(&mut self, body: &mut SchemeBody, until: Until, is_choice: bool) -> Result<End, Fault> {
+        let continuation = self.machine.capture(&mut body.instance, &self.code)?;
+        let heap = &mut body.instance.heap;
+        let parked = convert::pack_parked(heap, continuation, is_choice)?;
+        let continuation = Callable(heap.root(parked)?.0);
+        Ok(End::Parked { continuation, until })
+    }
+}
+
+/// The memory limit was reached where no program could be told.
+#[derive(Debug)]
+struct Fault;
+
+impl From<HeapFull> for Fault {
+    fn from(_: HeapFull) -> Self {
+        Self
+    }
+}
+
+/// Starts the next unit of the actor's program, if one is left.
+fn start_next_unit(machine: &mut Machine, instance: &mut Instance) -> bool {
+    let pending = instance.heap.register(Register::Runtime0);
+    if !pending.is_pair() {
+        return false;
+    }
+    let (unit, rest) = (instance.heap.car(pending), instance.heap.cdr(pending));
+    instance.heap.set_register(Register::Runtime0, rest);
+    machine.start(instance, unit, &[]);
+    true
+}
+
+fn signature(primitive: &duet_kernel::primitive::Primitive) -> PrimitiveSignature {
+    let maximum = primitive.most.map(usize::from);
+    PrimitiveSignature {
+        name: Name::from(primitive.name),
+        minimum: primitive.least.into(),
+        maximum,
+    }
+}
+
+fn heap_limits(limits: &Limits) -> heap::Limits {
+    heap::Limits {
+        bytes_max: usize::try_from(limits.heap_bytes_max).unwrap_or(usize::MAX),
+    }
+}
+
+impl Programs for SchemePrograms {
+    type Body = SchemeBody;
+
+    fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeBody, Failure> {
+        if *program != self.program {
+            return Err(Failure::new(
+                "no-program",
+                "the run's first record names another program",
+            ));
+        }
+        Ok(SchemeBody {
+            instance: Instance::new(heap_limits(limits)),
+        })
+    }
+
+    fn begin_turn(&mut self, body: &mut SchemeBody) {
+        body.instance.heap.begin_turn();
+    }
+
+    fn commit_turn(&mut self, body: &mut SchemeBody) {
+        body.instance.heap.commit_turn();
+        if body.instance.heap.is_collection_due() {
+            body.instance.heap.collect(&mut []);
+        }
+    }
+
+    fn abort_turn(&mut self, body: &mut SchemeBody) {
+        self.machine.clear(&mut body.instance);
+        body.instance.heap.abort_turn();
+    }
+
+    fn run(&mut self, body: &mut SchemeBody, task: Task, turn: &mut Activation) -> End {
+        let end = self.begin(body, task).and_then(|()| self.execute(body, turn));
+        let end = end.unwrap_or_else(|Fault| {
+            self.machine.clear(&mut body.instance);
+            End::Failed(Failure::new("out-of-memory", "the memory limit is reached"))
+        });
+        if matches!(end, End::Failed(_)) {
+            self.machine.clear(&mut body.instance);
+        }
+        end
+    }
+
+    fn release(&mut self, body: &mut SchemeBody, callable: Callable) {
+        body.instance.heap.release_root(RootId(callable.0));
+    }
+
+    fn freeze(&mut self, body: &mut SchemeBody) -> Result<Image, FreezeError> {
+        let heap = &mut body.instance.heap;
+        heap.collect_minor(&mut []);
+        let snapshot = image::snapshot(heap, &self.code).map_err(|error| FreezeError {
+            reason: error.to_string(),
+        })?;
+        let blob = |bytes: Vec<u8>| {
+            Blob::new(bytes).map_err(|error| FreezeError {
+                reason: error.to_string(),
+            })
+        };
+        let root = IOValue::bytes(snapshot.root.bytes.clone());
+        let chunks = snapshot
+            .chunks
+            .into_iter()
+            .map(|chunk| blob(chunk.bytes))
+            .collect::<Result<_, _>>()?;
+        Ok(Image {
+            chunk_names: chunk_names(&snapshot.root.bytes),
+            root,
+            chunks,
+        })
+    }
+
+    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Image) -> Result<SchemeBody, ThawError> {
+        self.load(program, limits).map_err(|failure| ThawError {
+            reason: failure.to_string(),
+        })?;
+        let root = image.root.as_bytestring().ok_or_else(|| ThawError {
+            reason: "the root is no bytes".to_owned(),
+        })?;
+        let chunks: std::collections::BTreeMap<BlobHash, &Blob> =
+            image.chunks.iter().map(|chunk| (chunk.hash(), chunk)).collect();
+        let mut fetch = |name: image::ChunkName| chunks.get(&BlobHash(name.0)).map(|blob| blob.as_bytes().to_vec());
+        let root = image::Chunk::new(root.into_owned());
+        let heap = image::restore(&root, heap_limits(limits), &mut fetch, &self.code);
+        let heap: Heap = heap.map_err(|error| ThawError {
+            reason: error.to_string(),
+        })?;
+        Ok(SchemeBody {
+            instance: Instance { heap },
+        })
+    }
+}
+
+/// Lists the chunks that the root of a heap's image names: the byte strings of its last field.
+fn chunk_names(root: &[u8]) -> Vec<BlobHash> {
+    let Ok(root) = duet_journal::packed::read_value(root) else {
+        return Vec::new();
+    };
+    let Some(last) = root.value().iter().last() else {
+        return Vec::new();
+    };
+    last.iter()
+        .filter_map(|name| BlobHash::decode(&name.into()).ok())
+        .collect()
+}
+
+impl From<CompileError> for ProgramError {
+    fn from(error: CompileError) -> Self {
+        Self::Compile(error)
+    }
+}
+
+impl From<LoadError> for ProgramError {
+    fn from(error: LoadError) -> Self {
+        Self::Load(error)
+    }
+}

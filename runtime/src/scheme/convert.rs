@@ -1,0 +1,265 @@
+//! Values between an instance's heap and the runtime.
+//!
+//! Owns what opaque references stand for, and the forms of events, answers, conditions and failures.
+//! INVARIANT: nothing but plain data and references to actors, facets and observers leaves a heap, and no reference enters that the run did not make.
+//! Read next: `scheme/descriptor.rs`.
+
+use duet_kernel::boundary::{self, BoundaryError, Capabilities, Limits, NoCapabilities, OpaqueReference};
+use duet_kernel::code::CodeSpace;
+use duet_kernel::expander::Expander;
+use duet_kernel::heap::kind::{condition, opaque};
+use duet_kernel::heap::{Heap, HeapFull, Kind};
+use duet_kernel::machine::{Instance, backtrace};
+use duet_kernel::printer::write_limited;
+use duet_kernel::value::Value;
+use preserves::IOValue;
+
+use crate::body::{Argument, Resumption};
+use crate::codec::{Codec, Fields, label_of, record};
+use crate::identity::{ActorId, FacetId, ObserverId};
+use crate::record::{Failure, Origin};
+
+/// What a reference out of a heap stands for; the numbers are stable, for they are in heap images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// An assertion, or a match that a handler was told of.
+    Handle = 1,
+    /// A facet.
+    Facet = 2,
+    /// An actor.
+    Actor = 3,
+    /// A watch of the instance's own actor.
+    Watch = 4,
+    /// Somebody's observer, seen in an `Observe` fact.
+    Observer = 5,
+}
+
+/// Makes a reference.
+pub(super) fn reference(heap: &mut Heap, class: Class, id: u64) -> Result<Value, HeapFull> {
+    // INVARIANT: a run draws fewer than 2³² ids of a kind that programs can hold; beyond that it ends here.
+    let id = u32::try_from(id).map_err(|_| HeapFull)?;
+    heap.make_opaque(class as u32, id, Value::FALSE)
+}
+
+/// Returns the id that a reference of this class stands for.
+pub(super) fn referent(heap: &Heap, class: Class, value: Value) -> Option<u64> {
+    let number = |field| heap.field(value, field).as_fixnum();
+    let is_reference = heap.is_kind(value, Kind::Opaque) && number(opaque::CLASS) == Some(class as i64);
+    if is_reference {
+        number(opaque::ID).and_then(|id| u64::try_from(id).ok())
+    } else {
+        None
+    }
+}
+
+/// Lets references to actors, facets and observers cross.
+pub(super) struct References;
+
+impl Capabilities for References {
+    fn embed(&mut self, reference: OpaqueReference) -> Option<IOValue> {
+        let id = u64::from(reference.id);
+        match reference.class {
+            class if class == Class::Facet as u32 => Some(record("facet", vec![FacetId(id).encode()])),
+            class if class == Class::Actor as u32 => Some(record("actor", vec![ActorId(id).encode()])),
+            class if class == Class::Observer as u32 => Some(record("observer", vec![ObserverId(id).encode()])),
+            _ => None,
+        }
+    }
+
+    fn admit(&mut self, embedded: &IOValue) -> Option<OpaqueReference> {
+        let (class, id) = match label_of(embedded).as_deref() {
+            Some("facet") => (Class::Facet, Fields::of(embedded, "facet", 1).ok()?.read("id").ok()?),
+            Some("actor") => (Class::Actor, Fields::of(embedded, "actor", 1).ok()?.read("id").ok()?),
+            // In an `Observe` fact the observer's actor stands first; the observer alone tells them apart.
+            Some("observer") => {
+                let mut fields = Fields::of(embedded, "observer", 2).ok()?;
+                let _: ActorId = fields.read("actor").ok()?;
+                (Class::Observer, fields.read("id").ok()?)
+            }
+            _ => return None,
+        };
+        let id: u64 = id;
+        Some(OpaqueReference {
+            class: class as u32,
+            id: u32::try_from(id).ok()?,
+        })
+    }
+}
+
+/// Copies a value out of the heap.
+pub(super) fn leave(heap: &Heap, value: Value) -> Result<IOValue, BoundaryError> {
+    boundary::to_preserves(heap, value, Limits::default(), &mut References)
+}
+
+/// Copies a fact's part into the heap.
+fn enter(heap: &mut Heap, value: &IOValue) -> Result<Value, BoundaryError> {
+    boundary::from_preserves(heap, value, Limits::default(), &mut References)
+}
+
+/// Copies what the world said into the heap; it cannot hand out references.
+fn enter_foreign(heap: &mut Heap, value: &IOValue) -> Result<Value, BoundaryError> {
+    boundary::from_preserves(heap, value, Limits::default(), &mut NoCapabilities)
+}
+
+/// Makes what a handler or predicate is called with: `(added captures handle)`, `(removed captures handle)`, `(message captures)`, or a value.
+pub(super) fn argument(instance: &mut Instance, argument: &Argument) -> Result<Value, HeapFull> {
+    let heap = &mut instance.heap;
+    let (label, captures, handle) = match argument {
+        Argument::Added(captures, handle) => ("added", captures, Some(handle)),
+        Argument::Removed(captures, handle) => ("removed", captures, Some(handle)),
+        Argument::Message(captures) => ("message", captures, None),
+        Argument::Value(value) => return enter(heap, value).map_err(|_| HeapFull),
+    };
+    let label = heap.intern(label)?;
+    let parts = captures
+        .iter()
+        .map(|capture| enter(heap, capture))
+        .collect::<Result<Vec<_>, _>>();
+    let captures = heap.list(&parts.map_err(|_| HeapFull)?, Value::NIL)?;
+    let handle = handle
+        .map(|handle| reference(heap, Class::Handle, handle.0))
+        .transpose()?;
+    let fields: Vec<Value> = [Some(captures), handle].into_iter().flatten().collect();
+    heap.make_record(label, &fields)
+}
+
+/// Puts a note with a parked computation: whether it waits for one of several things and wants to be told which.
+pub(super) fn pack_parked(heap: &mut Heap, continuation: Value, is_choice: bool) -> Result<Value, HeapFull> {
+    if is_choice {
+        heap.cons(continuation, Value::TRUE)
+    } else {
+        Ok(continuation)
+    }
+}
+
+/// Takes the note off again.
+pub(super) fn unpack_parked(heap: &Heap, parked: Value) -> (Value, bool) {
+    if parked.is_pair() {
+        (heap.car(parked), true)
+    } else {
+        (parked, false)
+    }
+}
+
+/// Makes what a parked call returns, or the condition it raises.
+pub(super) fn resumption(
+    instance: &mut Instance,
+    with: &Resumption,
+    is_choice: bool,
+) -> Result<Result<Value, Value>, HeapFull> {
+    let heap = &mut instance.heap;
+    let (condition, value) = match with {
+        Resumption::Unspecified => return Ok(Ok(Value::UNSPECIFIED)),
+        Resumption::Raise(fault) => return foreign_condition(heap, fault).map(Err),
+        Resumption::Matched { condition, value } => (*condition, enter(heap, value)),
+    };
+    let value = match value {
+        Ok(value) => value,
+        Err(error) => return boundary_condition(heap, &error).map(Err),
+    };
+    if is_choice {
+        heap.cons(Value::length(condition as usize), value).map(Ok)
+    } else {
+        Ok(Ok(value))
+    }
+}
+
+/// Makes a condition.
+pub(super) fn make_condition(
+    heap: &mut Heap,
+    kind: &str,
+    message: &str,
+    irritants: &[Value],
+) -> Result<Value, HeapFull> {
+    let mut fields = [Value::FALSE; condition::LENGTH];
+    fields[condition::KIND] = heap.intern(kind)?;
+    fields[condition::MESSAGE] = heap.string(message)?;
+    fields[condition::IRRITANTS] = heap.list(irritants, Value::NIL)?;
+    heap.make(Kind::Condition, &fields)
+}
+
+/// Makes the condition for a value that cannot cross.
+pub(super) fn boundary_condition(heap: &mut Heap, error: &BoundaryError) -> Result<Value, HeapFull> {
+    let kind = match error {
+        BoundaryError::Refused { .. } | BoundaryError::Malformed { .. } => "not-serializable",
+        BoundaryError::TooDeep { .. } | BoundaryError::TooLarge { .. } => "too-large",
+        BoundaryError::HeapFull => return Err(HeapFull),
+    };
+    make_condition(heap, kind, &error.to_string(), &[])
+}
+
+/// Makes the condition that the world's fault `<tool-failed kind message details>` describes.
+fn foreign_condition(heap: &mut Heap, fault: &IOValue) -> Result<Value, HeapFull> {
+    let parts = || -> Option<(IOValue, String, Vec<IOValue>)> {
+        let mut fields = Fields::of(fault, "tool-failed", 3).ok()?;
+        Some((
+            fields.read("kind").ok()?,
+            fields.read("message").ok()?,
+            fields.read("details").ok()?,
+        ))
+    };
+    let Some((kind, message, details)) = parts() else {
+        return make_condition(heap, "tool-failed", &format!("{fault:?}"), &[]);
+    };
+    let kind = preserves::ValueImpl::as_symbol(&kind).map_or_else(|| "tool-failed".into(), |kind| kind.into_owned());
+    let details: Vec<Value> = details
+        .iter()
+        .filter_map(|detail| enter_foreign(heap, detail).ok())
+        .collect();
+    make_condition(heap, &kind, &message, &details)
+}
+
+/// How much of an object that is no data a failure shows, in characters.
+const SHOWN_CHARACTERS: usize = 200;
+
+/// Describes an object that nobody caught.
+pub(super) fn failure(heap: &Heap, code: &CodeSpace, expander: &Expander, object: Value) -> Failure {
+    let shown =
+        |value| leave(heap, value).unwrap_or_else(|_| write_limited(heap, code, value, SHOWN_CHARACTERS).encode());
+    if !heap.is_kind(object, Kind::Condition) {
+        let mut failure = Failure::new(
+            "uncaught",
+            "an object was raised that is no condition, and nobody caught it",
+        );
+        failure.irritants = [shown(object)].into();
+        return failure;
+    }
+    let kind = heap.field(object, condition::KIND);
+    let kind = if heap.is_symbol(kind) {
+        heap.symbol_name(kind)
+    } else {
+        "condition".to_owned()
+    };
+    let message = heap.field(object, condition::MESSAGE);
+    let message = if heap.is_string(message) {
+        heap.string_text(message)
+    } else {
+        String::new()
+    };
+    let mut irritants = Vec::new();
+    let mut rest = heap.field(object, condition::IRRITANTS);
+    while rest.is_pair() {
+        irritants.push(shown(heap.car(rest)));
+        rest = heap.cdr(rest);
+    }
+    let frames = backtrace(heap, code, object);
+    let span = frames.iter().find_map(|frame| frame.span);
+    let origin = span.and_then(|span| {
+        let source = expander.source(span.source)?.name.clone();
+        Some(Box::new(Origin {
+            source,
+            start: span.start.into(),
+            end: span.end.into(),
+        }))
+    });
+    let names = frames
+        .iter()
+        .map(|frame| frame.procedure.as_ref().map_or("?", |name| name.as_str()).to_owned());
+    Failure {
+        kind,
+        message,
+        irritants: irritants.into(),
+        origin,
+        backtrace: names.collect(),
+    }
+}

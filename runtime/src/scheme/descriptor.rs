@@ -1,0 +1,190 @@
+//! Wait descriptors: the records that say what `await` waits for.
+//!
+//! Owns their forms: `(signal label [:scope v])`, `(record label :field n :equals v)`, `(tool-result :tag t)`, `(user-input :prompt v [:tag t])`,
+//! `(predicate procedure [:pattern p])`, a pattern, and a list of these, of which the first to hold decides.
+//! INVARIANT: whatever satisfies a wait is handed over whole: the pattern's first capture is the value itself.
+//! Read next: `scheme/host.rs`.
+
+use duet_kernel::heap::Kind;
+use duet_kernel::heap::kind::record;
+use duet_kernel::value::Value;
+use preserves::IOValue;
+
+use super::convert;
+use super::host::{Call, Fault};
+use crate::body::Wanted;
+use crate::codec::Codec;
+use crate::dataspace::pattern::{GroupKind, Pattern, Step};
+use crate::value::Fact;
+
+/// The labels of patterns, which stand for themselves.
+const PATTERN_LABELS: [&str; 4] = ["_", "bind", "lit", "group"];
+
+/// Reads a descriptor; a question to the person is put at once.
+pub(super) fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Wanted, Fault> {
+    let heap = &call.instance.heap;
+    if !heap.is_kind(descriptor, Kind::Record) || !heap.is_labelled(descriptor) {
+        return Err(malformed(descriptor));
+    }
+    let label = heap.record_label(descriptor);
+    let fields: Vec<Value> = (0..heap.record_length(descriptor))
+        .map(|field| heap.field(descriptor, record::FIELDS + field))
+        .collect();
+    let name = if heap.is_symbol(label) {
+        heap.symbol_name(label)
+    } else {
+        String::new()
+    };
+    match (name.as_str(), fields.as_slice()) {
+        ("signal", [signal, options @ ..]) => signal_wait(call, *signal, options, descriptor),
+        ("tool-result", options) => tool_result(call, options, descriptor),
+        ("user-input", options) => user_input(call, options, descriptor),
+        ("predicate", [procedure, options @ ..]) => predicate(call, *procedure, options, descriptor),
+        (name, _) if PATTERN_LABELS.contains(&name) => Ok(Wanted::Matching(whole(call.pattern(descriptor)?))),
+        (_, options) => field_wait(call, label, options, descriptor),
+    }
+}
+
+fn malformed(descriptor: Value) -> Fault {
+    let message = "await: expected (signal label [:scope v]), (record label :field n :equals v), (tool-result :tag t), \
+                   (user-input :prompt v [:tag t]), (predicate procedure [:pattern p]) or a pattern";
+    Fault::condition_of("bad-descriptor", message, vec![descriptor])
+}
+
+/// A pattern that captures the whole of what it matches, first.
+fn whole(pattern: Pattern) -> Pattern {
+    if matches!(pattern, Pattern::Bind(_)) {
+        pattern
+    } else {
+        Pattern::bind(pattern)
+    }
+}
+
+fn literal(value: IOValue) -> Result<Pattern, Fault> {
+    fact(value).map(Pattern::Literal)
+}
+
+fn fact(value: IOValue) -> Result<Fact, Fault> {
+    Fact::new(value).map_err(|error| Fault::condition_of("too-large", &error.to_string(), Vec::new()))
+}
+
+fn signal_wait(call: &mut Call<'_>, label: Value, options: &[Value], descriptor: Value) -> Result<Wanted, Fault> {
+    let [scope] = call.options(options, ["scope"]).ok_or_else(|| malformed(descriptor))?;
+    let label = call.leave(label)?;
+    let pattern = match scope {
+        None => Pattern::record(fact(label)?, Vec::new()),
+        Some(scope) => {
+            let scope = call.leave(scope)?;
+            Pattern::record(fact(IOValue::symbol("signal"))?, vec![literal(label)?, literal(scope)?])
+        }
+    };
+    Ok(Wanted::Matching(Pattern::bind(pattern)))
+}
+
+fn field_wait(call: &mut Call<'_>, label: Value, options: &[Value], descriptor: Value) -> Result<Wanted, Fault> {
+    let [field, equals] = call
+        .options(options, ["field", "equals"])
+        .ok_or_else(|| malformed(descriptor))?;
+    let label = fact(call.leave(label)?)?;
+    let entries = match (
+        field
+            .and_then(Value::as_fixnum)
+            .and_then(|field| u64::try_from(field).ok()),
+        equals,
+    ) {
+        (Some(field), Some(equals)) => vec![(Step::Index(field), literal(call.leave(equals)?)?)],
+        (None, None) if options.is_empty() => Vec::new(),
+        _ => return Err(malformed(descriptor)),
+    };
+    Ok(Wanted::Matching(Pattern::bind(Pattern::Group {
+        kind: GroupKind::Record(label),
+        size: None,
+        entries,
+    })))
+}
+
+fn tool_result(call: &mut Call<'_>, options: &[Value], descriptor: Value) -> Result<Wanted, Fault> {
+    let tag = call
+        .options(options, ["tag"])
+        .and_then(|[tag]| tag)
+        .ok_or_else(|| malformed(descriptor))?;
+    let text = call.name_of(tag).ok_or_else(|| malformed(descriptor))?;
+    match call.turn.tool_call(&text) {
+        Some(request) => Ok(Wanted::Answer(request)),
+        None => Err(Fault::condition_of(
+            "no-such-request",
+            "await: no tool call with this tag is waited for",
+            vec![tag],
+        )),
+    }
+}
+
+fn user_input(call: &mut Call<'_>, options: &[Value], descriptor: Value) -> Result<Wanted, Fault> {
+    let [prompt, tag] = call
+        .options(options, ["prompt", "tag"])
+        .ok_or_else(|| malformed(descriptor))?;
+    let prompt = call.leave(prompt.ok_or_else(|| malformed(descriptor))?)?;
+    let tag = tag
+        .map(|tag| call.name_of(tag).ok_or_else(|| malformed(descriptor)))
+        .transpose()?;
+    call.require(crate::action::ask_user::CAPABILITY)?;
+    Ok(Wanted::Answer(call.turn.ask_user(prompt, tag)?))
+}
+
+fn predicate(call: &mut Call<'_>, procedure: Value, options: &[Value], descriptor: Value) -> Result<Wanted, Fault> {
+    let [pattern] = call
+        .options(options, ["pattern"])
+        .ok_or_else(|| malformed(descriptor))?;
+    let pattern = match pattern {
+        Some(pattern) => call.pattern(pattern)?,
+        None => Pattern::Discard,
+    };
+    if !call.is_procedure(procedure) {
+        return Err(malformed(descriptor));
+    }
+    Ok(Wanted::Accepted(whole(pattern), call.root(procedure)?))
+}
+
+impl Call<'_> {
+    /// Reads a pattern that was given as a value.
+    pub(super) fn pattern(&mut self, value: Value) -> Result<Pattern, Fault> {
+        let encoded = convert::leave(&self.instance.heap, value).map_err(Fault::Boundary)?;
+        Pattern::decode(&encoded).map_err(|error| {
+            let message = format!("{}: not a pattern: {error}", self.procedure.name);
+            Fault::condition_of("bad-pattern", &message, vec![value])
+        })
+    }
+
+    /// Reads `:keyword value` pairs with these keywords, each at most once.
+    pub(super) fn options<const N: usize>(&self, options: &[Value], names: [&str; N]) -> Option<[Option<Value>; N]> {
+        let heap = &self.instance.heap;
+        let mut found = [None; N];
+        let pairs = options.chunks_exact(2);
+        if !pairs.remainder().is_empty() {
+            return None;
+        }
+        for pair in pairs {
+            if !heap.is_kind(pair[0], Kind::Keyword) {
+                return None;
+            }
+            let name = heap.symbol_name(pair[0]);
+            let position = names.iter().position(|known| **known == *name)?;
+            if found[position].replace(pair[1]).is_some() {
+                return None;
+            }
+        }
+        Some(found)
+    }
+
+    /// Returns the text of a string, symbol or keyword.
+    pub(super) fn name_of(&self, value: Value) -> Option<String> {
+        let heap = &self.instance.heap;
+        if heap.is_string(value) {
+            Some(heap.string_text(value))
+        } else if heap.is_symbol(value) || heap.is_kind(value, Kind::Keyword) {
+            Some(heap.symbol_name(value))
+        } else {
+            None
+        }
+    }
+}

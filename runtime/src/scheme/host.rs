@@ -1,0 +1,278 @@
+//! Host procedures: what programs can do besides computing.
+//!
+//! Owns the table form, the arguments' checks and how a procedure answers: with a value, by parking the fiber, or with a condition.
+//! INVARIANT: a host procedure reaches the run only through the turn, so whatever it does is an action that passes the gate.
+//! The families are `host/dataspace.rs`, `host/control.rs` and `host/world.rs`.
+//! Read next: `host/dataspace.rs`.
+
+mod control;
+mod dataspace;
+mod world;
+
+use duet_kernel::boundary::BoundaryError;
+use duet_kernel::code::CodeSpace;
+use duet_kernel::heap::{Heap, HeapFull};
+use duet_kernel::machine::Instance;
+use duet_kernel::primitive::{Body, Primitive};
+use duet_kernel::value::{Immediate, Value};
+use preserves::IOValue;
+
+use super::convert::{self, Class};
+use crate::activation::Activation;
+use crate::body::Until;
+use crate::draft::Refusal;
+use crate::identity::Callable;
+
+/// A host procedure.
+pub struct HostProcedure {
+    /// Its stable name.
+    pub name: &'static str,
+    /// Its parameters as the manual shows them.
+    pub parameters: &'static str,
+    /// The fewest arguments.
+    pub least: u8,
+    /// The most, if bounded.
+    pub most: Option<u8>,
+    /// What it does, what it needs, how it fails.
+    pub documentation: &'static str,
+    pub(super) body: fn(&mut Call<'_>) -> Result<Reply, Fault>,
+}
+
+/// How a host procedure answers.
+pub(super) enum Reply {
+    /// The call returns this.
+    Value(Value),
+    /// The fiber parks; the call returns what it is resumed with.
+    Park(Until),
+    /// The same; what it is resumed with is paired with the position of the condition that held.
+    Choose(Until),
+    /// The actor ends.
+    Exit(u64),
+}
+
+/// Why a host procedure fails; becomes a condition.
+pub(super) enum Fault {
+    /// The memory limit is reached.
+    HeapFull,
+    /// A value cannot leave the heap.
+    Boundary(BoundaryError),
+    /// The turn refuses.
+    Refused(Refusal),
+    /// An argument is not what it should be.
+    WrongType {
+        argument: usize,
+        expected: &'static str,
+        value: Value,
+    },
+    /// Another condition.
+    Condition {
+        kind: &'static str,
+        message: String,
+        irritants: Vec<Value>,
+    },
+}
+
+impl From<HeapFull> for Fault {
+    fn from(_: HeapFull) -> Self {
+        Self::HeapFull
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl Fault {
+    pub(super) fn condition_of(kind: &'static str, message: &str, irritants: Vec<Value>) -> Self {
+        Self::Condition {
+            kind,
+            message: message.to_owned(),
+            irritants,
+        }
+    }
+
+    /// Makes the condition that the program sees.
+    pub(super) fn condition(&self, heap: &mut Heap, procedure: &str) -> Result<Value, HeapFull> {
+        match self {
+            Self::HeapFull => convert::make_condition(heap, "out-of-memory", "the memory limit is reached", &[]),
+            Self::Boundary(error) => convert::boundary_condition(heap, error),
+            Self::Refused(refusal) => {
+                convert::make_condition(heap, refusal_kind(refusal), &format!("{procedure}: {refusal}"), &[])
+            }
+            Self::WrongType {
+                argument,
+                expected,
+                value,
+            } => {
+                let message = format!("argument {} of {procedure} must be {expected}", argument + 1);
+                convert::make_condition(heap, "wrong-type", &message, &[*value])
+            }
+            Self::Condition {
+                kind,
+                message,
+                irritants,
+            } => convert::make_condition(heap, kind, message, irritants),
+        }
+    }
+}
+
+/// The kind of condition by which programs know a refusal.
+fn refusal_kind(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::NoFacet(_) | Refusal::NoActor(_) | Refusal::HasChildren(_) => "facet-stopped",
+        Refusal::NoObserver(_) => "not-watching",
+        Refusal::Pure => "effect-in-predicate",
+        Refusal::Value(_) => "too-large",
+        Refusal::NoWait(_) | Refusal::NoFiber(_) | Refusal::NoRequest(_) | Refusal::NoCallable => "refused",
+    }
+}
+
+/// One call of a host procedure.
+pub(super) struct Call<'a> {
+    pub(super) procedure: &'static HostProcedure,
+    pub(super) instance: &'a mut Instance,
+    pub(super) code: &'a CodeSpace,
+    pub(super) turn: &'a mut Activation,
+    pub(super) arguments: &'a [Value],
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(
+        procedure: &'static HostProcedure,
+        instance: &'a mut Instance,
+        code: &'a CodeSpace,
+        turn: &'a mut Activation,
+        arguments: &'a [Value],
+    ) -> Self {
+        Self {
+            procedure,
+            instance,
+            code,
+            turn,
+            arguments,
+        }
+    }
+
+    /// Returns an argument that the arity guarantees.
+    pub(super) fn argument(&self, argument: usize) -> Value {
+        self.arguments.get(argument).copied().unwrap_or(Value::UNSPECIFIED)
+    }
+
+    pub(super) fn wrong_type(&self, argument: usize, expected: &'static str) -> Fault {
+        Fault::WrongType {
+            argument,
+            expected,
+            value: self.argument(argument),
+        }
+    }
+
+    /// Copies an argument out of the heap.
+    pub(super) fn datum(&self, argument: usize) -> Result<IOValue, Fault> {
+        self.leave(self.argument(argument))
+    }
+
+    pub(super) fn leave(&self, value: Value) -> Result<IOValue, Fault> {
+        convert::leave(&self.instance.heap, value).map_err(Fault::Boundary)
+    }
+
+    /// Returns what an argument refers to.
+    pub(super) fn reference(&self, argument: usize, class: Class, expected: &'static str) -> Result<u64, Fault> {
+        let referent = convert::referent(&self.instance.heap, class, self.argument(argument));
+        referent.ok_or_else(|| self.wrong_type(argument, expected))
+    }
+
+    /// Makes a reference for the program.
+    pub(super) fn refer(&mut self, class: Class, id: u64) -> Result<Reply, Fault> {
+        Ok(Reply::Value(convert::reference(&mut self.instance.heap, class, id)?))
+    }
+
+    pub(super) fn is_procedure(&self, value: Value) -> bool {
+        value.is_procedure_object() || value.is_immediate(Immediate::Primitive)
+    }
+
+    /// Keeps a procedure that is an argument.
+    pub(super) fn procedure(&mut self, argument: usize) -> Result<Callable, Fault> {
+        let procedure = self.argument(argument);
+        if !self.is_procedure(procedure) {
+            return Err(self.wrong_type(argument, "a procedure"));
+        }
+        self.root(procedure)
+    }
+
+    pub(super) fn root(&mut self, value: Value) -> Result<Callable, Fault> {
+        Ok(Callable(self.instance.heap.root(value)?.0))
+    }
+
+    /// Returns the text of a string or symbol argument.
+    pub(super) fn text(&self, argument: usize, expected: &'static str) -> Result<String, Fault> {
+        self.name_of(self.argument(argument))
+            .ok_or_else(|| self.wrong_type(argument, expected))
+    }
+
+    /// Returns an exact non-negative integer argument.
+    pub(super) fn natural(&self, argument: usize) -> Result<u64, Fault> {
+        let number = self
+            .argument(argument)
+            .as_fixnum()
+            .and_then(|number| u64::try_from(number).ok());
+        number.ok_or_else(|| self.wrong_type(argument, "an exact non-negative integer"))
+    }
+
+    /// Makes a string for the program.
+    pub(super) fn string(&mut self, text: &str) -> Result<Reply, Fault> {
+        Ok(Reply::Value(self.instance.heap.string(text)?))
+    }
+
+    /// Raises `capability-denied` unless the actor was granted `capability`.
+    pub(super) fn require(&mut self, capability: &str) -> Result<(), Fault> {
+        if self.turn.is_granted(capability) {
+            return Ok(());
+        }
+        let name = self.instance.heap.intern(capability)?;
+        let message = format!("{}: the capability `{capability}` was not granted", self.procedure.name);
+        Err(Fault::condition_of("capability-denied", &message, vec![name]))
+    }
+}
+
+/// The answer of a procedure that is called for its effect.
+pub(super) const DONE: Result<Reply, Fault> = Ok(Reply::Value(Value::UNSPECIFIED));
+
+/// Declares a family: `/// docstring`, then `"name" "parameters" [least, most] => function;`, with `_` for no bound.
+macro_rules! host_procedures {
+    ($($(#[doc = $documentation:literal])+ $name:literal $parameters:literal [$least:literal, $most:tt] => $body:expr;)*) => {
+        /// The family's table.
+        pub(super) const TABLE: &[$crate::scheme::host::HostProcedure] = &[
+            $($crate::scheme::host::HostProcedure {
+                name: $name,
+                parameters: $parameters,
+                least: $least,
+                most: host_procedures!(@most $most),
+                documentation: concat!($($documentation, "\n"),+),
+                body: $body,
+            },)*
+        ];
+    };
+    (@most _) => { None };
+    (@most $most:literal) => { Some($most) };
+}
+use host_procedures;
+
+/// All host procedures, family after family.
+pub fn procedures() -> impl Iterator<Item = &'static HostProcedure> {
+    [dataspace::TABLE, control::TABLE, world::TABLE].into_iter().flatten()
+}
+
+/// The same, as the kernel's code space knows them.
+pub fn primitives() -> Vec<Primitive> {
+    let primitive = |procedure: &'static HostProcedure| Primitive {
+        name: procedure.name,
+        parameters: procedure.parameters,
+        least: procedure.least,
+        most: procedure.most,
+        documentation: procedure.documentation,
+        body: Body::Host,
+    };
+    procedures().map(primitive).collect()
+}

@@ -1,0 +1,90 @@
+//! Fibers, waits, facets and actors.
+
+use duet_kernel::value::Value;
+
+use super::dataspace::facet;
+use super::{Call, DONE, Fault, Reply, host_procedures};
+use crate::body::Until;
+use crate::identity::FacetId;
+use crate::scheme::convert::Class;
+use crate::scheme::descriptor;
+
+host_procedures! {
+    /// Parks the fiber until what the descriptor describes is there, and returns it; of a list of descriptors, until one of them is,
+    /// and returns a pair of its position and the value. If `edge?` is true, only what comes after the call counts.
+    "%await" "descriptor edge?" [2, 2] => wait;
+
+    /// Lets everything go first that is on its way; the turn commits.
+    "yield" "" [0, 0] => |_| Ok(Reply::Park(Until::Yielded));
+
+    /// Makes a fiber in `facet`, by default the current one, that calls `thunk` in this turn, after the present fiber has parked.
+    "spawn" "thunk [facet]" [1, 2] => |call| {
+        let facet = facet_or_current(call, 1)?;
+        let thunk = call.procedure(0)?;
+        call.turn.spawn(facet, thunk)?;
+        DONE
+    };
+
+    /// Makes a facet in `parent`, by default in the current one, and returns it. It lives until it is stopped.
+    "spawn-facet!" "[parent]" [0, 1] => |call| {
+        let parent = facet_or_current(call, 0)?;
+        let facet = call.turn.spawn_facet(parent)?;
+        call.refer(Class::Facet, facet.0)
+    };
+
+    /// Stops a facet, by default the current one: the facets inside it first, then its stop hooks run, then its assertions are retracted.
+    /// Its fibers vanish; no `dynamic-wind` after thunk runs. A call that stops the fiber's own facet does not return.
+    "stop-facet!" "[facet]" [0, 1] => |call| Ok(Reply::Park(Until::Stopped(facet_or_current(call, 0)?)));
+
+    /// Has `thunk` called, in the surrounding facet, when the current facet stops.
+    "on-stop" "thunk" [1, 1] => |call| {
+        let thunk = call.procedure(0)?;
+        call.turn.on_stop(thunk)?;
+        DONE
+    };
+
+    /// The facet that the fiber belongs to.
+    "current-facet" "" [0, 0] => |call| {
+        let facet = call.turn.facet();
+        call.refer(Class::Facet, facet.0)
+    };
+
+    /// The actor that the fiber belongs to.
+    "current-actor" "" [0, 0] => |call| {
+        let actor = call.turn.actor();
+        call.refer(Class::Actor, actor.0)
+    };
+
+    /// Ends the actor; for the main program, the run. `#t` and no value mean success, `#f` failure, an exact integer is the exit code.
+    "%exit" "[result]" [0, 1] => |call| {
+        let code = match call.arguments.first() {
+            None => 0,
+            Some(&Value::TRUE) => 0,
+            Some(result) => result.as_fixnum().map_or(1, |code| code.rem_euclid(256).unsigned_abs()),
+        };
+        Ok(Reply::Exit(code))
+    };
+}
+
+fn wait(call: &mut Call<'_>) -> Result<Reply, Fault> {
+    let (mut rest, is_edge) = (call.argument(0), call.argument(1).is_true());
+    if !rest.is_pair() {
+        let wanted = vec![descriptor::read(call, rest)?];
+        return Ok(Reply::Park(Until::Condition { wanted, is_edge }));
+    }
+    let mut wanted = Vec::new();
+    while rest.is_pair() {
+        let first = call.instance.heap.car(rest);
+        wanted.push(descriptor::read(call, first)?);
+        rest = call.instance.heap.cdr(rest);
+    }
+    Ok(Reply::Choose(Until::Condition { wanted, is_edge }))
+}
+
+fn facet_or_current(call: &Call<'_>, argument: usize) -> Result<FacetId, Fault> {
+    if call.arguments.len() > argument {
+        facet(call, argument)
+    } else {
+        Ok(call.turn.facet())
+    }
+}

@@ -1,0 +1,71 @@
+//! Asserting, telling and watching.
+
+use super::{Call, DONE, Fault, host_procedures};
+use crate::identity::{ActorId, FacetId, Handle, ObserverId};
+use crate::scheme::convert::Class;
+
+host_procedures! {
+    /// Asserts `value` for the current facet and returns the assertion's handle. Others, and this actor too, see it from the next turns on.
+    /// Fails with `not-serializable` if a part of the value cannot leave the program, with `facet-stopped` if the current facet has stopped.
+    "assert!" "value" [1, 1] => |call| {
+        let value = call.datum(0)?;
+        let handle = call.turn.assert(value)?;
+        call.refer(Class::Handle, handle.0)
+    };
+
+    /// Retracts an assertion of this actor. A handle that was retracted before or is another actor's is ignored.
+    "retract!" "handle" [1, 1] => |call| {
+        let handle = handle(call, 0)?;
+        call.turn.retract(handle)?;
+        DONE
+    };
+
+    /// Asserts `value` and then retracts `handle`, so that an equal value does not flicker; returns the new handle.
+    "update!" "handle value" [2, 2] => |call| {
+        let old = handle(call, 0)?;
+        let value = call.datum(1)?;
+        let handle = call.turn.update(old, value)?;
+        call.refer(Class::Handle, handle.0)
+    };
+
+    /// Tells `value`, once, to everyone who observes it; nothing stays.
+    "message!" "value" [1, 1] => |call| {
+        let value = call.datum(0)?;
+        call.turn.message(value)?;
+        DONE
+    };
+
+    /// Tells `value`, once, to those watches of a facet of an actor that it matches. If the facet is gone nothing happens.
+    "send!" "actor facet value" [3, 3] => |call| {
+        let actor = call.reference(0, Class::Actor, "an actor")?;
+        let facet = facet(call, 1)?;
+        let value = call.datum(2)?;
+        call.turn.send(ActorId(actor), facet, value)?;
+        DONE
+    };
+
+    /// Calls `handler` with an event for each match of `pattern`: `(added captures handle)`, `(removed captures handle)` or `(message captures)`.
+    /// Matches that are there already come first, in a later turn. Returns a token for `unwatch`.
+    "watch" "pattern handler" [2, 2] => |call| {
+        let pattern = call.pattern(call.argument(0))?;
+        let handler = call.procedure(1)?;
+        let observer = call.turn.watch(pattern, handler)?;
+        call.refer(Class::Watch, observer.0)
+    };
+
+    /// Ends a watch. Its handler still sees each current match removed. Fails with `not-watching` if it has ended before.
+    "unwatch" "token" [1, 1] => |call| {
+        let observer = call.reference(0, Class::Watch, "a token of watch")?;
+        call.turn.unwatch(ObserverId(observer))?;
+        DONE
+    };
+}
+
+fn handle(call: &Call<'_>, argument: usize) -> Result<Handle, Fault> {
+    call.reference(argument, Class::Handle, "a handle").map(Handle)
+}
+
+/// Returns a facet argument.
+pub(super) fn facet(call: &Call<'_>, argument: usize) -> Result<FacetId, Fault> {
+    call.reference(argument, Class::Facet, "a facet").map(FacetId)
+}

@@ -1,0 +1,121 @@
+//! Tools, people, the console, the log, the clock.
+
+use duet_kernel::heap::Kind;
+use duet_kernel::printer::write_limited;
+use duet_kernel::value::Value;
+use preserves::IOValue;
+
+use super::{Call, DONE, Fault, Reply, host_procedures};
+use crate::action::write;
+use crate::body::{Until, Wanted};
+use crate::driver::Stream;
+
+/// A log line shows at most this many characters of an object.
+const LOG_CHARACTERS: usize = 4096;
+
+/// A program may ask for at most this many bytes at once.
+const READ_BYTES_MAX: u64 = 1 << 20;
+
+host_procedures! {
+    /// Calls a tool in a role. `capability` names the tool; `payload` is its argument. Returns the tag under which `(tool-result :tag tag)` awaits
+    /// the result, by default a unique one. Fails with `capability-denied` if the tool was not granted.
+    "invoke-tool!" "role capability payload [:tag tag]" [3, 5] => invoke_tool;
+
+    /// A text that no other call in this run returns, and that a replay returns again.
+    "generate-request-id!" "role property" [2, 2] => |call| {
+        let name = call.turn.generate_request_id()?;
+        call.string(&name)
+    };
+
+    /// Shows a line of text to whoever follows the run; of an object that is no string, its written form.
+    "log!" "text" [1, 1] => |call| {
+        let text = call.argument(0);
+        let heap = &call.instance.heap;
+        let text = if heap.is_string(text) { heap.string_text(text) } else { write_limited(heap, call.code, text, LOG_CHARACTERS) };
+        call.turn.log(text)?;
+        DONE
+    };
+
+    /// Shows how far a piece of work has come.
+    "progress!" "label done total" [3, 3] => |call| {
+        let label = call.text(0, "a string or symbol")?;
+        let (done, total) = (call.natural(1)?, call.natural(2)?);
+        call.turn.progress(label, done, total)?;
+        DONE
+    };
+
+    /// Writes bytes to the console: to standard output for stream 1, standard error for 2. They leave once the turn is durable; in a main
+    /// program the turn commits here.
+    "%console-write" "stream bytevector" [2, 2] => console_write;
+
+    /// Reads at most `count` bytes from standard input, at least one unless it is at its end, and waits for them.
+    "%console-read" "count" [1, 1] => |call| {
+        call.require(write::CAPABILITY)?;
+        let length = call.natural(0)?.min(READ_BYTES_MAX);
+        let request = call.turn.read(length)?;
+        Ok(answer(request))
+    };
+
+    /// Seconds since 1970, as the clock of the world says when it is asked; a replay is told the same.
+    "current-second" "" [0, 0] => |call| ask_tool(call, "clock/second");
+
+    /// Jiffies since some moment, as the clock of the world says when it is asked; a replay is told the same.
+    "current-jiffy" "" [0, 0] => |call| ask_tool(call, "clock/jiffy");
+
+    /// How many jiffies a second has.
+    "jiffies-per-second" "" [0, 0] => |_| Ok(Reply::Value(Value::small(1_000_000)));
+}
+
+fn invoke_tool(call: &mut Call<'_>) -> Result<Reply, Fault> {
+    let role = call.datum(0)?;
+    let tool = call.text(1, "the name of a tool")?;
+    let payload = call.datum(2)?;
+    let options = call.options(call.arguments.get(3..).unwrap_or_default(), ["tag"]);
+    let [tag] = options.ok_or_else(|| call.wrong_type(3, "`:tag` and a tag"))?;
+    let name = |tag| {
+        call.name_of(tag)
+            .ok_or_else(|| call.wrong_type(4, "a string or symbol"))
+    };
+    let tag = tag.map(name).transpose()?;
+    call.require(&tool)?;
+    let tag = call.turn.invoke_tool(role, tool, payload, tag)?;
+    call.string(&tag)
+}
+
+fn console_write(call: &mut Call<'_>) -> Result<Reply, Fault> {
+    let stream = match call.argument(0).as_fixnum() {
+        Some(1) => Stream::Output,
+        Some(2) => Stream::Error,
+        _ => return Err(call.wrong_type(0, "stream 1 or 2")),
+    };
+    let bytes = call.argument(1);
+    if !call.instance.heap.is_kind(bytes, Kind::Bytevector) {
+        return Err(call.wrong_type(1, "a bytevector"));
+    }
+    call.require(write::CAPABILITY)?;
+    let bytes = call.instance.heap.raw_bytes(bytes).to_vec();
+    call.turn.write(stream, bytes)?;
+    if call.turn.commits_on_write() {
+        Ok(Reply::Park(Until::Flushed))
+    } else {
+        DONE
+    }
+}
+
+/// Calls a tool and waits for its result.
+fn ask_tool(call: &mut Call<'_>, tool: &str) -> Result<Reply, Fault> {
+    call.require(tool)?;
+    let nothing = IOValue::new(false);
+    let tag = call.turn.invoke_tool(nothing.clone(), tool.to_owned(), nothing, None)?;
+    match call.turn.tool_call(&tag) {
+        Some(request) => Ok(answer(request)),
+        None => Err(Fault::condition_of("refused", "the call was not entered", Vec::new())),
+    }
+}
+
+fn answer(request: crate::driver::RequestId) -> Reply {
+    Reply::Park(Until::Condition {
+        wanted: vec![Wanted::Answer(request)],
+        is_edge: false,
+    })
+}

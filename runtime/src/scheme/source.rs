@@ -1,0 +1,233 @@
+//! Programs and the sources they were made of, pinned so that a run can be compiled again exactly.
+//!
+//! Owns the description of a program in a run's first record: the hash of every text that went into it, and who asked for it under which name.
+//! INVARIANT: compiling from a description asks for nothing outside it.
+//! It does not find libraries; the caller's [`Libraries`] does, the first time.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use duet_journal::{Blob, BlobHash, StoreError};
+use duet_kernel::code::LoadError;
+use duet_kernel::compiler::CompileError;
+use duet_kernel::datum::Name;
+use duet_kernel::diagnostic::Diagnostic;
+use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText};
+use preserves::IOValue;
+
+use super::{SchemePrograms, Source};
+use crate::codec::{Codec, DecodeError};
+use crate::codec_struct;
+
+/// A compiled program as a run's first record describes it.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The description.
+    pub value: IOValue,
+    /// The texts that the description names.
+    pub pinned: Vec<Blob>,
+}
+
+/// The description of a program.
+#[derive(Clone, Debug, PartialEq)]
+struct ProgramRecord {
+    name: String,
+    text: BlobHash,
+    default_imports: Vec<Vec<String>>,
+    sources: Vec<SourceRecord>,
+}
+codec_struct!(ProgramRecord "scheme" { name, text, default_imports, sources });
+
+/// A text that a program needed besides its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceRecord {
+    /// What was asked for: `(a library)`, or the including text and the path it includes.
+    pub wanted: Vec<String>,
+    /// The text's name.
+    pub name: String,
+    /// The text.
+    pub text: BlobHash,
+}
+codec_struct!(SourceRecord "source" { wanted, name, text });
+
+/// Why a program cannot be run.
+#[derive(Debug)]
+pub enum ProgramError {
+    /// It cannot be expanded.
+    Expand(Vec<Diagnostic>),
+    /// It cannot be compiled.
+    Compile(CompileError),
+    /// Its code cannot be loaded.
+    Load(LoadError),
+    /// A text is too large to be pinned.
+    Pin(StoreError),
+    /// The description in the run's first record is none.
+    Description(DecodeError),
+    /// A pinned text is missing or is not text.
+    MissingText {
+        /// Its name.
+        name: String,
+        /// Its hash.
+        hash: BlobHash,
+    },
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expand(errors) => write!(f, "the program has {} errors", errors.len()),
+            Self::Compile(_) => write!(f, "the program cannot be compiled"),
+            Self::Load(_) => write!(f, "the program's code cannot be loaded"),
+            Self::Pin(_) => write!(f, "a source text cannot be pinned"),
+            Self::Description(_) => write!(f, "the run's first record describes no Scheme program"),
+            Self::MissingText { name, hash } => write!(f, "the text of {name}, blob {hash}, is missing"),
+        }
+    }
+}
+
+impl std::error::Error for ProgramError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Compile(error) => Some(error),
+            Self::Load(error) => Some(error),
+            Self::Pin(error) => Some(error),
+            Self::Description(error) => Some(error),
+            Self::Expand(_) | Self::MissingText { .. } => None,
+        }
+    }
+}
+
+/// Finds sources and remembers which.
+struct Recording<'a> {
+    libraries: &'a mut dyn Libraries,
+    found: Vec<(Vec<String>, SourceText)>,
+}
+
+fn library_key(name: &LibraryName) -> Vec<String> {
+    vec![name.to_string()]
+}
+
+fn include_key(includer: &str, path: &str) -> Vec<String> {
+    vec![includer.to_owned(), path.to_owned()]
+}
+
+impl Libraries for Recording<'_> {
+    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
+        let found = self.libraries.library(name)?;
+        self.found
+            .extend(found.iter().map(|text| (library_key(name), text.clone())));
+        Ok(found)
+    }
+
+    fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
+        let found = self.libraries.include(includer, path)?;
+        self.found.push((include_key(includer, path), found.clone()));
+        Ok(found)
+    }
+
+    fn names(&self) -> Vec<LibraryName> {
+        self.libraries.names()
+    }
+}
+
+/// Gives out pinned sources and nothing else.
+struct Pinned(BTreeMap<Vec<String>, SourceText>);
+
+impl Libraries for Pinned {
+    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
+        Ok(self.0.get(&library_key(name)).cloned())
+    }
+
+    fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
+        let found = self.0.get(&include_key(includer, path)).cloned();
+        found.ok_or_else(|| SourceError(format!("{path} is not pinned in the run's first record")))
+    }
+
+    fn names(&self) -> Vec<LibraryName> {
+        Vec::new()
+    }
+}
+
+pub(super) fn compile(
+    source: &Source<'_>,
+    libraries: &mut dyn Libraries,
+) -> Result<(SchemePrograms, Program, Vec<Diagnostic>), (ProgramError, Expander)> {
+    let mut recording = Recording {
+        libraries,
+        found: Vec::new(),
+    };
+    let (mut programs, warnings) = SchemePrograms::expand(source, &mut recording)?;
+    match describe(source, recording.found) {
+        Ok(program) => {
+            programs.program = program.value.clone();
+            Ok((programs, program, warnings))
+        }
+        Err(error) => Err((ProgramError::Pin(error), programs.expander)),
+    }
+}
+
+fn describe(source: &Source<'_>, found: Vec<(Vec<String>, SourceText)>) -> Result<Program, StoreError> {
+    let mut pinned = vec![Blob::new(source.text.as_bytes().to_vec())?];
+    let mut sources = Vec::new();
+    for (wanted, text) in found {
+        let blob = Blob::new(text.text.as_bytes().to_vec())?;
+        sources.push(SourceRecord {
+            wanted,
+            name: text.name,
+            text: blob.hash(),
+        });
+        pinned.push(blob);
+    }
+    let parts = |name: &LibraryName| name.parts.iter().map(|part| part.as_str().to_owned()).collect();
+    let record = ProgramRecord {
+        name: source.name.to_owned(),
+        text: pinned[0].hash(),
+        default_imports: source.default_imports.iter().map(parts).collect(),
+        sources,
+    };
+    pinned.sort_by_key(Blob::hash);
+    pinned.dedup_by_key(|blob| blob.hash());
+    Ok(Program {
+        value: record.encode(),
+        pinned,
+    })
+}
+
+pub(super) fn pinned(
+    program: &IOValue,
+    fetch: &mut dyn FnMut(&BlobHash) -> Option<Vec<u8>>,
+) -> Result<SchemePrograms, ProgramError> {
+    let record = ProgramRecord::decode(program).map_err(ProgramError::Description)?;
+    let mut text_of = |name: &str, hash: &BlobHash| {
+        let text = fetch(hash).and_then(|bytes| String::from_utf8(bytes).ok());
+        text.ok_or_else(|| ProgramError::MissingText {
+            name: name.to_owned(),
+            hash: *hash,
+        })
+    };
+    let text = text_of(&record.name, &record.text)?;
+    let mut sources = BTreeMap::new();
+    for source in record.sources {
+        let text = Arc::from(text_of(&source.name, &source.text)?);
+        sources.insert(
+            source.wanted,
+            SourceText {
+                name: source.name,
+                text,
+            },
+        );
+    }
+    let library = |parts: Vec<String>| LibraryName {
+        parts: parts.iter().map(|part| Name::from(part.as_str())).collect(),
+    };
+    let default_imports = record.default_imports.into_iter().map(library).collect();
+    let source = Source {
+        name: &record.name,
+        text: &text,
+        default_imports,
+    };
+    let (mut programs, _) = SchemePrograms::expand(&source, &mut Pinned(sources)).map_err(|(error, _)| error)?;
+    programs.program = program.clone();
+    Ok(programs)
+}
