@@ -64,18 +64,7 @@ impl std::fmt::Display for ProgramError {
 impl std::error::Error for ProgramError {}
 
 /// The libraries that a program without any `import` sees.
-const DEFAULT_LIBRARIES: &[&str] = &[
-    "scheme base",
-    "scheme case-lambda",
-    "scheme char",
-    "scheme cxr",
-    "scheme inexact",
-    "scheme lazy",
-    "scheme write",
-    "scheme read",
-    "duet base",
-    "duet dataspace",
-];
+const DEFAULT_LIBRARIES: &[&str] = &["duet base", "duet dataspace"];
 
 impl Loader {
     /// A loader whose programs may use the primitives of `code` and the libraries of `sources`; the first source that has one wins.

@@ -1,0 +1,225 @@
+//! Questions to the person: how a prompt is shown, and what a typed line means.
+//!
+//! INVARIANT: a question with choices is answered by one of them and nothing else.
+//! It neither shows nor reads: `inlet.rs` does.
+//! Read next: `inlet.rs`.
+
+use std::error::Error;
+use std::fmt;
+
+use preserves::{CompoundClass, IOValue, Value, ValueClass, ValueImpl};
+
+/// A prompt, understood.
+///
+/// A prompt that is a string is answered by a string. A record of a string and a list, such as `<ask "Overwrite?" [yes no]>`, offers the list's
+/// members as choices; true and false are shown as `yes` and `no`. Anything else is shown as it is written, and answered by a string.
+#[derive(Clone, Debug)]
+pub struct Question {
+    text: String,
+    choices: Vec<Choice>,
+}
+
+#[derive(Clone, Debug)]
+struct Choice {
+    word: String,
+    value: IOValue,
+}
+
+/// A line that is none of a question's choices, or begins several of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotAChoice {
+    /// The line.
+    pub line: String,
+    /// The choices' words.
+    pub words: Vec<String>,
+}
+
+impl fmt::Display for NotAChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}` is not one of: {}", self.line, self.words.join(", "))
+    }
+}
+
+impl Error for NotAChoice {}
+
+impl Question {
+    /// Understands a prompt.
+    pub fn read(prompt: &IOValue) -> Self {
+        if let Some(text) = prompt.as_string() {
+            return Self {
+                text: text.into_owned(),
+                choices: Vec::new(),
+            };
+        }
+        Self::with_choices(prompt).unwrap_or_else(|| Self {
+            text: written(prompt),
+            choices: Vec::new(),
+        })
+    }
+
+    fn with_choices(prompt: &IOValue) -> Option<Self> {
+        if !prompt.is_record() || prompt.len() == 0 || prompt.len() > 2 {
+            return None;
+        }
+        let text = prompt.index(0).as_string()?.into_owned();
+        let choices = match prompt.len() {
+            1 => Vec::new(),
+            _ => prompt
+                .index(1)
+                .as_sequence()?
+                .map(|value| Choice::of(value.into()))
+                .collect(),
+        };
+        Some(Self { text, choices })
+    }
+
+    /// The text to show, with the choices, ending where the person types.
+    pub fn shown(&self) -> String {
+        let words = self.words();
+        let space = if self.text.is_empty() || self.text.ends_with(char::is_whitespace) {
+            ""
+        } else {
+            " "
+        };
+        if words.is_empty() {
+            format!("{}{space}", self.text)
+        } else {
+            format!("{}{space}[{}] ", self.text, words.join("/"))
+        }
+    }
+
+    /// Understands a line typed in answer: without choices the line itself, else the choice it names or alone begins with it, whatever the case.
+    ///
+    /// # Errors
+    /// If there are choices and it names none or several.
+    pub fn answer(&self, line: &str) -> Result<IOValue, NotAChoice> {
+        if self.choices.is_empty() {
+            return Ok(IOValue::new(line.to_owned()));
+        }
+        let typed = line.trim().to_lowercase();
+        let exact = self.choices.iter().find(|choice| choice.word == line.trim());
+        let mut begun = self
+            .choices
+            .iter()
+            .filter(|choice| !typed.is_empty() && choice.word.to_lowercase().starts_with(&typed));
+        let same = self.choices.iter().find(|choice| choice.word.to_lowercase() == typed);
+        let only = begun.next().filter(|_| begun.next().is_none());
+        match exact.or(same).or(only) {
+            Some(choice) => Ok(choice.value.clone()),
+            None => Err(NotAChoice {
+                line: line.to_owned(),
+                words: self.words(),
+            }),
+        }
+    }
+
+    fn words(&self) -> Vec<String> {
+        self.choices.iter().map(|choice| choice.word.clone()).collect()
+    }
+}
+
+impl Choice {
+    fn of(value: IOValue) -> Self {
+        let word = match value.as_boolean() {
+            Some(true) => "yes".to_owned(),
+            Some(false) => "no".to_owned(),
+            None => match value.as_string().or_else(|| value.as_symbol()) {
+                Some(text) => text.into_owned(),
+                None => written(&value),
+            },
+        };
+        Self { word, value }
+    }
+}
+
+/// Writes a value as Preserves text, unless it is nested so deeply that nobody could read it.
+fn written(value: &IOValue) -> String {
+    const DEPTH_MAX: usize = 64;
+    if is_within(value, DEPTH_MAX) {
+        format!("{value:?}")
+    } else {
+        "(a deeply nested value)".to_owned()
+    }
+}
+
+/// Says whether a value is nested at most `depth` levels; looks no deeper.
+fn is_within(value: &IOValue, depth: usize) -> bool {
+    let is_below = |value: Value<IOValue>| depth > 0 && is_within(&value.into(), depth - 1);
+    match value.value_class() {
+        ValueClass::Atomic(_) => true,
+        ValueClass::Embedded => false,
+        ValueClass::Compound(CompoundClass::Dictionary) => {
+            value.entries().all(|(key, value)| is_below(key) && is_below(value))
+        }
+        ValueClass::Compound(CompoundClass::Record) => is_below(value.label()) && value.iter().all(is_below),
+        ValueClass::Compound(CompoundClass::Sequence | CompoundClass::Set) => value.iter().all(is_below),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(prompt: &str, shown: &str, answers: &[(&str, Result<&str, &str>)]) {
+        let question = Question::read(&prompt.parse().expect("a prompt"));
+        assert_eq!(question.shown(), shown, "{prompt}");
+        for (line, expected) in answers {
+            let answer = question
+                .answer(line)
+                .map(|value| format!("{value:?}"))
+                .map_err(|error| error.to_string());
+            let expected = expected.map(str::to_owned).map_err(str::to_owned);
+            assert_eq!(answer, expected, "{prompt} answered {line:?}");
+        }
+    }
+
+    #[test]
+    fn a_string_is_answered_by_the_line() {
+        check(
+            r#""Name?""#,
+            "Name? ",
+            &[("Ada", Ok(r#""Ada""#)), ("", Ok(r#""""#)), (" a b ", Ok(r#"" a b ""#))],
+        );
+        check(r#""name: ""#, "name: ", &[("x", Ok(r#""x""#))]);
+        check(r#"<ask "Name?">"#, "Name? ", &[("Ada", Ok(r#""Ada""#))]);
+    }
+
+    #[test]
+    fn a_choice_is_answered_by_its_value() {
+        let refused = "`maybe` is not one of: yes, no";
+        check(
+            r#"<ask "Go on?" [#t #f]>"#,
+            "Go on? [yes/no] ",
+            &[
+                ("yes", Ok("#t")),
+                ("N", Ok("#f")),
+                (" y ", Ok("#t")),
+                ("maybe", Err(refused)),
+                ("", Err("`` is not one of: yes, no")),
+            ],
+        );
+        check(
+            r#"<ask "Which?" [read "reads" <w 1>]>"#,
+            "Which? [read/reads/<w 1>] ",
+            &[
+                ("read", Ok("read")),
+                ("reads", Ok(r#""reads""#)),
+                ("rea", Err("`rea` is not one of: read, reads, <w 1>")),
+                ("<", Ok("<w 1>")),
+            ],
+        );
+    }
+
+    #[test]
+    fn another_value_is_shown_as_it_is_written() {
+        check("[1 2]", "[1, 2] ", &[("x", Ok(r#""x""#))]);
+        check(r#"<ask "a" "b">"#, r#"<ask "a" "b"> "#, &[("x", Ok(r#""x""#))]);
+    }
+
+    #[test]
+    fn a_deeply_nested_value_is_not_walked() {
+        let deep = |levels: usize| (0..levels).fold(IOValue::new(true), |value, _| IOValue::new(vec![value]));
+        assert_eq!(Question::read(&deep(3)).shown(), "[[[#t]]] ");
+        assert_eq!(Question::read(&deep(2_000)).shown(), "(a deeply nested value) ");
+    }
+}

@@ -1,0 +1,58 @@
+//! How far a piece of work has come, as a line that is redrawn.
+//!
+//! INVARIANT: the line is gone before anything else is written to the terminal, and when the work is done.
+//! It does not decide whether there is a terminal: the draw target is hidden when there is none.
+//! Read next: `console.rs`.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// The label gives way when the terminal is narrow.
+const TEMPLATE: &str = "{wide_msg} [{bar:24}] {pos}/{len}";
+
+/// A progress line, shown while work is under way.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    is_shown: bool,
+}
+
+impl Bar {
+    /// Makes a line for a terminal; nothing is drawn yet.
+    pub(crate) fn new(target: ProgressDrawTarget) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), target);
+        let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
+        bar.set_style(style.progress_chars("=> "));
+        Self { bar, is_shown: false }
+    }
+
+    /// Shows that `done` of `total` steps are done; takes the line away when that is all of them.
+    pub(crate) fn show(&mut self, label: &str, done: u64, total: u64) {
+        if done >= total {
+            self.clear();
+            return;
+        }
+        if !self.is_shown {
+            self.bar.reset();
+            self.is_shown = true;
+        }
+        let label: String = label
+            .chars()
+            .map(|letter| if letter.is_control() { ' ' } else { letter })
+            .collect();
+        self.bar.set_length(total);
+        self.bar.set_message(label);
+        self.bar.set_position(done);
+    }
+
+    /// Takes the line away until the next step.
+    pub(crate) fn clear(&mut self) {
+        if self.is_shown {
+            self.bar.finish_and_clear();
+            self.is_shown = false;
+        }
+    }
+
+    /// Says whether there is no terminal to draw on.
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.bar.is_hidden()
+    }
+}

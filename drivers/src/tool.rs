@@ -1,0 +1,185 @@
+//! What a program can have done: the trait behind which every tool stands, and the table of them.
+//!
+//! INVARIANT: a tool answers each call exactly once, with a value or a [`ToolFailure`]; no payload makes it panic.
+//! It does not decide who may call: a call arrives here only after the turn that made it has passed the gate.
+//! Read next: `tool/arguments.rs`, then `tool/workspace.rs`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use duet_runtime::driver::ToolFailure;
+use preserves::IOValue;
+
+pub mod arguments;
+pub mod failure;
+pub mod process;
+pub mod scripted;
+pub mod workspace;
+
+/// What a call comes back with.
+pub type Outcome = Result<IOValue, ToolFailure>;
+
+/// A call under way.
+pub type Call = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// Something a program can have done in the world.
+pub trait Tool: Send + Sync {
+    /// Says what the tool is called, takes, returns and leaves behind.
+    fn description(&self) -> &Description;
+
+    /// Starts a call; dropping the result abandons it.
+    fn call(&self, payload: IOValue, context: Context) -> Call;
+}
+
+/// What a tool may know about the call besides its payload.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The call's key: the same when the call is repeated after a crash, and for no other call.
+    pub key: String,
+}
+
+/// What a tool is: shown in listings, and consulted before its calls are repeated or taken back.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// The name programs use, such as `workspace/read`.
+    pub name: Cow<'static, str>,
+    /// What it does, in one sentence.
+    pub summary: Cow<'static, str>,
+    /// The fields of its payload, a dictionary with symbols as keys.
+    pub payload: Cow<'static, [Field]>,
+    /// The shape of its result, in words.
+    pub result: Cow<'static, str>,
+    /// What a call leaves in the world.
+    pub effect: EffectClass,
+    /// Whether a call may be repeated under the same key without doing more than once would.
+    pub idempotent: bool,
+    /// How long a call may take, in milliseconds; `None` if the tool keeps its own time.
+    pub timeout_ms: Option<u64>,
+}
+
+/// One field of a payload.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// The key, a symbol.
+    pub name: Cow<'static, str>,
+    /// What it must be, worded to follow "expected".
+    pub expects: Cow<'static, str>,
+    /// Whether a payload without it is refused.
+    pub required: bool,
+    /// What it means, and what holds without it.
+    pub meaning: Cow<'static, str>,
+}
+
+impl Field {
+    /// Describes a field that every payload has.
+    pub const fn required(name: &'static str, expects: &'static str, meaning: &'static str) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            expects: Cow::Borrowed(expects),
+            required: true,
+            meaning: Cow::Borrowed(meaning),
+        }
+    }
+
+    /// Describes a field that may be left out.
+    pub const fn optional(name: &'static str, expects: &'static str, meaning: &'static str) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            expects: Cow::Borrowed(expects),
+            required: false,
+            meaning: Cow::Borrowed(meaning),
+        }
+    }
+}
+
+/// What a call leaves in the world, as far as taking it back is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectClass {
+    /// Nothing.
+    Pure,
+    /// Something that can be put back exactly.
+    Reversible,
+    /// Something that another call can make up for, from what this one returned.
+    Compensable,
+    /// Something that stays.
+    Irreversible,
+}
+
+impl fmt::Display for EffectClass {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Pure => "pure",
+            Self::Reversible => "reversible",
+            Self::Compensable => "compensable",
+            Self::Irreversible => "irreversible",
+        })
+    }
+}
+
+/// The tools a run can call, by name.
+#[derive(Clone, Default)]
+pub struct Registry {
+    tools: BTreeMap<String, Arc<dyn Tool>>,
+}
+
+impl Registry {
+    /// Makes the built-in tools, confined to the directory `root`.
+    ///
+    /// `environment` is the environment to choose from; programs started by `process/run` see only [`process::ENVIRONMENT_ALLOWED`] of it.
+    ///
+    /// # Errors
+    /// If `root` cannot be opened as a directory.
+    pub fn built_in(root: &Path, environment: impl IntoIterator<Item = (OsString, OsString)>) -> io::Result<Self> {
+        let workspace = Arc::new(workspace::Workspace::open(root)?);
+        Ok(Self::default()
+            .with(workspace::list::List::new(Arc::clone(&workspace)))
+            .with(workspace::read::Read::new(Arc::clone(&workspace)))
+            .with(workspace::write::Write::new(Arc::clone(&workspace)))
+            .with(process::Run::new(workspace, environment)))
+    }
+
+    /// Adds a tool; one of the same name is replaced, so that a double can stand in for it.
+    #[must_use]
+    pub fn with(mut self, tool: impl Tool + 'static) -> Self {
+        let name = tool.description().name.clone().into_owned();
+        self.tools.insert(name, Arc::new(tool));
+        self
+    }
+
+    /// Finds a tool.
+    ///
+    /// # Errors
+    /// `no-such-tool`, naming the tools there are.
+    pub fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolFailure> {
+        self.tools.get(name).ok_or_else(|| {
+            let known: Vec<&str> = self.tools.keys().map(String::as_str).collect();
+            let known = if known.is_empty() {
+                "there are none".to_owned()
+            } else {
+                format!("there are {}", known.join(", "))
+            };
+            failure::Kind::NoSuchTool.because(format!("no tool is called `{name}`; {known}"))
+        })
+    }
+
+    /// Lists the tools by name.
+    pub fn descriptions(&self) -> impl Iterator<Item = &Description> {
+        self.tools.values().map(|tool| tool.description())
+    }
+}
+
+/// Does `work`, which may wait for the disk, where it holds up nobody else.
+pub(crate) fn blocking(work: impl FnOnce() -> Outcome + Send + 'static) -> Call {
+    Box::pin(async move {
+        let task = tokio::task::spawn_blocking(work);
+        task.await
+            .unwrap_or_else(|error| Err(failure::Kind::Failed.because(format!("the tool broke down: {error}"))))
+    })
+}

@@ -1,0 +1,361 @@
+//! `process/run`: a program started, waited for and its output collected.
+//!
+//! INVARIANT: when a call is over (done, out of time or abandoned) no process of its group is left.
+//! It is no sandbox: the working directory is inside the root, but what the program then touches is its own affair. It runs no shell.
+//! Read next: `tool/scripted.rs`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use duet_runtime::driver::ToolFailure;
+use preserves::{IOValue, ValueImpl};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::time::timeout;
+
+use super::arguments::{Arguments, bytes, content, dictionary, integer, path, positive, string};
+use super::failure::Kind;
+use super::workspace::Workspace;
+use super::{Call, Context, Description, EffectClass, Field, Outcome, Tool};
+
+/// The variables of Duet's own environment that a started program sees.
+pub const ENVIRONMENT_ALLOWED: [&str; 12] = [
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "XDG_RUNTIME_DIR",
+];
+
+const TIMEOUT_MS: u64 = 60_000;
+const OUTPUT_BYTES_MAX: u64 = 1 << 20;
+
+/// How long to wait for the pipes to close once the program and its group are gone: what has left the group may hold them for ever.
+const GRACE: Duration = Duration::from_millis(500);
+
+static DESCRIPTION: Description = Description {
+    name: Cow::Borrowed("process/run"),
+    summary: Cow::Borrowed(
+        "runs a program with its arguments, without a shell, and returns what it wrote and how it ended",
+    ),
+    payload: Cow::Borrowed(&[
+        Field::required(
+            "arguments",
+            "a list of one or more strings",
+            "the program, looked up in PATH, and its arguments",
+        ),
+        Field::optional(
+            "directory",
+            "a path inside the workspace, a string",
+            "where it runs; without it the root",
+        ),
+        Field::optional(
+            "input",
+            "a string or a bytevector",
+            "its standard input; without it empty",
+        ),
+        Field::optional(
+            "environment",
+            "a dictionary from strings or symbols to strings",
+            "variables in addition to the allowed ones",
+        ),
+        Field::optional(
+            "timeout_ms",
+            "an integer above 0",
+            "milliseconds after which it and all it started are killed; without it 60,000",
+        ),
+        Field::optional(
+            "output_limit_bytes",
+            "an integer above 0",
+            "how much of each output is kept; the rest is read and dropped; without it 1 MiB",
+        ),
+    ]),
+    result: Cow::Borrowed(
+        "{exit: the exit code, or false if a signal ended it; signal: the signal's number, or false; \
+         stdout and stderr: a string if UTF-8, else a bytevector; truncated: whether either had more than the limit}; \
+         an exit code other than 0 is no failure",
+    ),
+    effect: EffectClass::Irreversible,
+    idempotent: false,
+    timeout_ms: None,
+};
+
+/// The tool.
+pub struct Run {
+    workspace: Arc<Workspace>,
+    environment: Vec<(OsString, OsString)>,
+}
+
+impl Run {
+    /// Makes the tool for a workspace; of `environment` it keeps [`ENVIRONMENT_ALLOWED`].
+    pub fn new(workspace: Arc<Workspace>, environment: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let is_allowed = |name: &OsString| ENVIRONMENT_ALLOWED.iter().any(|allowed| name == *allowed);
+        let environment = environment.into_iter().filter(|(name, _)| is_allowed(name)).collect();
+        Self { workspace, environment }
+    }
+}
+
+impl Tool for Run {
+    fn description(&self) -> &Description {
+        &DESCRIPTION
+    }
+
+    fn call(&self, payload: IOValue, _context: Context) -> Call {
+        let order = Order::read(&self.workspace, &payload);
+        let environment = self.environment.clone();
+        Box::pin(async move { run(order?, environment).await })
+    }
+}
+
+/// What is to be run, checked.
+struct Order {
+    program: String,
+    arguments: Vec<String>,
+    directory: PathBuf,
+    input: Option<Vec<u8>>,
+    environment: BTreeMap<String, String>,
+    timeout_ms: u64,
+    output_limit_bytes: u64,
+}
+
+impl Order {
+    fn read(workspace: &Workspace, payload: &IOValue) -> Result<Self, ToolFailure> {
+        let mut fields = Arguments::read(&DESCRIPTION, payload)?;
+        let mut arguments = fields.required("arguments", command)?;
+        let program = arguments.remove(0);
+        let directory = fields
+            .optional("directory", path)?
+            .unwrap_or_else(|| PathBuf::from("."));
+        Ok(Self {
+            program,
+            arguments,
+            input: fields.optional("input", bytes)?,
+            environment: fields.optional("environment", environment)?.unwrap_or_default(),
+            timeout_ms: fields.optional("timeout_ms", positive)?.unwrap_or(TIMEOUT_MS),
+            output_limit_bytes: fields
+                .optional("output_limit_bytes", positive)?
+                .unwrap_or(OUTPUT_BYTES_MAX),
+            directory: workspace.directory(&directory)?,
+        })
+    }
+
+    fn start(&self, environment: Vec<(OsString, OsString)>) -> Result<Child, ToolFailure> {
+        let input = if self.input.is_some() {
+            Stdio::piped()
+        } else {
+            Stdio::null()
+        };
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .current_dir(&self.directory)
+            .env_clear()
+            .envs(environment)
+            .envs(&self.environment);
+        command
+            .stdin(input)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        command.spawn().map_err(|error| {
+            #[expect(
+                clippy::wildcard_enum_match_arm,
+                reason = "the list is the standard library's, and open"
+            )]
+            let (kind, problem) = match error.kind() {
+                io::ErrorKind::NotFound => (Kind::NotFound, "no such program".to_owned()),
+                io::ErrorKind::PermissionDenied => (Kind::Denied, "it may not be executed".to_owned()),
+                _ => (Kind::Failed, error.to_string()),
+            };
+            kind.with(
+                format!("cannot run `{}`: {problem}", self.program),
+                [("program", IOValue::new(self.program.clone()))],
+            )
+        })
+    }
+}
+
+fn command(value: &IOValue) -> Option<Vec<String>> {
+    let words: Option<Vec<String>> = value.as_sequence()?.map(|word| plain(&word.into())).collect();
+    words.filter(|words| words.first().is_some_and(|program| !program.is_empty()))
+}
+
+fn environment(value: &IOValue) -> Option<BTreeMap<String, String>> {
+    let variable = |(name, value): (preserves::Value<IOValue>, preserves::Value<IOValue>)| {
+        let name = name.as_symbol().or_else(|| name.as_string())?.into_owned();
+        let is_possible = !name.is_empty() && !name.contains(['=', '\0']);
+        is_possible.then_some((name, plain(&value.into())?))
+    };
+    value.as_dictionary()?.map(variable).collect()
+}
+
+/// Reads a string that the operating system can take.
+fn plain(value: &IOValue) -> Option<String> {
+    string(value).filter(|text| !text.contains('\0'))
+}
+
+async fn run(mut order: Order, environment: Vec<(OsString, OsString)>) -> Outcome {
+    let mut child = order.start(environment)?;
+    let mut group = Group::of(&child);
+    let mut output = Collected::new(order.output_limit_bytes);
+    let mut errors = Collected::new(order.output_limit_bytes);
+    let status = {
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let input = order.input.take().unwrap_or_default();
+        let flow = async { tokio::join!(feed(pipes.0, input), output.drain(pipes.1), errors.drain(pipes.2)) };
+        attend(&mut child, &mut group, flow, Duration::from_millis(order.timeout_ms)).await
+    };
+    let is_truncated = output.is_truncated() || errors.is_truncated();
+    let (output, errors) = (output.value(), errors.value());
+    match status {
+        Err(error) => Err(Kind::Failed.because(format!("cannot wait for `{}`: {error}", order.program))),
+        Ok(Some(status)) => Ok(result(status, output, errors, is_truncated)),
+        Ok(None) => Err(Kind::Timeout.with(
+            format!(
+                "`{}` was killed because it had not ended after {} ms",
+                order.program, order.timeout_ms
+            ),
+            [
+                ("timeout-ms", integer(order.timeout_ms)),
+                ("stdout", output),
+                ("stderr", errors),
+            ],
+        )),
+    }
+}
+
+/// Waits for the program while its pipes flow; finds nothing when the time is up. Nothing of its group is left afterwards.
+async fn attend(
+    child: &mut Child,
+    group: &mut Group,
+    flow: impl Future<Output = ((), (), ())>,
+    limit: Duration,
+) -> io::Result<Option<ExitStatus>> {
+    tokio::pin!(flow);
+    let mut is_dry = false;
+    let ended = timeout(limit, async {
+        loop {
+            tokio::select! {
+                status = child.wait() => break status,
+                _ = &mut flow, if !is_dry => is_dry = true,
+            }
+        }
+    })
+    .await;
+    group.kill();
+    if ended.is_err() {
+        child.wait().await?;
+    }
+    if !is_dry {
+        // What was written before the end is still in the pipes.
+        let _ = timeout(GRACE, &mut flow).await;
+    }
+    ended.ok().transpose()
+}
+
+fn result(status: ExitStatus, output: IOValue, errors: IOValue, is_truncated: bool) -> IOValue {
+    let number = |number: Option<i32>| {
+        number.map_or_else(
+            || IOValue::new(false),
+            |number| integer(u64::from(number.unsigned_abs())),
+        )
+    };
+    dictionary([
+        ("exit", number(status.code())),
+        ("signal", number(status.signal())),
+        ("stdout", output),
+        ("stderr", errors),
+        ("truncated", IOValue::new(is_truncated)),
+    ])
+}
+
+/// Writes the program's input; a program that does not want it all is no error.
+async fn feed(pipe: Option<ChildStdin>, input: Vec<u8>) {
+    if let Some(mut pipe) = pipe {
+        let _ = pipe.write_all(&input).await;
+    }
+}
+
+/// The first bytes of an output.
+struct Collected {
+    bytes: Vec<u8>,
+    limit_bytes: u64,
+    seen_bytes: u64,
+}
+
+impl Collected {
+    fn new(limit_bytes: u64) -> Self {
+        Self {
+            bytes: Vec::new(),
+            limit_bytes,
+            seen_bytes: 0,
+        }
+    }
+
+    /// Reads to the end, so that the program never waits for a reader, and keeps what is below the limit.
+    async fn drain(&mut self, pipe: Option<impl AsyncRead + Unpin>) {
+        let Some(mut pipe) = pipe else { return };
+        let mut chunk = vec![0; 16 << 10];
+        // A pipe that cannot be read any more has ended.
+        while let Ok(length_bytes @ 1..) = pipe.read(&mut chunk).await {
+            let room_bytes = self.limit_bytes.saturating_sub(self.bytes.len() as u64);
+            let kept_bytes =
+                usize::try_from(room_bytes).map_or(length_bytes, |room_bytes| room_bytes.min(length_bytes));
+            self.bytes.extend_from_slice(&chunk[..kept_bytes]);
+            self.seen_bytes += length_bytes as u64;
+        }
+    }
+
+    fn is_truncated(&self) -> bool {
+        self.seen_bytes > self.bytes.len() as u64
+    }
+
+    fn value(self) -> IOValue {
+        let is_cut = self.is_truncated();
+        content(self.bytes, is_cut).0
+    }
+}
+
+/// The process group of a started program; killed at the latest when dropped.
+struct Group {
+    leader: Option<Pid>,
+}
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        Self { leader }
+    }
+
+    fn kill(&mut self) {
+        if let Some(leader) = self.leader.take() {
+            // It fails only when nobody is left to kill.
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests;

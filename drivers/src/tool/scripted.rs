@@ -1,0 +1,96 @@
+//! A tool that says what it was told to say: a double for tests.
+//!
+//! INVARIANT: replies are given in the order of the calls, each once.
+//! It does not check what it is asked; a test looks at [`Scripted::calls`].
+//! Read next: `ask.rs`.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use preserves::IOValue;
+
+use super::failure::Kind;
+use super::{Call, Context, Description, EffectClass, Outcome, Tool};
+
+/// A tool with prepared replies. Clones share replies and calls.
+#[derive(Clone)]
+pub struct Scripted {
+    description: Description,
+    script: Arc<Mutex<Script>>,
+}
+
+#[derive(Default)]
+struct Script {
+    replies: VecDeque<(Duration, Outcome)>,
+    calls: Vec<(IOValue, Context)>,
+}
+
+impl Scripted {
+    /// Makes a double called `name` without replies; it declares itself pure and idempotent.
+    pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
+        let description = Description {
+            name: name.into(),
+            summary: Cow::Borrowed("gives prepared replies"),
+            payload: Cow::Borrowed(&[]),
+            result: Cow::Borrowed("what was prepared"),
+            effect: EffectClass::Pure,
+            idempotent: true,
+            timeout_ms: None,
+        };
+        Self {
+            description,
+            script: Arc::default(),
+        }
+    }
+
+    /// Makes it declare something else; the name stays.
+    #[must_use]
+    pub fn described(mut self, effect: EffectClass, idempotent: bool, timeout_ms: Option<u64>) -> Self {
+        self.description = Description {
+            effect,
+            idempotent,
+            timeout_ms,
+            ..self.description
+        };
+        self
+    }
+
+    /// Adds a reply to the next call that has none, given after `delay_ms` milliseconds.
+    #[must_use]
+    pub fn reply(self, delay_ms: u64, outcome: Outcome) -> Self {
+        self.script()
+            .replies
+            .push_back((Duration::from_millis(delay_ms), outcome));
+        self
+    }
+
+    /// The calls up to now, in order.
+    pub fn calls(&self) -> Vec<(IOValue, Context)> {
+        self.script().calls.clone()
+    }
+
+    fn script(&self) -> std::sync::MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tool for Scripted {
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn call(&self, payload: IOValue, context: Context) -> Call {
+        let reply = {
+            let mut script = self.script();
+            script.calls.push((payload, context));
+            script.replies.pop_front()
+        };
+        Box::pin(async move {
+            let (delay, outcome) = reply.ok_or_else(|| Kind::Failed.because("the script has no reply left"))?;
+            tokio::time::sleep(delay).await;
+            outcome
+        })
+    }
+}

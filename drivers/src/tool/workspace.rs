@@ -1,0 +1,114 @@
+//! The directory that file tools work in.
+//!
+//! INVARIANT: no file tool reaches anything outside the root. Paths are resolved by the operating system or by `cap-std` relative to an open
+//! directory, so neither `..`, an absolute path nor a symbolic link (even one swapped in meanwhile) leads out.
+//! It does not decide what may be written inside the root.
+//! Read next: `tool/workspace/read.rs`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use duet_runtime::driver::ToolFailure;
+use preserves::IOValue;
+
+use super::arguments::path_value;
+use super::failure::Kind;
+
+pub mod list;
+pub mod read;
+pub mod write;
+
+/// A root directory held open.
+pub struct Workspace {
+    root: PathBuf,
+    dir: Dir,
+}
+
+impl Workspace {
+    /// Opens the directory `root`.
+    ///
+    /// # Errors
+    /// If it does not exist, is no directory or may not be read.
+    pub fn open(root: &Path) -> io::Result<Self> {
+        let root = root.canonicalize()?;
+        let dir = Dir::open_ambient_dir(&root, ambient_authority())?;
+        Ok(Self { root, dir })
+    }
+
+    /// The directory, for operations relative to it.
+    pub(crate) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// Finds the absolute path of a directory in the root, for a process to start in.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::explain`]; `bad-argument` if it is not a directory.
+    pub(crate) fn directory(&self, path: &Path) -> Result<PathBuf, ToolFailure> {
+        let inside = self
+            .dir
+            .canonicalize(path)
+            .map_err(|error| self.explain(path, &error))?;
+        // `canonicalize` gives the root itself an empty path, which names nothing to the system.
+        let is_directory = inside.as_os_str().is_empty() || self.dir.is_dir(&inside);
+        match is_directory {
+            true => Ok(self.root.join(inside)),
+            false => Err(Kind::BadArgument.with(
+                format!("`{}` is not a directory", path.display()),
+                [("path", path_value(path))],
+            )),
+        }
+    }
+
+    /// Says what went wrong with `path`, in a tool's words.
+    pub(crate) fn explain(&self, path: &Path, error: &io::Error) -> ToolFailure {
+        let shown = path.display();
+        let root = self.root.display();
+        // An escape is refused by the library, not by the system, and so has no system error number.
+        let is_escape = error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
+        if is_escape {
+            let details = [("path", path_value(path)), ("root", path_value(&self.root))];
+            let message = format!("`{shown}` leads outside the root `{root}`; name a path inside it, relative to it");
+            return Kind::OutsideRoot.with(message, details);
+        }
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "the list is the standard library's, and open"
+        )]
+        let (kind, message) = match error.kind() {
+            io::ErrorKind::NotFound => (Kind::NotFound, format!("there is no `{shown}` in `{root}`")),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                (Kind::Denied, format!("no permission for `{shown}`"))
+            }
+            io::ErrorKind::NotADirectory => (
+                Kind::BadArgument,
+                format!("`{shown}` is not, or goes through what is not, a directory"),
+            ),
+            io::ErrorKind::IsADirectory => (Kind::BadArgument, format!("`{shown}` is a directory")),
+            io::ErrorKind::InvalidFilename | io::ErrorKind::InvalidInput => {
+                (Kind::BadArgument, format!("`{shown}` is not a possible path"))
+            }
+            _ => (Kind::Failed, format!("`{shown}`: {error}")),
+        };
+        kind.with(message, [("path", path_value(path))])
+    }
+
+    /// Refuses what is not a regular file.
+    pub(crate) fn require_file(&self, path: &Path, metadata: &cap_std::fs::Metadata) -> Result<(), ToolFailure> {
+        if metadata.is_file() {
+            return Ok(());
+        }
+        let what = if metadata.is_dir() {
+            "a directory"
+        } else {
+            "not a regular file"
+        };
+        let details: [(&'static str, IOValue); 1] = [("path", path_value(path))];
+        Err(Kind::BadArgument.with(format!("`{}` is {what}; name a file", path.display()), details))
+    }
+}
+
+#[cfg(test)]
+mod tests;

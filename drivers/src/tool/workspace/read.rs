@@ -1,0 +1,135 @@
+//! `workspace/read`: what is in a file.
+//!
+//! INVARIANT: at most [`READ_BYTES_MAX`] bytes come back; what is longer is refused, never cut silently.
+//! It does not guess encodings: UTF-8 is a string, all else a bytevector.
+//! Read next: `tool/workspace/list.rs`.
+
+use std::borrow::Cow;
+use std::io::{self, Read as _, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+use preserves::IOValue;
+
+use super::Workspace;
+use crate::tool::arguments::{Arguments, content, count, dictionary, integer, path, path_value};
+use crate::tool::failure::Kind;
+use crate::tool::{Call, Context, Description, EffectClass, Field, Outcome, Tool, blocking};
+
+/// How much one call may return, in bytes.
+pub const READ_BYTES_MAX: u64 = 8 << 20;
+
+static DESCRIPTION: Description = Description {
+    name: Cow::Borrowed("workspace/read"),
+    summary: Cow::Borrowed("reads a file of the workspace, whole or a range of its bytes, at most 8 MiB"),
+    payload: Cow::Borrowed(&[
+        Field::required("path", "a path inside the workspace, a string", "the file"),
+        Field::optional(
+            "offset",
+            "an integer of 0 or more",
+            "the byte to begin with; without it 0",
+        ),
+        Field::optional(
+            "length",
+            "an integer of 0 or more",
+            "how many bytes at most; without it all that follow",
+        ),
+    ]),
+    result: Cow::Borrowed(
+        "{content: a string if the bytes are UTF-8, else a bytevector; size_bytes: the whole file's size; \
+         next: the offset to read on from, or false at the end}; a range does not end inside a character",
+    ),
+    effect: EffectClass::Pure,
+    idempotent: true,
+    timeout_ms: Some(60_000),
+};
+
+/// The tool.
+pub struct Read {
+    workspace: Arc<Workspace>,
+}
+
+impl Read {
+    /// Makes the tool for a workspace.
+    pub fn new(workspace: Arc<Workspace>) -> Self {
+        Self { workspace }
+    }
+}
+
+impl Tool for Read {
+    fn description(&self) -> &Description {
+        &DESCRIPTION
+    }
+
+    fn call(&self, payload: IOValue, _context: Context) -> Call {
+        let workspace = Arc::clone(&self.workspace);
+        blocking(move || read(&workspace, &payload))
+    }
+}
+
+fn read(workspace: &Workspace, payload: &IOValue) -> Outcome {
+    let mut arguments = Arguments::read(&DESCRIPTION, payload)?;
+    let path = arguments.required("path", path)?;
+    let offset = arguments.optional("offset", count)?.unwrap_or(0);
+    let length = arguments.optional("length", count)?;
+    let explain = |error: io::Error| workspace.explain(&path, &error);
+
+    // Looked at before it is opened: opening a named pipe waits for its other end.
+    workspace.require_file(&path, &workspace.dir().metadata(&path).map_err(explain)?)?;
+    let mut file = workspace.dir().open(&path).map_err(explain)?;
+    let metadata = file.metadata().map_err(explain)?;
+    workspace.require_file(&path, &metadata)?;
+
+    let size_bytes = metadata.len();
+    let wanted_bytes = range(&path, size_bytes, offset, length)?;
+    file.seek(SeekFrom::Start(offset)).map_err(explain)?;
+    let mut bytes = Vec::new();
+    file.take(wanted_bytes).read_to_end(&mut bytes).map_err(explain)?;
+
+    let is_cut = offset + (bytes.len() as u64) < size_bytes;
+    let (content, taken_bytes) = content(bytes, is_cut);
+    let end = offset + taken_bytes as u64;
+    let next = if end < size_bytes {
+        integer(end)
+    } else {
+        IOValue::new(false)
+    };
+    Ok(dictionary([
+        ("content", content),
+        ("size_bytes", integer(size_bytes)),
+        ("next", next),
+    ]))
+}
+
+/// Decides how many bytes to read of a file of `size_bytes`.
+fn range(
+    path: &Path,
+    size_bytes: u64,
+    offset: u64,
+    length: Option<u64>,
+) -> Result<u64, duet_runtime::driver::ToolFailure> {
+    let shown = path.display();
+    let Some(left_bytes) = size_bytes.checked_sub(offset) else {
+        let message = format!("offset {offset} is beyond the end of `{shown}`, which has {size_bytes} bytes");
+        return Err(Kind::BadArgument.with(
+            message,
+            [
+                ("field", IOValue::symbol("offset")),
+                ("size-bytes", integer(size_bytes)),
+            ],
+        ));
+    };
+    let wanted_bytes = length.map_or(left_bytes, |length| length.min(left_bytes));
+    if wanted_bytes > READ_BYTES_MAX {
+        let message = format!(
+            "`{shown}`: {wanted_bytes} bytes are more than the {READ_BYTES_MAX} one call returns; read it in pieces, with `offset` and `length`"
+        );
+        let details = [
+            ("path", path_value(path)),
+            ("size-bytes", integer(size_bytes)),
+            ("limit-bytes", integer(READ_BYTES_MAX)),
+        ];
+        return Err(Kind::OutputLimit.with(message, details));
+    }
+    Ok(wanted_bytes)
+}

@@ -1,0 +1,452 @@
+//! The world as a run sees it: effects are performed, inputs come.
+//!
+//! INVARIANT: whatever was started and can be answered is answered exactly once, unless it is withdrawn; an answer names the effect it was given to,
+//! never a later one that has the same number after a rewind.
+//! It does not decide what is durable or who is waiting: the runtime hands over only what may happen.
+//! Read next: `tool.rs`.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, RequestId};
+use preserves::IOValue;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::ask::Question;
+use crate::console::Console;
+use crate::inlet::{Demand, Inlet, Wish};
+use crate::tool::arguments::integer;
+use crate::tool::failure::Kind;
+use crate::tool::{Context, Outcome, Registry, Tool};
+
+/// How long dropping the world waits for tools that are being stopped.
+const STOP_WAIT: Duration = Duration::from_secs(2);
+
+/// What a [`World`] is made of.
+pub struct Settings {
+    /// The tools that can be called.
+    pub tools: Registry,
+    /// How many tool calls run at the same time, at least 1; more wait their turn.
+    pub tool_calls_max: usize,
+    /// Where output goes.
+    pub console: Console,
+    /// Where the program's input comes from.
+    pub input: Box<dyn Read + Send>,
+    /// Who answers questions.
+    pub person: Person,
+    /// Answers given ahead, as they would be typed; used in order before the person is asked.
+    pub answers: Vec<String>,
+    /// Whether Ctrl-C becomes [`Input::Interrupt`] instead of ending the process.
+    pub is_interruptible: bool,
+}
+
+/// Where the person's answers come from.
+pub enum Person {
+    /// The person types on the program's input, which is a terminal.
+    AtInput,
+    /// The person types elsewhere: on a terminal while the input is a file or a pipe.
+    At(Box<dyn Read + Send>),
+    /// Nobody is there: questions stay open.
+    Away,
+}
+
+impl Person {
+    /// Finds the person of this process: at standard input, else at the controlling terminal, else nowhere.
+    pub fn find() -> Self {
+        if io::stdin().is_terminal() {
+            return Self::AtInput;
+        }
+        match File::open("/dev/tty") {
+            Ok(terminal) if io::stderr().is_terminal() => Self::At(Box::new(terminal)),
+            Ok(_) | Err(_) => Self::Away,
+        }
+    }
+}
+
+impl Settings {
+    /// Settings for this process: its standard streams, its person, Ctrl-C as input, eight tool calls at a time.
+    pub fn standard(tools: Registry, answers: Vec<String>) -> Self {
+        Self {
+            tools,
+            tool_calls_max: 8,
+            console: Console::standard(),
+            input: Box::new(io::stdin()),
+            person: Person::find(),
+            answers,
+            is_interruptible: true,
+        }
+    }
+}
+
+/// What the parts of the world tell the core.
+pub(crate) enum Report {
+    /// The effect with this key is answered.
+    Answered {
+        key: String,
+        request: RequestId,
+        input: Input,
+    },
+    /// The effect with this key will not be answered: the person has left the question open (end of file).
+    Unanswered { key: String, request: RequestId },
+    /// The person wants the run to stop.
+    Interrupt,
+}
+
+/// Performs effects on threads of its own and brings back inputs.
+pub struct World {
+    tools: Registry,
+    slots: Arc<Semaphore>,
+    console: Arc<Mutex<Console>>,
+    input: Lane,
+    person: Questions,
+    answers: VecDeque<String>,
+    /// What was started and can still be answered, with the key of the effect that started it.
+    open: BTreeMap<RequestId, String>,
+    reports: Receiver<Report>,
+    reporter: Sender<Report>,
+    is_output_close_known: bool,
+    calls: JoinSet<()>,
+    /// `None` only while the world is being dropped.
+    runtime: Option<Runtime>,
+}
+
+/// A stream that is read from the first time somebody waits for it.
+struct Lane {
+    inlet: Inlet,
+    source: Option<Box<dyn Read + Send>>,
+}
+
+enum Questions {
+    OnInput,
+    On(Lane),
+    Open,
+}
+
+impl World {
+    /// Makes a world. Nothing is read or written before the first effect.
+    ///
+    /// # Errors
+    /// If the operating system gives no threads or, with `is_interruptible`, no signals.
+    pub fn new(settings: Settings) -> io::Result<Self> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("duet-drivers")
+            .enable_all()
+            .build()?;
+        let (reporter, reports) = channel();
+        if settings.is_interruptible {
+            watch_interrupts(&runtime, reporter.clone())?;
+        }
+        let console = Arc::new(Mutex::new(settings.console));
+        let lane = |source| Lane {
+            inlet: Inlet::new(reporter.clone(), Arc::clone(&console)),
+            source: Some(source),
+        };
+        let input = lane(settings.input);
+        let person = match settings.person {
+            Person::AtInput => Questions::OnInput,
+            Person::At(terminal) => Questions::On(lane(terminal)),
+            Person::Away => Questions::Open,
+        };
+        Ok(Self {
+            tools: settings.tools,
+            slots: Arc::new(Semaphore::new(settings.tool_calls_max.max(1))),
+            console,
+            input,
+            person,
+            answers: settings.answers.into(),
+            open: BTreeMap::new(),
+            reports,
+            reporter,
+            is_output_close_known: false,
+            calls: JoinSet::new(),
+            runtime: Some(runtime),
+        })
+    }
+
+    /// The tools that can be called.
+    pub fn tools(&self) -> &Registry {
+        &self.tools
+    }
+
+    /// Says whether standard output was closed by its reader, as by `| head`; a run is then told to stop by [`Input::Interrupt`], and should end quietly.
+    pub fn is_output_closed(&self) -> bool {
+        self.console().is_output_closed()
+    }
+
+    fn console(&self) -> MutexGuard<'_, Console> {
+        self.console.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn perform_one(&mut self, effect: Effect) {
+        let Effect { request, key, kind } = effect;
+        match kind {
+            EffectKind::Tool { name, payload } => {
+                if self.begin(request, &key) {
+                    self.call(request, key, &name, payload);
+                }
+            }
+            EffectKind::Write { stream, bytes } => self.console().write(stream, &bytes),
+            EffectKind::Read { length_bytes_max } => {
+                if self.begin(request, &key) {
+                    self.read(Demand {
+                        request,
+                        key,
+                        wish: Wish::Bytes(length_bytes_max.max(1)),
+                    });
+                }
+            }
+            EffectKind::Ask { prompt } => {
+                if self.begin(request, &key) {
+                    self.ask(request, key, &prompt);
+                }
+            }
+            EffectKind::Withdraw => self.withdraw(request),
+            EffectKind::Log { text } => self.console().line(&text),
+            EffectKind::Progress { label, done, total } => self.console().progress(&label, done, total),
+        }
+    }
+
+    /// Notes that a request is open; `false` if this very effect was started before and is still under way.
+    ///
+    /// After a rewind another effect may have the number of one that is still under way: the earlier one then no longer waits for anything.
+    fn begin(&mut self, request: RequestId, key: &str) -> bool {
+        match self.open.insert(request, key.to_owned()) {
+            Some(before) if before == key => return false,
+            Some(_) => self.forget(request),
+            None => {}
+        }
+        true
+    }
+
+    fn call(&mut self, request: RequestId, key: String, name: &str, payload: IOValue) {
+        let tool = match self.tools.find(name) {
+            Ok(tool) => Arc::clone(tool),
+            Err(failure) => {
+                let input = Input::ToolResult {
+                    request,
+                    outcome: Err(failure),
+                };
+                return self.report(Report::Answered { key, request, input });
+            }
+        };
+        while self.calls.try_join_next().is_some() {}
+        let Some(runtime) = &self.runtime else { return };
+        let context = Context { key: key.clone() };
+        let mut promise = Promise {
+            reporter: self.reporter.clone(),
+            owed: Some((request, key)),
+        };
+        let slots = Arc::clone(&self.slots);
+        self.calls.spawn_on(
+            async move {
+                // The semaphore is never closed; without a slot the call would still be right, only early.
+                let _slot = slots.acquire_owned().await;
+                promise.keep(attend(tool, payload, context).await);
+            },
+            runtime.handle(),
+        );
+    }
+
+    fn ask(&mut self, request: RequestId, key: String, prompt: &IOValue) {
+        let question = Question::read(prompt);
+        if let Some(line) = self.answers.pop_front() {
+            match question.answer(&line) {
+                Ok(value) => {
+                    self.console().line(&format!("{}{line}", question.shown()));
+                    return self.report(Report::Answered {
+                        key,
+                        request,
+                        input: Input::Answer { request, value },
+                    });
+                }
+                Err(error) => self.console().line(&format!(
+                    "{}\nthe answer given ahead does not fit: {error}",
+                    question.shown()
+                )),
+            }
+        }
+        let demand = Demand {
+            request,
+            key,
+            wish: Wish::Answer(question),
+        };
+        match &mut self.person {
+            Questions::OnInput => self.read(demand),
+            Questions::On(lane) => lane.demand(self.runtime.as_ref(), demand),
+            Questions::Open => {
+                self.open.remove(&request);
+            }
+        }
+    }
+
+    fn read(&mut self, demand: Demand) {
+        self.input.demand(self.runtime.as_ref(), demand);
+    }
+
+    fn withdraw(&mut self, request: RequestId) {
+        self.open.remove(&request);
+        self.forget(request);
+    }
+
+    /// Takes away whoever waits for a stream under this number.
+    fn forget(&self, request: RequestId) {
+        self.input.inlet.forget(request);
+        if let Questions::On(lane) = &self.person {
+            lane.inlet.forget(request);
+        }
+    }
+
+    /// Adds a report of the core's own; its receiver lives as long as `self`.
+    fn report(&self, report: Report) {
+        let _ = self.reporter.send(report);
+    }
+
+    /// Takes a report; finds nothing in one that concerns nobody any more.
+    fn admit(&mut self, report: Report) -> Option<Input> {
+        match report {
+            Report::Interrupt => Some(Input::Interrupt),
+            Report::Unanswered { key, request } => {
+                self.close(request, &key);
+                None
+            }
+            Report::Answered { key, request, input } => self.close(request, &key).then_some(input),
+        }
+    }
+
+    /// Notes that an effect needs no answer any more; `false` if it did not need one before.
+    fn close(&mut self, request: RequestId, key: &str) -> bool {
+        let is_open = self.open.get(&request).is_some_and(|open| open == key);
+        if is_open {
+            self.open.remove(&request);
+        }
+        is_open
+    }
+}
+
+impl Drivers for World {
+    fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            self.perform_one(effect);
+        }
+        self.console().flush();
+        if !self.is_output_close_known && self.is_output_closed() {
+            self.is_output_close_known = true;
+            self.report(Report::Interrupt);
+        }
+    }
+
+    fn next_input(&mut self) -> Option<Input> {
+        loop {
+            if let Some(input) = self.poll_input() {
+                return Some(input);
+            }
+            if self.open.is_empty() {
+                return None;
+            }
+            // `self` holds a sender, so that the channel cannot have ended.
+            let report = self.reports.recv().ok()?;
+            if let Some(input) = self.admit(report) {
+                return Some(input);
+            }
+        }
+    }
+
+    fn poll_input(&mut self) -> Option<Input> {
+        loop {
+            let report = self.reports.try_recv().ok()?;
+            if let Some(input) = self.admit(report) {
+                return Some(input);
+            }
+        }
+    }
+}
+
+impl Drop for World {
+    /// Stops the tools that are under way, kills their processes, and leaves the terminal clean.
+    fn drop(&mut self) {
+        self.input.inlet.close();
+        if let Questions::On(lane) = &self.person {
+            lane.inlet.close();
+        }
+        self.console().finish();
+        if let Some(runtime) = self.runtime.take() {
+            let _ = runtime.block_on(async { timeout(STOP_WAIT, self.calls.shutdown()).await });
+            // A thread may be waiting for a key that is never pressed; it ends with the process.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Lane {
+    fn demand(&mut self, runtime: Option<&Runtime>, demand: Demand) {
+        self.inlet.demand(demand);
+        if let Some(runtime) = runtime
+            && let Some(source) = self.source.take()
+        {
+            let inlet = self.inlet.clone();
+            runtime.spawn_blocking(move || inlet.serve(source));
+        }
+    }
+}
+
+/// Calls a tool within the time it is given.
+async fn attend(tool: Arc<dyn Tool>, payload: IOValue, context: Context) -> Outcome {
+    let call = tool.call(payload, context);
+    let Some(limit_ms) = tool.description().timeout_ms else {
+        return call.await;
+    };
+    timeout(Duration::from_millis(limit_ms), call)
+        .await
+        .unwrap_or_else(|_| {
+            let message = format!(
+                "{} gave no answer within {limit_ms} ms; it may still take effect",
+                tool.description().name
+            );
+            Err(Kind::Timeout.with(message, [("timeout-ms", integer(limit_ms))]))
+        })
+}
+
+/// A result that is owed; if the tool panics, a failure is given in its place.
+struct Promise {
+    reporter: Sender<Report>,
+    owed: Option<(RequestId, String)>,
+}
+
+impl Promise {
+    fn keep(&mut self, outcome: Outcome) {
+        if let Some((request, key)) = self.owed.take() {
+            // The core may be gone already.
+            let _ = self.reporter.send(Report::Answered {
+                key,
+                request,
+                input: Input::ToolResult { request, outcome },
+            });
+        }
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        self.keep(Err(Kind::Failed.because("the tool broke down")));
+    }
+}
+
+/// Turns every Ctrl-C into a report. The handler is in place when this returns.
+fn watch_interrupts(runtime: &Runtime, reporter: Sender<Report>) -> io::Result<()> {
+    let _guard = runtime.enter();
+    let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
+    runtime
+        .spawn(async move { while interrupts.recv().await.is_some() && reporter.send(Report::Interrupt).is_ok() {} });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
