@@ -8,6 +8,7 @@ pub mod world;
 
 pub mod ask;
 pub mod console;
+mod dispatch;
 mod inlet;
 mod progress;
 

@@ -3,31 +3,23 @@
 //! INVARIANT: whatever was started and can be answered is answered exactly once, unless it is withdrawn; an answer names the effect it was given to,
 //! never a later one that has the same number after a rewind.
 //! It does not decide what is durable or who is waiting: the runtime hands over only what may happen.
-//! Read next: `tool.rs`.
+//! Read next: `dispatch.rs`.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, RequestId};
 use preserves::IOValue;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
-use tokio::time::timeout;
 
 use crate::ask::Question;
 use crate::console::Console;
+use crate::dispatch::{Dispatch, Job};
 use crate::inlet::{Demand, Inlet, Wish};
-use crate::tool::arguments::integer;
-use crate::tool::failure::Kind;
-use crate::tool::{Context, Outcome, Registry, Tool};
-
-/// How long dropping the world waits for tools that are being stopped.
-const STOP_WAIT: Duration = Duration::from_secs(2);
+use crate::tool::Registry;
 
 /// What a [`World`] is made of.
 pub struct Settings {
@@ -102,7 +94,6 @@ pub(crate) enum Report {
 /// Performs effects on threads of its own and brings back inputs.
 pub struct World {
     tools: Registry,
-    slots: Arc<Semaphore>,
     console: Arc<Mutex<Console>>,
     input: Lane,
     person: Questions,
@@ -112,9 +103,14 @@ pub struct World {
     reports: Receiver<Report>,
     reporter: Sender<Report>,
     is_output_close_known: bool,
-    calls: JoinSet<()>,
     /// `None` only while the world is being dropped.
-    runtime: Option<Runtime>,
+    engine: Option<Engine>,
+}
+
+/// What runs beside the core.
+struct Engine {
+    runtime: Runtime,
+    calls: Dispatch,
 }
 
 /// A stream that is read from the first time somebody waits for it.
@@ -144,6 +140,8 @@ impl World {
         if settings.is_interruptible {
             watch_interrupts(&runtime, reporter.clone())?;
         }
+        let calls = Dispatch::new(&runtime, settings.tool_calls_max, reporter.clone());
+        let engine = Engine { runtime, calls };
         let console = Arc::new(Mutex::new(settings.console));
         let lane = |source| Lane {
             inlet: Inlet::new(reporter.clone(), Arc::clone(&console)),
@@ -157,7 +155,6 @@ impl World {
         };
         Ok(Self {
             tools: settings.tools,
-            slots: Arc::new(Semaphore::new(settings.tool_calls_max.max(1))),
             console,
             input,
             person,
@@ -166,8 +163,7 @@ impl World {
             reports,
             reporter,
             is_output_close_known: false,
-            calls: JoinSet::new(),
-            runtime: Some(runtime),
+            engine: Some(engine),
         })
     }
 
@@ -237,22 +233,14 @@ impl World {
                 return self.report(Report::Answered { key, request, input });
             }
         };
-        while self.calls.try_join_next().is_some() {}
-        let Some(runtime) = &self.runtime else { return };
-        let context = Context { key: key.clone() };
-        let mut promise = Promise {
-            reporter: self.reporter.clone(),
-            owed: Some((request, key)),
-        };
-        let slots = Arc::clone(&self.slots);
-        self.calls.spawn_on(
-            async move {
-                // The semaphore is never closed; without a slot the call would still be right, only early.
-                let _slot = slots.acquire_owned().await;
-                promise.keep(attend(tool, payload, context).await);
-            },
-            runtime.handle(),
-        );
+        if let Some(engine) = &self.engine {
+            engine.calls.start(Job {
+                request,
+                key,
+                tool,
+                payload,
+            });
+        }
     }
 
     fn ask(&mut self, request: RequestId, key: String, prompt: &IOValue) {
@@ -280,7 +268,7 @@ impl World {
         };
         match &mut self.person {
             Questions::OnInput => self.read(demand),
-            Questions::On(lane) => lane.demand(self.runtime.as_ref(), demand),
+            Questions::On(lane) => lane.demand(self.engine.as_ref(), demand),
             Questions::Open => {
                 self.open.remove(&request);
             }
@@ -288,7 +276,7 @@ impl World {
     }
 
     fn read(&mut self, demand: Demand) {
-        self.input.demand(self.runtime.as_ref(), demand);
+        self.input.demand(self.engine.as_ref(), demand);
     }
 
     fn withdraw(&mut self, request: RequestId) {
@@ -377,8 +365,8 @@ impl Drop for World {
             lane.inlet.close();
         }
         self.console().finish();
-        if let Some(runtime) = self.runtime.take() {
-            let _ = runtime.block_on(async { timeout(STOP_WAIT, self.calls.shutdown()).await });
+        if let Some(Engine { runtime, calls }) = self.engine.take() {
+            calls.stop(&runtime);
             // A thread may be waiting for a key that is never pressed; it ends with the process.
             runtime.shutdown_background();
         }
@@ -386,56 +374,14 @@ impl Drop for World {
 }
 
 impl Lane {
-    fn demand(&mut self, runtime: Option<&Runtime>, demand: Demand) {
+    fn demand(&mut self, engine: Option<&Engine>, demand: Demand) {
         self.inlet.demand(demand);
-        if let Some(runtime) = runtime
+        if let Some(engine) = engine
             && let Some(source) = self.source.take()
         {
             let inlet = self.inlet.clone();
-            runtime.spawn_blocking(move || inlet.serve(source));
+            engine.runtime.spawn_blocking(move || inlet.serve(source));
         }
-    }
-}
-
-/// Calls a tool within the time it is given.
-async fn attend(tool: Arc<dyn Tool>, payload: IOValue, context: Context) -> Outcome {
-    let call = tool.call(payload, context);
-    let Some(limit_ms) = tool.description().timeout_ms else {
-        return call.await;
-    };
-    timeout(Duration::from_millis(limit_ms), call)
-        .await
-        .unwrap_or_else(|_| {
-            let message = format!(
-                "{} gave no answer within {limit_ms} ms; it may still take effect",
-                tool.description().name
-            );
-            Err(Kind::Timeout.with(message, [("timeout-ms", integer(limit_ms))]))
-        })
-}
-
-/// A result that is owed; if the tool panics, a failure is given in its place.
-struct Promise {
-    reporter: Sender<Report>,
-    owed: Option<(RequestId, String)>,
-}
-
-impl Promise {
-    fn keep(&mut self, outcome: Outcome) {
-        if let Some((request, key)) = self.owed.take() {
-            // The core may be gone already.
-            let _ = self.reporter.send(Report::Answered {
-                key,
-                request,
-                input: Input::ToolResult { request, outcome },
-            });
-        }
-    }
-}
-
-impl Drop for Promise {
-    fn drop(&mut self) {
-        self.keep(Err(Kind::Failed.because("the tool broke down")));
     }
 }
 

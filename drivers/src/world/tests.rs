@@ -6,13 +6,15 @@
 
 use std::io::Write;
 use std::sync::mpsc;
+use std::time::Duration;
 
 use duet_runtime::driver::Stream;
 use indicatif::ProgressDrawTarget;
 
 use super::*;
 use crate::tool::scripted::Scripted;
-use crate::tool::{Call, Description};
+
+use crate::tool::{Call, Context, Description, Tool};
 
 /// What was written to a stream.
 #[derive(Clone, Default)]
@@ -191,6 +193,15 @@ fn a_tool_that_is_not_there_is_a_failure() {
 #[test]
 fn a_tool_that_takes_too_long_or_panics_is_a_failure() {
     struct Broken(Scripted);
+    struct Shattered(Scripted);
+    impl Tool for Shattered {
+        fn description(&self) -> &Description {
+            self.0.description()
+        }
+        fn call(&self, _payload: IOValue, _context: Context) -> Call {
+            panic!("a bug in a tool")
+        }
+    }
     impl Tool for Broken {
         fn description(&self) -> &Description {
             self.0.description()
@@ -202,7 +213,12 @@ fn a_tool_that_takes_too_long_or_panics_is_a_failure() {
     let slow = Scripted::new("slow")
         .described(crate::tool::EffectClass::Pure, true, Some(20))
         .reply(60_000, Ok(text("late")));
-    let mut world = quiet(Registry::default().with(slow).with(Broken(Scripted::new("broken"))));
+    let mut world = quiet(
+        Registry::default()
+            .with(slow)
+            .with(Broken(Scripted::new("broken")))
+            .with(Shattered(Scripted::new("shattered"))),
+    );
     world.perform(vec![call(1, "slow")]);
     check_failure(
         world.next_input(),
@@ -212,6 +228,9 @@ fn a_tool_that_takes_too_long_or_panics_is_a_failure() {
     );
     world.perform(vec![call(2, "broken")]);
     check_failure(world.next_input(), 2, "failed", "the tool broke down");
+    world.perform(vec![call(3, "shattered"), call(4, "broken")]);
+    check_failure(world.next_input(), 3, "failed", "the tool broke down");
+    check_failure(world.next_input(), 4, "failed", "the tool broke down");
 }
 
 #[test]

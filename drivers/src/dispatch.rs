@@ -1,0 +1,127 @@
+//! Tool calls under way: started in order, so many at a time, each answered.
+//!
+//! INVARIANT: calls start in the order in which they were handed over, and each is answered exactly once, even if the tool panics.
+//! It does not know which calls are still wanted: `world.rs` does.
+//! Read next: `tool.rs`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use duet_runtime::driver::{Input, RequestId};
+use preserves::IOValue;
+use tokio::runtime::Runtime;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
+
+use crate::tool::arguments::integer;
+use crate::tool::failure::Kind;
+use crate::tool::{Call, Context, Outcome, Tool};
+use crate::world::Report;
+
+/// How long [`Dispatch::stop`] waits for calls that are being abandoned.
+const STOP_WAIT: Duration = Duration::from_secs(2);
+
+/// A call to be made.
+pub(crate) struct Job {
+    pub(crate) request: RequestId,
+    pub(crate) key: String,
+    pub(crate) tool: Arc<dyn Tool>,
+    pub(crate) payload: IOValue,
+}
+
+/// The calls of one world.
+pub(crate) struct Dispatch {
+    jobs: mpsc::UnboundedSender<Job>,
+    /// Dropped to stop; nothing is ever sent.
+    going: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Dispatch {
+    /// Makes ready for calls, of which `calls_max`, at least 1, run at the same time.
+    pub(crate) fn new(runtime: &Runtime, calls_max: usize, reports: Sender<Report>) -> Self {
+        let (jobs, queue) = mpsc::unbounded_channel();
+        let (going, stopped) = oneshot::channel();
+        let task = runtime.spawn(make_calls(queue, stopped, calls_max.max(1), reports));
+        Self { jobs, going, task }
+    }
+
+    /// Hands over a call.
+    pub(crate) fn start(&self, job: Job) {
+        // The other end is there until `stop`.
+        let _ = self.jobs.send(job);
+    }
+
+    /// Abandons all calls; when it returns, what they hold (processes, files) is let go, unless that takes unduly long.
+    pub(crate) fn stop(self, runtime: &Runtime) {
+        drop(self.going);
+        let _ = runtime.block_on(async { timeout(STOP_WAIT, self.task).await });
+    }
+}
+
+async fn make_calls(
+    mut jobs: mpsc::UnboundedReceiver<Job>,
+    mut stopped: oneshot::Receiver<()>,
+    calls_max: usize,
+    reports: Sender<Report>,
+) {
+    let mut calls = JoinSet::new();
+    loop {
+        tokio::select! {
+            _ = &mut stopped => break,
+            Some(job) = jobs.recv(), if calls.len() < calls_max => {
+                let mut promise = Promise { reports: reports.clone(), owed: Some((job.request, job.key.clone())) };
+                let context = Context { key: job.key };
+                // A panic here would take all other calls with it; the broken promise tells of it.
+                let Ok(call) = catch_unwind(AssertUnwindSafe(|| job.tool.call(job.payload, context))) else { continue };
+                calls.spawn(async move { promise.keep(attend(&*job.tool, call).await) });
+            }
+            Some(_) = calls.join_next() => {}
+        }
+    }
+    calls.shutdown().await;
+}
+
+/// Waits for a call within the time it is given.
+async fn attend(tool: &dyn Tool, call: Call) -> Outcome {
+    let Some(limit_ms) = tool.description().timeout_ms else {
+        return call.await;
+    };
+    timeout(Duration::from_millis(limit_ms), call)
+        .await
+        .unwrap_or_else(|_| {
+            let message = format!(
+                "{} gave no answer within {limit_ms} ms; it may still take effect",
+                tool.description().name
+            );
+            Err(Kind::Timeout.with(message, [("timeout-ms", integer(limit_ms))]))
+        })
+}
+
+/// A result that is owed; if it is never given, a failure is given in its place.
+struct Promise {
+    reports: Sender<Report>,
+    owed: Option<(RequestId, String)>,
+}
+
+impl Promise {
+    fn keep(&mut self, outcome: Outcome) {
+        if let Some((request, key)) = self.owed.take() {
+            // The core may be gone already.
+            let _ = self.reports.send(Report::Answered {
+                key,
+                request,
+                input: Input::ToolResult { request, outcome },
+            });
+        }
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        self.keep(Err(Kind::Failed.because("the tool broke down")));
+    }
+}
