@@ -25,28 +25,26 @@ use duet_modules::source::Embedded;
 const SUPPLIED: &[&str] = &[
     "%await",
     "%exit",
-    "%read-console",
-    "%write-console!",
+    "%console-read",
+    "%console-write",
     "assert!",
-    "attach-entity!",
     "command-line",
     "current-actor",
     "current-facet",
     "current-jiffy",
     "current-second",
-    "detach-entity!",
     "generate-request-id!",
     "invoke-tool!",
     "jiffies-per-second",
     "log!",
+    "message!",
     "on-stop",
+    "progress!",
     "retract!",
     "send!",
     "spawn",
-    "spawn-entity!",
     "spawn-facet!",
     "stop-facet!",
-    "sync!",
     "unwatch",
     "update!",
     "watch",
@@ -125,11 +123,11 @@ impl Session {
 
     fn answer(&mut self, primitive: u32, arguments: &[Value]) -> Value {
         match self.code.primitives()[primitive as usize].name {
-            "%read-console" => {
+            "%console-read" => {
                 let line = self.input.pop().unwrap_or_default();
                 self.instance.heap.bytevector(line.as_bytes()).unwrap()
             }
-            "%write-console!" => {
+            "%console-write" => {
                 self.output.extend(self.instance.heap.raw_bytes(arguments[1]));
                 Value::UNSPECIFIED
             }

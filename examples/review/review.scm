@@ -15,7 +15,7 @@
 ;;; Files
 
 (define (source-files)
-  (let ((entries (call-tool 'workspace 'list (dictionary 'recursive #t))))
+  (let ((entries (call-tool 'reviewer 'workspace/list (dictionary 'recursive #t))))
     (let loop ((entries entries) (paths '()))
       (if (null? entries)
           (reverse paths)
@@ -40,7 +40,7 @@
 (define (review-file path)
   (let ((content
          (guard (failure ((condition? failure) failure))
-           (dictionary-ref (call-tool 'workspace 'read (dictionary 'path path)) 'content))))
+           (dictionary-ref (call-tool 'reviewer 'workspace/read (dictionary 'path path)) 'content))))
     (assert!
      (cond ((string? content) (record 'measured path (measure content)))
            ((condition? content) (record 'unread path (condition-message content)))
@@ -172,7 +172,7 @@
            (verdict (decide (+ (length long) (length notes) (length repeated))))
            (name (if (string-prefix? "accepted" verdict) "accepted.md" "returned.md"))
            (path (string-append report-folder "/" name)))
-      (call-tool 'workspace 'write (dictionary 'path path 'content (report verdict long notes repeated)))
+      (call-tool 'reviewer 'workspace/write (dictionary 'path path 'content (report verdict long notes repeated)))
       (display (string-append "The report is in " path ": " verdict "."))
       (newline))))
 

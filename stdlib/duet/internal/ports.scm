@@ -7,18 +7,21 @@
 ;;;> The port for messages about errors.
 (define current-error-port (make-parameter (%console-port 2)))
 
+;;; How much the console is asked for at once.
+(define %console-read-bytes 65536)
+
 ;;; A reading primitive answers #f while the port's buffer does not hold enough. Only a console port can lack data;
-;;; the runtime's %read-console suspends the fiber until there are bytes, none of them at the end of the input.
+;;; the runtime's %console-read suspends the fiber until there are bytes, none of them at the end of the input.
 (define (%reading read port)
   (or (read port)
       (begin
-        (%port-supply! port (%read-console (%port-stream port)))
+        (%port-supply! port (%console-read %console-read-bytes))
         (%reading read port))))
 
 ;;; Hands what a console port has buffered to the runtime, if the port wants that or it is forced.
 (define (%emit port force?)
   (let ((bytes (%port-take-pending! port force?)))
-    (if bytes (%write-console! (%port-stream port) bytes))))
+    (if bytes (%console-write (%port-stream port) bytes))))
 
 (define-syntax define-reader
   (syntax-rules ()
