@@ -42,6 +42,8 @@ pub struct SchemePrograms {
     host_start: usize,
     expander: Expander,
     program: IOValue,
+    /// What `command-line` returns.
+    command_line: Vec<String>,
     /// The units of the main program, in the order of evaluation.
     units: Vec<usize>,
 }
@@ -57,6 +59,8 @@ pub struct Source<'a> {
     pub name: &'a str,
     /// Its text.
     pub text: &'a str,
+    /// What `command-line` returns: the program's name and its arguments. Part of the run's first record.
+    pub arguments: Vec<String>,
     /// What a program without `import` sees.
     pub default_imports: Vec<LibraryName>,
 }
@@ -113,6 +117,7 @@ impl SchemePrograms {
             host_start,
             expander,
             program,
+            command_line: source.arguments.clone(),
             units: Vec::new(),
         };
         for unit in &expansion.units {
@@ -207,6 +212,7 @@ impl SchemePrograms {
             return Ok(None);
         };
         let mut call = Call::new(procedure, &mut body.instance, &self.code, turn, &arguments);
+        call.command_line = &self.command_line;
         let reply = (procedure.body)(&mut call);
         match reply {
             Ok(Reply::Value(value)) => self.machine.resume(value),

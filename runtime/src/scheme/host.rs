@@ -136,6 +136,7 @@ pub(super) struct Call<'a> {
     pub(super) code: &'a CodeSpace,
     pub(super) turn: &'a mut Activation,
     pub(super) arguments: &'a [Value],
+    pub(super) command_line: &'a [String],
 }
 
 impl<'a> Call<'a> {
@@ -152,6 +153,7 @@ impl<'a> Call<'a> {
             code,
             turn,
             arguments,
+            command_line: &[],
         }
     }
 

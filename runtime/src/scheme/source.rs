@@ -34,10 +34,11 @@ pub struct Program {
 struct ProgramRecord {
     name: String,
     text: BlobHash,
+    arguments: Vec<String>,
     default_imports: Vec<Vec<String>>,
     sources: Vec<SourceRecord>,
 }
-codec_struct!(ProgramRecord "scheme" { name, text, default_imports, sources });
+codec_struct!(ProgramRecord "scheme" { name, text, arguments, default_imports, sources });
 
 /// A text that a program needed besides its own.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,6 +184,7 @@ fn describe(source: &Source<'_>, found: Vec<(Vec<String>, SourceText)>) -> Resul
     let record = ProgramRecord {
         name: source.name.to_owned(),
         text: pinned[0].hash(),
+        arguments: source.arguments.clone(),
         default_imports: source.default_imports.iter().map(parts).collect(),
         sources,
     };
@@ -225,6 +227,7 @@ pub(super) fn pinned(
     let source = Source {
         name: &record.name,
         text: &text,
+        arguments: record.arguments,
         default_imports,
     };
     let (mut programs, _) = SchemePrograms::expand(&source, &mut Pinned(sources)).map_err(|(error, _)| error)?;

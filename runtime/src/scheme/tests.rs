@@ -30,6 +30,7 @@ fn world(text: &str, capabilities: &[&str], policy: SnapshotPolicy) -> World<Sch
     let source = Source {
         name: "test.scm",
         text,
+        arguments: Vec::new(),
         default_imports: vec![kernel],
     };
     let compiled = SchemePrograms::compile(&source, &mut NoLibraries);

@@ -56,6 +56,16 @@ host_procedures! {
         Ok(answer(request))
     };
 
+    /// The program's name and arguments, a list of strings.
+    "command-line" "" [0, 0] => |call| {
+        let mut list = Value::NIL;
+        for argument in call.command_line.iter().rev() {
+            let argument = call.instance.heap.string(argument)?;
+            list = call.instance.heap.cons(argument, list)?;
+        }
+        Ok(Reply::Value(list))
+    };
+
     /// Seconds since 1970, as the clock of the world says when it is asked; a replay is told the same.
     "current-second" "" [0, 0] => |call| ask_tool(call, "clock/second");
 
