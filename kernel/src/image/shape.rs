@@ -106,10 +106,8 @@ fn has_sound_frames(heap: &Heap, code: &dyn CodeNames, segment: Value) -> bool {
             return false;
         }
         let start = remaining - words;
-        let registers = (start..remaining - 1).map(|register| heap.field(frames, register));
-        if !code.accepts_frame(heap, point.payload(), heap.field(frames, start))
-            || !registers.into_iter().all(may_be_field)
-        {
+        // Registers that are read no more may hold anything, also return points of calls that are over.
+        if !code.accepts_frame(heap, point.payload(), heap.field(frames, start)) {
             return false;
         }
         remaining = start;
