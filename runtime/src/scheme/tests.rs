@@ -79,11 +79,11 @@ fn assertions_are_watched() {
         (retract! newer)
         (retract! newer)
         (message! (record 'p #t))";
-    let expected = "<added (1) #<opaque>>
-        <added ((a \"b\" 2.5)) #<opaque>>
-        <removed (1) #<opaque>>
-        <removed ((a \"b\" 2.5)) #<opaque>>
-        <message (#t)>";
+    let expected = "#[added (1) #<opaque 1:2>]
+        #[added ((a \"b\" 2.5)) #<opaque 1:4>]
+        #[removed (1) #<opaque 1:2>]
+        #[removed ((a \"b\" 2.5)) #<opaque 1:4>]
+        #[message (#t)]";
     check(program, expected);
 }
 
@@ -105,5 +105,116 @@ fn waits_resume_with_what_they_waited_for() {
         (yield)
         (yield)
         (assert! (record 'last))";
-    check(program, "<go 1>\n <job 2 b>\n (1 . <signal scoped 7 payload>)\n <last>");
+    check(
+        program,
+        "#[go 1]\n #[job 2 b]\n (1 . #[signal scoped 7 payload])\n #[last]",
+    );
+}
+
+#[test]
+fn tools_and_people_answer() {
+    let program = "
+        (define tag (invoke-tool! 'worker 'workspace/read (record 'path \"a.txt\") ':tag \"read\"))
+        (log! tag)
+        (log! (%await (record 'tool-result ':tag tag) #f))
+        (log! (%await (record 'user-input ':prompt '(which one?)) #f))
+        (log! (%console-read 10))
+        (%console-write 1 (bytevector 104 105))
+        (log! (current-second))";
+    let answers = [Ok("\"text\""), Ok("second"), Ok("#\"x\""), Ok("17.5")];
+    let expected = "*workspace/read <path \"a.txt\">
+        read
+        text
+        ?[which, one?]
+        second
+        <10
+        #u8(35 91 101 65 93)
+        >hi
+        *clock/second #f
+        17.5";
+    check_answered(program, &answers, expected);
+}
+
+#[test]
+fn a_failing_tool_raises_where_it_is_awaited() {
+    let program = "
+        (define tag (invoke-tool! 'worker \"shell\" 1))
+        (%await (record 'tool-result ':tag tag) #f)";
+    let expected = "*shell 1
+        failed: timeout: it did not work
+        Ended { code: 1 }";
+    check_answered(program, &[Err("timeout")], expected);
+}
+
+#[test]
+fn facets_stop_with_their_hooks() {
+    let program = "
+        (watch (pattern (p $x)) (lambda (event) (log! event)))
+        (define outer (spawn-facet!))
+        (spawn (lambda ()
+          (assert! (record 'p 'inside))
+          (on-stop (lambda () (log! \"stopping\")))
+          (spawn (lambda () (%await (record 'signal 'never) #f) (log! \"never\")) (spawn-facet!)))
+          outer)
+        (yield)
+        (yield)
+        (stop-facet! outer)
+        (log! \"stopped\")";
+    let expected = "#[added (inside) #<opaque 1:2>]
+        stopping
+        stopped
+        #[removed (inside) #<opaque 1:2>]";
+    check(program, expected);
+}
+
+#[test]
+fn a_long_computation_is_cut_into_turns_and_resumed_from_each() {
+    let program = "
+        (define (count n total) (if (= n 0) total (count (- n 1) (+ total n))))
+        (log! (count 2000 0))";
+    check(program, "2001000");
+}
+
+#[test]
+fn an_error_undoes_the_heap_to_the_last_commit() {
+    let program = "
+        (define cell (vector 1))
+        (define (show) (log! (vector-ref cell 0)))
+        (watch (pattern (go)) (lambda (event) (vector-set! cell 0 2) (show)))
+        (message! (record 'go))
+        (yield)
+        (yield)
+        (vector-set! cell 0 3)
+        (car cell)";
+    let expected = "2
+        failed: wrong-type: argument 1 of car must be a pair [3]
+        Ended { code: 1 }";
+    check(program, expected);
+}
+
+#[test]
+fn values_that_cannot_leave_are_refused() {
+    let program = "(assert! (record 'p (list 1 car)))";
+    let expected = "failed: not-serializable: field 0 of record p, element 1: a procedure cannot leave; send its name
+        Ended { code: 1 }";
+    check(program, expected);
+}
+
+#[test]
+fn what_was_not_granted_is_denied_before_it_happens() {
+    let mut world = world(
+        "(log! 1) (invoke-tool! 'r 'shell 1)",
+        &["workspace/*"],
+        SnapshotPolicy::default(),
+    );
+    world.check(
+        "failed: capability-denied: invoke-tool!: the capability `shell` was not granted shell\n Ended { code: 1 }",
+    );
+}
+
+#[test]
+fn the_exit_code_is_the_programs() {
+    check("(log! 1) (%exit 7)", "1\n Ended { code: 7 }");
+    check("(%exit #f)", "Ended { code: 1 }");
+    check("(%exit #t) (log! 1)", "");
 }
