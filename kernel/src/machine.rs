@@ -29,6 +29,8 @@ use frame::Hot;
 const STACK_WORDS: usize = 64 * 1024;
 /// Words beyond that for the pseudo frames of interrupts and conditions.
 const SLACK_WORDS: usize = 70 * 1024;
+/// How far the pseudo frames of interrupts and conditions reach beyond the part of the stack in use.
+const OVERRUN_WORDS: usize = 8;
 /// By how much the part of the stack in use grows at a time, in words.
 const STACK_STEP_WORDS: usize = 1024;
 /// The most arguments a call may pass.
@@ -113,6 +115,9 @@ impl Machine {
 
     /// Drops whatever computation is on the stack.
     pub fn clear(&mut self, instance: &mut Instance) {
+        // Later frames must not find words of another instance, or of a turn that was undone, in registers they do not write.
+        self.stack[..self.soft_limit + OVERRUN_WORDS].fill(Value::ZERO);
+        self.soft_limit = STACK_STEP_WORDS;
         self.empty_stack();
         self.remaining = 0;
         self.state = State::Idle;

@@ -281,3 +281,19 @@ fn errors_name_what_failed() {
         "the memory limit is reached",
     );
 }
+
+/// Frames of one instance must not show words of another: a collection would follow them.
+#[test]
+fn instances_take_turns_on_one_machine() {
+    let mut first = Session::new(u64::MAX);
+    first
+        .evaluate("(define (build n) (if (= n 0) '() (cons (cons n n) (build (- n 1))))) (build 500)")
+        .unwrap();
+    let mut second = Session::new(u64::MAX);
+    std::mem::swap(&mut first.machine, &mut second.machine);
+    let churn = "(define (count l) (if (null? l) 0 (+ 1 (count (cdr l)))))
+                 (define (build n) (if (= n 0) '() (cons n (build (- n 1)))))
+                 (let loop ((i 0) (sum 0)) (if (= i 300) sum (loop (+ i 1) (+ sum (count (build 400))))))";
+    let value = second.evaluate(churn).unwrap();
+    assert_eq!(value.as_fixnum(), Some(120_000));
+}

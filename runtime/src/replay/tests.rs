@@ -11,7 +11,10 @@ use crate::run::{Rest, Step};
 use crate::script::world::{World, branch, run_id};
 use crate::script::{Scripts, parse};
 
-const NEVER: SnapshotPolicy = SnapshotPolicy { turns: u64::MAX, record_bytes: u64::MAX };
+const NEVER: SnapshotPolicy = SnapshotPolicy {
+    turns: u64::MAX,
+    record_bytes: u64::MAX,
+};
 
 /// A program with everything that can be in flight: messages, fibers, facets, another actor, tools, a question.
 const BUSY: &str = "main:
@@ -56,7 +59,14 @@ fn answers() -> [Result<&'static str, &'static str>; 4] {
 }
 
 fn busy() -> World<Scripts> {
-    let mut world = World::script(BUSY, &["*"], SnapshotPolicy { turns: 3, record_bytes: u64::MAX });
+    let mut world = World::script(
+        BUSY,
+        &["*"],
+        SnapshotPolicy {
+            turns: 3,
+            record_bytes: u64::MAX,
+        },
+    );
     world.drivers.answers = crate::script::world::read_answers(&answers());
     world
 }
@@ -74,9 +84,15 @@ fn a_run_reopened_after_any_turn_is_the_run_that_never_stopped() {
     let head = whole.run.head().expect("turns were taken").sequence.number();
     let (run, main) = (run_id(), branch("main"));
     for turn in 0..=head {
-        let source = Source { store: &whole.store, run: &run, branch: &main };
+        let source = Source {
+            store: &whole.store,
+            run: &run,
+            branch: &main,
+        };
         let states = [Snapshots::Use, Snapshots::Ignore].map(|snapshots| {
-            let restored = source.restore(Some(at(turn)), whole.programs(), snapshots).expect("it replays");
+            let restored = source
+                .restore(Some(at(turn)), whole.programs(), snapshots)
+                .expect("it replays");
             assert_eq!(restored.head().map(|tip| tip.sequence), Some(at(turn)));
             restored.state().encode()
         });
@@ -92,13 +108,23 @@ fn a_fork_at_any_turn_takes_what_is_in_flight_along() {
     let head = whole.run.head().expect("turns were taken").sequence.number();
     for turn in 0..=head {
         let name = branch(&format!("fork-{turn}"));
-        move_head(&mut whole.store, (&run_id(), &branch("main"), "test"), at(turn), Some(&name)).expect("it forks");
+        move_head(
+            &mut whole.store,
+            (&run_id(), &branch("main"), "test"),
+            at(turn),
+            Some(&name),
+        )
+        .expect("it forks");
         let mut fork = open(&mut whole, &name);
         let mut drivers = Answering::default();
         fork.drive(&mut whole.store, &mut drivers).expect("it goes on");
         assert_eq!(facts(&fork), expected, "forked at turn {turn}");
     }
-    let main = whole.store.head(&run_id(), &branch("main")).expect("the run is there").expect("the branch is there");
+    let main = whole
+        .store
+        .head(&run_id(), &branch("main"))
+        .expect("the run is there")
+        .expect("the branch is there");
     assert_eq!(main.sequence, at(head), "the forks left the branch alone");
 }
 
@@ -119,10 +145,19 @@ impl crate::driver::Drivers for Answering {
             match kind {
                 EffectKind::Tool { name, payload } => {
                     self.calls.push((name, key));
-                    self.inputs.push_back(Input::ToolResult { request, outcome: Ok(payload) });
+                    self.inputs.push_back(Input::ToolResult {
+                        request,
+                        outcome: Ok(payload),
+                    });
                 }
-                EffectKind::Ask { .. } => self.inputs.push_back(Input::Answer { request, value: true.encode() }),
-                EffectKind::Read { .. } => self.inputs.push_back(Input::Chunk { request, bytes: Vec::new() }),
+                EffectKind::Ask { .. } => self.inputs.push_back(Input::Answer {
+                    request,
+                    value: true.encode(),
+                }),
+                EffectKind::Read { .. } => self.inputs.push_back(Input::Chunk {
+                    request,
+                    bytes: Vec::new(),
+                }),
                 EffectKind::Write { .. }
                 | EffectKind::Withdraw
                 | EffectKind::Log { .. }
@@ -147,8 +182,19 @@ fn rewinding_moves_the_head_and_deletes_nothing() {
     let main = branch("main");
     let before = move_head(&mut world.store, (&run_id(), &main, "test"), at(4), None).expect("it moves");
     let before = before.expect("there was a head");
-    assert_eq!(world.store.head(&run_id(), &main).expect("there").expect("there").sequence, at(4));
-    assert!(world.store.record(&before.hash).is_ok(), "what was ahead is still there");
+    assert_eq!(
+        world
+            .store
+            .head(&run_id(), &main)
+            .expect("there")
+            .expect("there")
+            .sequence,
+        at(4)
+    );
+    assert!(
+        world.store.record(&before.hash).is_ok(),
+        "what was ahead is still there"
+    );
     let rewound = open(&mut world, &main);
     assert_eq!(rewound.head().map(|tip| tip.sequence), Some(at(4)));
     let beyond = move_head(&mut world.store, (&run_id(), &main, "test"), at(99), None);
@@ -170,8 +216,15 @@ fn a_call_in_flight_at_a_crash_is_repeated_under_its_key_or_answered_as_interrup
     let keys: Vec<String> = world.drivers.effects.iter().map(|effect| effect.key.clone()).collect();
     let mut reopened = open(&mut world, &branch("main"));
     let mut drivers = Answering::default();
-    assert_eq!(reopened.drive(&mut world.store, &mut drivers).expect("it goes on"), Rest::Ended { code: 0 });
-    assert_eq!(drivers.calls, [("workspace/read".to_owned(), keys[0].clone())], "only the repeatable call is repeated");
+    assert_eq!(
+        reopened.drive(&mut world.store, &mut drivers).expect("it goes on"),
+        Rest::Ended { code: 0 }
+    );
+    assert_eq!(
+        drivers.calls,
+        [("workspace/read".to_owned(), keys[0].clone())],
+        "only the repeatable call is repeated"
+    );
     let interrupted = world.turns("main").iter().any(|turn| {
         let is_interrupted = |event: &Event| matches!(event, Event::Answered { outcome: Err(fault), .. } if format!("{fault:?}").contains("interrupted"));
         turn.events.iter().any(is_interrupted)
@@ -182,7 +235,9 @@ fn a_call_in_flight_at_a_crash_is_repeated_under_its_key_or_answered_as_interrup
 #[test]
 fn a_question_is_put_again_under_the_same_id() {
     let mut world = World::script("main:\n ask \"name?\"\n show", &["*"], NEVER);
-    let Rest::Asking { questions } = world.drive() else { panic!("a person is asked") };
+    let Rest::Asking { questions } = world.drive() else {
+        panic!("a person is asked")
+    };
     let mut reopened = open(&mut world, &branch("main"));
     let effects = reopened.flush(&mut world.store).expect("nothing fails");
     let asked: Vec<_> = effects.iter().map(|effect| effect.request).collect();
@@ -193,9 +248,14 @@ fn a_question_is_put_again_under_the_same_id() {
 #[test]
 fn only_the_first_answer_counts() {
     let mut world = World::script("main:\n ask \"name?\"\n show got", &["*"], NEVER);
-    let Rest::Asking { questions } = world.drive() else { panic!("a person is asked") };
+    let Rest::Asking { questions } = world.drive() else {
+        panic!("a person is asked")
+    };
     for answer in ["first", "second"] {
-        world.run.deliver(Input::Answer { request: questions[0], value: answer.to_owned().encode() });
+        world.run.deliver(Input::Answer {
+            request: questions[0],
+            value: answer.to_owned().encode(),
+        });
     }
     world.drive();
     world.check_replay();
@@ -208,11 +268,18 @@ fn only_the_first_answer_counts() {
 fn effects_wait_for_the_disk() {
     let mut world = World::script("main:\n log a\n write b\n log c", &["*"], NEVER);
     while world.run.step().expect("it runs") == Step::Turn {}
-    assert_eq!(world.run.unflushed().map(|append| append.records.len()), Some(3), "turns run ahead");
+    assert_eq!(
+        world.run.unflushed().map(|append| append.records.len()),
+        Some(3),
+        "turns run ahead"
+    );
     let effects = world.run.flush(&mut world.store).expect("nothing fails");
     let kinds: Vec<_> = effects.into_iter().map(|effect| effect.kind).collect();
     let log = |text: &str| EffectKind::Log { text: text.to_owned() };
-    let written = EffectKind::Write { stream: crate::driver::Stream::Output, bytes: b"b".to_vec() };
+    let written = EffectKind::Write {
+        stream: crate::driver::Stream::Output,
+        bytes: b"b".to_vec(),
+    };
     assert_eq!(kinds, [log("a"), written, log("c")], "in the order of asking");
     assert!(world.run.unflushed().is_none());
 }
@@ -222,7 +289,10 @@ fn what_is_not_durable_is_not_performed() {
     let mut world = World::script("main:\n log a", &["*"], NEVER);
     while world.run.step().expect("it runs") == Step::Turn {}
     let mut stranger = MemoryStore::default();
-    assert!(matches!(world.run.flush(&mut stranger), Err(RunError::Store(_))), "the store does not know the run");
+    assert!(
+        matches!(world.run.flush(&mut stranger), Err(RunError::Store(_))),
+        "the store does not know the run"
+    );
     assert!(world.drivers.effects.is_empty());
 }
 
@@ -231,8 +301,15 @@ fn the_first_difference_is_named() {
     let mut world = World::script("main:\n log a\n yield\n assert h <p 1>", &["*"], NEVER);
     world.drive();
     let (run, main) = (run_id(), branch("main"));
-    let source = Source { store: &world.store, run: &run, branch: &main };
-    assert_eq!(source.check(world.programs()).expect("the same program does the same"), 2);
+    let source = Source {
+        store: &world.store,
+        run: &run,
+        branch: &main,
+    };
+    assert_eq!(
+        source.check(world.programs()).expect("the same program does the same"),
+        2
+    );
     let diverge = |script: &str| match source.check(Scripts(parse(script))) {
         Err(RunError::Divergence(divergence)) => divergence.to_string(),
         other => format!("{:?}", other.map_err(|error| error.to_string())),
@@ -262,7 +339,13 @@ fn forks_call_tools_under_keys_of_their_own() {
     let names = ["left", "right"].map(branch);
     world.run.flush(&mut world.store).expect("nothing fails");
     for name in &names {
-        move_head(&mut world.store, (&run_id(), &branch("main"), "test"), at(0), Some(name)).expect("it forks");
+        move_head(
+            &mut world.store,
+            (&run_id(), &branch("main"), "test"),
+            at(0),
+            Some(name),
+        )
+        .expect("it forks");
     }
     let keys = names.map(|name| {
         let mut fork = open(&mut world, &name);

@@ -10,7 +10,7 @@ use crate::number::{Number, NumberError};
 use crate::primitive::{Body, Context, Failure, Primitive};
 use crate::value::{Immediate, Value};
 
-use super::super::{ARGUMENTS_MAX, Hot, Outcome, STACK_STEP_WORDS};
+use super::super::{ARGUMENTS_MAX, Hot, OVERRUN_WORDS, Outcome, STACK_STEP_WORDS};
 use super::{Cold, Flow};
 
 impl Cold<'_> {
@@ -209,7 +209,7 @@ impl Cold<'_> {
         let end = self.machine.base + frame_words;
         collect(self.heap, &mut [&mut self.machine.stack[..end]]);
         // What lies above may refer to objects that have moved; later frames must not find it.
-        let limit = self.machine.soft_limit.max(end);
+        let limit = self.machine.soft_limit.max(end) + OVERRUN_WORDS;
         self.machine.stack[end..limit].fill(Value::ZERO);
         self.machine.soft_limit = (end + STACK_STEP_WORDS)
             .next_multiple_of(STACK_STEP_WORDS)
