@@ -5,5 +5,4 @@
 //! In suggested reading order.
 
 pub mod resolver;
-pub mod loader;
 pub mod source;

@@ -4,13 +4,16 @@
 //! Read next: `script.rs`.
 
 use duet_kernel::code::CodeSpace;
+use duet_kernel::compiler::compile;
+use duet_kernel::datum::Name;
+use duet_kernel::expander::{Expander, LibraryName, PrimitiveSignature};
 use duet_kernel::heap::kind::condition;
 use duet_kernel::heap::{Kind, Limits};
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::primitive::{Body, Primitive};
 use duet_kernel::printer::{Style, print};
 use duet_kernel::value::Value;
-use duet_modules::loader::{Loader, ProgramError};
+use duet_modules::resolver::Resolver;
 use duet_modules::source::Embedded;
 
 use super::script::{Evaluate, Raised};
@@ -24,18 +27,30 @@ pub(crate) struct Session {
     machine: Machine,
     instance: Instance,
     code: CodeSpace,
-    loader: Loader,
+    expander: Expander,
+    libraries: Resolver,
 }
 
 impl Session {
     pub(crate) fn new() -> Session {
         let code = CodeSpace::new(&host_primitives());
-        let loader = Loader::new(&code, vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
+        let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
+            name: Name::from(primitive.name),
+            minimum: primitive.least.into(),
+            maximum: primitive.most.map(usize::from),
+        });
+        let defaults = [["duet", "base"], ["duet", "dataspace"]];
+        let defaults = defaults.map(|parts| LibraryName {
+            parts: parts.map(Name::from).to_vec(),
+        });
+        let expander = Expander::new(signatures.collect::<Vec<_>>(), defaults.to_vec());
+        let libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
         Session {
             machine: Machine::new(),
             instance: Instance::new(LIMITS),
             code,
-            loader,
+            expander,
+            libraries,
         }
     }
 
@@ -100,25 +115,21 @@ impl Session {
 
 impl Evaluate for Session {
     fn evaluate(&mut self, text: &str) -> Result<String, Raised> {
-        let loaded = self
-            .loader
-            .interaction(&mut self.code, "script", text)
-            .map_err(|error| match error {
-                ProgramError::Source(diagnostics) => {
-                    let message = diagnostics
-                        .iter()
-                        .map(|diagnostic| format!("{}", diagnostic.kind))
-                        .collect::<Vec<_>>();
-                    Raised {
-                        kind: "syntax".into(),
-                        message: message.join("; "),
-                    }
+        let expansion = self
+            .expander
+            .expand_interaction("script", text, &mut self.libraries)
+            .map_err(|errors| {
+                let messages: Vec<_> = errors.iter().map(|error| error.kind.to_string()).collect();
+                Raised {
+                    kind: "syntax".into(),
+                    message: messages.join("; "),
                 }
-                error => host_error(&error),
             })?;
         let mut value = Value::UNSPECIFIED;
-        for unit in loaded.units {
-            value = self.run_unit(unit)?;
+        for unit in &expansion.units {
+            let compiled = compile(unit, &self.code).map_err(|error| host_error(&error))?;
+            let number = self.code.load(&compiled).map_err(|error| host_error(&error))?;
+            value = self.run_unit(number)?;
         }
         Ok(self.printed(value))
     }
