@@ -341,7 +341,7 @@ impl<'a> Printer<'a> {
                 let [class, id] = [0, 1].map(|field| self.heap.field(object, field));
                 write!(self.output, "#<opaque {class:?}:{id:?}>")
             }
-            Kind::Continuation | Kind::Parameter | Kind::Cell | Kind::Promise | Kind::Port => self.unreadable(kind),
+            Kind::Cell | Kind::Promise | Kind::Port => self.unreadable(kind),
             Kind::Frames | Kind::Link | Kind::PromptLink | Kind::Environment => self.unreadable(kind),
             Kind::NarrowCharacters | Kind::WideCharacters => self.unreadable(kind),
         }

@@ -166,7 +166,7 @@ impl Encoder<'_> {
             Kind::Flonum => self.writer.double(heap.as_flonum(object).unwrap_or_default()),
             Kind::Opaque => return self.reference(object),
             Kind::Ratio => return Err(self.refuse(Refusal::Ratio)),
-            Kind::Closure | Kind::Continuation | Kind::Parameter | Kind::Cell | Kind::Values | Kind::RecordType => {
+            Kind::Closure | Kind::Cell | Kind::Values | Kind::RecordType => {
                 return Err(self.refuse(Refusal::Object(kind)));
             }
             Kind::Promise | Kind::Condition | Kind::PromptTag | Kind::Frames | Kind::Link | Kind::PromptLink => {

@@ -76,12 +76,8 @@ macro_rules! kinds {
 
 // Stable code, name in messages, sameness.
 kinds! {
-    /// A procedure: its code word, then the captured values.
+    /// A procedure: its code word, then the captured values. Continuations are closures over blocks of the machine.
     Closure = 0x41, "closure", Identity;
-    /// A captured continuation; see [`continuation`].
-    Continuation = 0x42, "continuation", Identity;
-    /// A parameter object; see [`parameter`].
-    Parameter = 0x43, "parameter", Identity;
 
     /// A string: one field, the characters object it currently uses.
     String = 0x01, "string", Text;
@@ -154,30 +150,6 @@ impl Kind {
     pub const fn is_procedure(self) -> bool {
         self as u8 & PROCEDURE_BIT != 0
     }
-}
-
-/// Fields of a [`Kind::Continuation`].
-pub mod continuation {
-    /// The newest segment.
-    pub const LINK: usize = 0;
-    /// How many words of that segment count, a fixnum.
-    pub const LIMIT: usize = 1;
-    /// The winders in force.
-    pub const WINDERS: usize = 2;
-    /// The dynamic environment.
-    pub const DYNAMIC: usize = 3;
-    /// How many fields there are.
-    pub const LENGTH: usize = 4;
-}
-
-/// Fields of a [`Kind::Parameter`].
-pub mod parameter {
-    /// The value outside any `parameterize`.
-    pub const VALUE: usize = 0;
-    /// The converter, or `#f`.
-    pub const CONVERTER: usize = 1;
-    /// How many fields there are.
-    pub const LENGTH: usize = 2;
 }
 
 /// Fields of a [`Kind::Symbol`].
@@ -255,7 +227,7 @@ pub mod condition {
 pub mod link {
     /// The words of stack, a [`Kind::Frames`](super::Kind::Frames).
     pub const FRAMES: usize = 0;
-    /// How many words of the next segment count, a fixnum.
+    /// How many words of the segment count, from its first, a fixnum.
     pub const LIMIT: usize = 1;
     /// The next older segment, or `()`.
     pub const NEXT: usize = 2;
@@ -269,16 +241,14 @@ pub mod prompt_link {
     pub const TAG: usize = 0;
     /// The handler for an abort to it.
     pub const HANDLER: usize = 1;
-    /// How many words of the next segment count, a fixnum.
-    pub const LIMIT: usize = 2;
     /// The next older segment, or `()`.
-    pub const NEXT: usize = 3;
+    pub const NEXT: usize = 2;
     /// The winders in force outside the prompt.
-    pub const WINDERS: usize = 4;
+    pub const WINDERS: usize = 3;
     /// The dynamic environment outside the prompt.
-    pub const DYNAMIC: usize = 5;
+    pub const DYNAMIC: usize = 4;
     /// How many fields there are.
-    pub const LENGTH: usize = 6;
+    pub const LENGTH: usize = 5;
 }
 
 /// Fields of a [`Kind::Port`].

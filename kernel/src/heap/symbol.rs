@@ -161,7 +161,7 @@ impl Heap {
     }
 }
 
-/// The part of a text's hash that a symbol keeps: what fits a fixnum and leaves the low bits, which choose the slot.
+/// The part of a text's hash that a symbol keeps: the low bits, which choose the slot, as many as a fixnum has without its sign.
 fn hash_fixnum(hash: u64) -> Value {
     Value::length((hash & FIXNUM_MAX as u64) as usize)
 }

@@ -51,8 +51,6 @@ fn has_fields_of_kind(heap: &Heap, object: Value, kind: Kind, length: usize) -> 
     let is_count = |place: usize| field(place).as_fixnum().is_some_and(|count| count >= 0);
     match kind {
         Kind::Closure => length > 0 && field(0).is_immediate(Immediate::Code),
-        // The machine takes whatever carries the procedure tag for a closure.
-        Kind::Continuation | Kind::Parameter => false,
         Kind::String => length == 1 && is_characters(heap, field(0)),
         Kind::Symbol => {
             length == symbol::LENGTH
@@ -76,7 +74,7 @@ fn has_fields_of_kind(heap: &Heap, object: Value, kind: Kind, length: usize) -> 
         Kind::Link => {
             length == link::LENGTH && is(link::FRAMES, Kind::Frames) && is_link(link::NEXT) && is_count(link::LIMIT)
         }
-        Kind::PromptLink => length == prompt_link::LENGTH && is_link(prompt_link::NEXT) && is_count(prompt_link::LIMIT),
+        Kind::PromptLink => length == prompt_link::LENGTH && is_link(prompt_link::NEXT),
         Kind::Opaque => length == opaque::LENGTH && is_count(opaque::CLASS) && is_count(opaque::ID),
         Kind::Port => {
             let count = |place: usize| field(place).as_fixnum();

@@ -10,7 +10,7 @@ mod sizes;
 mod snapshots;
 
 use super::*;
-use crate::heap::kind::{condition, link, opaque, port};
+use crate::heap::kind::{condition, link, opaque, port, prompt_link};
 use crate::heap::{Heap, Limits};
 use crate::value::{Immediate, Value};
 

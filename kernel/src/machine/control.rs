@@ -1,10 +1,10 @@
 //! Continuations and prompts: segments of stack in the heap, and how control enters and leaves them.
 //!
 //! A segment is a [`Kind::Frames`] of the words between the bottom of the stack and the return point on top. The continuation below the stack is a chain, newest first, of
-//! [`Kind::Link`]s (a segment, how many of its words count, the next link) and [`Kind::PromptLink`]s, ending in `()`; the register `Continuation` holds its head and
+//! [`Kind::Link`]s (a segment, how many of its own words count, the next link) and [`Kind::PromptLink`]s, ending in `()`; the register `Continuation` holds its head and
 //! `Machine::remaining` how much of the first segment is left. Segments are never written, so any number of continuations share them.
 //! Shape chosen over copying the whole stack at each capture (cost grows with depth) and over heap-allocated frames (every call pays).
-//! INVARIANT: the head of the chain in a stored continuation counts wholly: `Link`'s limit is what is left of it.
+//! INVARIANT: a link's limit is what is left of its segment; a stored continuation begins with a link all of whose limit is still to be returned into.
 //! Read next: `machine/signal.rs`.
 
 use crate::code::CodeSpace;
@@ -359,7 +359,6 @@ impl Cold<'_> {
         let fields = [
             hot.get(1),
             hot.get(3),
-            Value::ZERO,
             self.heap.register(Register::Continuation),
             self.heap.register(Register::Winders),
             self.heap.register(Register::Dynamic),

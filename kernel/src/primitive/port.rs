@@ -55,16 +55,16 @@ primitives! {
         Ok(Value::boolean(buffer::has(context.heap, port, flag::OPEN)))
     };
 
-    /// Closes a port. What a console port has buffered stays until it is taken.
+    /// Closes a port. What a console port has buffered stays until it is taken. Fails with `wrong-type` if the argument is not a port.
     "close-port" "port" [1, 1] => |context, arguments| close(context, arguments, 0, "a port");
 
-    /// Closes an input port.
+    /// Closes an input port. Fails with `wrong-type` if the argument is not an input port.
     "close-input-port" "port" [1, 1] => |context, arguments| close(context, arguments, flag::INPUT, "an input port");
 
-    /// Closes an output port. What a console port has buffered stays until it is taken.
+    /// Closes an output port. What a console port has buffered stays until it is taken. Fails with `wrong-type` if the argument is not an output port.
     "close-output-port" "port" [1, 1] => |context, arguments| close(context, arguments, flag::OUTPUT, "an output port");
 
-    /// Makes a port that delivers the characters that `string` has now.
+    /// Makes a port that delivers the characters that `string` has now. Fails with `wrong-type` if the argument is not a string.
     "open-input-string" "string" [1, 1] => |context, arguments| {
         if !context.heap.is_string(arguments[0]) {
             return Err(Failure::WrongType { argument: 0, expected: "a string" });
@@ -76,7 +76,7 @@ primitives! {
     /// Makes a port that collects characters for `get-output-string`.
     "open-output-string" "" [0, 0] => |context, _| Ok(buffer::make(context.heap, flag::OUTPUT | flag::TEXTUAL, Value::FALSE)?);
 
-    /// A fresh string of the characters written to a port of `open-output-string` so far.
+    /// A fresh string of the characters written to a port of `open-output-string` so far. Fails with `wrong-type` if the argument is another port or no port.
     "get-output-string" "port" [1, 1] => |context, arguments| {
         let expected = "a string output port";
         let port = collecting_port_at(context.heap, arguments, flag::TEXTUAL, expected)?;
@@ -84,7 +84,7 @@ primitives! {
         Ok(context.heap.string(&String::from_utf8_lossy(&bytes))?)
     };
 
-    /// Makes a port that delivers the bytes that `bytevector` has now.
+    /// Makes a port that delivers the bytes that `bytevector` has now. Fails with `wrong-type` if the argument is not a bytevector.
     "open-input-bytevector" "bytevector" [1, 1] => |context, arguments| {
         let bytes = bytevector_at(context.heap, arguments, 0)?.to_vec();
         Ok(buffer::make_input(context.heap, 0, &bytes)?)
@@ -93,14 +93,14 @@ primitives! {
     /// Makes a port that collects bytes for `get-output-bytevector`.
     "open-output-bytevector" "" [0, 0] => |context, _| Ok(buffer::make(context.heap, flag::OUTPUT, Value::FALSE)?);
 
-    /// A fresh bytevector of the bytes written to a port of `open-output-bytevector` so far.
+    /// A fresh bytevector of the bytes written to a port of `open-output-bytevector` so far. Fails with `wrong-type` if the argument is another port or no port.
     "get-output-bytevector" "port" [1, 1] => |context, arguments| {
         let port = collecting_port_at(context.heap, arguments, 0, "a bytevector output port")?;
         let bytes = buffer::pending(context.heap, port).to_vec();
         Ok(context.heap.bytevector(&bytes)?)
     };
 
-    /// The console port of a stream: 0 for standard input, 1 for standard output, 2 for standard error; always the same port.
+    /// The console port of a stream: 0 for standard input, 1 for standard output, 2 for standard error; always the same port. Fails with `wrong-type` if the argument is not an exact integer, with `out-of-range` if it is no stream.
     "%console-port" "stream" [1, 1] => |context, arguments| {
         let stream = arguments[0].as_fixnum().and_then(|stream| usize::try_from(stream).ok());
         let Some(stream) = stream else {
@@ -113,26 +113,26 @@ primitives! {
         Ok(context.heap.field(ports, stream))
     };
 
-    /// The stream number of a console port, or `#f` for any other port.
+    /// The stream number of a console port, or `#f` for any other port. Fails with `wrong-type` if the argument is not a port.
     "%port-stream" "port" [1, 1] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, 0, "a port")?;
         Ok(context.heap.field(port, port::STREAM))
     };
 
-    /// Says whether a console output port wants to be emptied at each newline, as it does at first.
+    /// Says whether a console output port wants to be emptied at each newline, as it does at first. Fails with `wrong-type` if the first argument is not a console output port.
     "%set-port-line-buffered!" "port on?" [2, 2] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::CONSOLE | flag::OUTPUT, "a console output port")?;
         buffer::set_flag(context.heap, port, flag::LINE_BUFFERED, arguments[1].is_true());
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Takes what a console output port has buffered, as a bytevector, and empties it, if `force?` is true, or 4096 bytes have come together, or a newline is among them and the port is line-buffered; otherwise, when there is nothing, and for other output ports, `#f`.
+    /// Takes what a console output port has buffered, as a bytevector, and empties it, if `force?` is true, or 4096 bytes have come together, or a newline is among them and the port is line-buffered; otherwise, when there is nothing, and for other output ports, `#f`. Fails with `wrong-type` if the first argument is not an output port.
     "%port-take-pending!" "port force?" [2, 2] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::OUTPUT, "an output port")?;
         take_pending(context.heap, port, arguments[1].is_true())
     };
 
-    /// Appends the bytes of `bytevector` to what a console input port has to read; none mean the end of the file.
+    /// Appends the bytes of `bytevector` to what a console input port has to read; none mean the end of the file. Fails with `wrong-type` if the first argument is not a console input port or the second not a bytevector.
     "%port-supply!" "port bytevector" [2, 2] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::CONSOLE | flag::INPUT, "a console input port")?;
         let bytes = bytevector_at(context.heap, arguments, 1)?.to_vec();

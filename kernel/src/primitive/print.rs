@@ -13,7 +13,7 @@ use crate::printer::{Style, print, write_limited};
 use crate::value::Value;
 
 primitives! {
-    /// Writes a character to a textual output port.
+    /// Writes a character to a textual output port. Fails with `wrong-type` if an argument is not what it is called, with `port-closed` if the port is closed.
     "%write-char" "character port" [2, 2] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         let Some(character) = arguments[0].as_character() else {
@@ -22,13 +22,13 @@ primitives! {
         write_character(context.heap, port, character)
     };
 
-    /// Ends a line of a textual output port.
+    /// Ends a line of a textual output port. Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it is closed.
     "%newline" "port" [1, 1] => |context, arguments| {
         let port = open_port_at(context.heap, arguments, 0, flag::OUTPUT | flag::TEXTUAL, TEXTUAL)?;
         write_character(context.heap, port, '\n')
     };
 
-    /// Writes the characters of `string`, or those from `start` to before `end`, to a textual output port.
+    /// Writes the characters of `string`, or those from `start` to before `end`, to a textual output port. Fails with `wrong-type` if an argument is not what it is called, with `out-of-range` if the range is not one of the string, with `port-closed` if the port is closed.
     "%write-string" "string port [start [end]]" [2, 4] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         if !context.heap.is_string(arguments[0]) {
@@ -38,7 +38,7 @@ primitives! {
         write_string(context.heap, port, arguments[0], start, end)
     };
 
-    /// Writes a byte, an exact integer from 0 to 255, to a binary output port.
+    /// Writes a byte, an exact integer from 0 to 255, to a binary output port. Fails with `wrong-type` if an argument is not what it is called, with `port-closed` if the port is closed.
     "%write-u8" "byte port" [2, 2] => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         let byte = arguments[0].as_fixnum().and_then(|byte| u8::try_from(byte).ok());
@@ -49,7 +49,7 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Writes the bytes of `bytevector`, or those from `start` to before `end`, to a binary output port.
+    /// Writes the bytes of `bytevector`, or those from `start` to before `end`, to a binary output port. Fails with `wrong-type` if an argument is not what it is called, with `out-of-range` if the range is not one of the bytevector, with `port-closed` if the port is closed.
     "%write-bytevector" "bytevector port [start [end]]" [2, 4] => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         let bytes = bytevector_at(context.heap, arguments, 0)?;
@@ -59,7 +59,7 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Writes an object to a textual output port for people: strings and characters as they are.
+    /// Writes an object to a textual output port for people: strings and characters as they are. Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it is closed.
     "%display" "object port" [2, 2] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         if let Some(character) = arguments[0].as_character() {
@@ -72,23 +72,26 @@ primitives! {
         write_object(context, arguments, Style::Display)
     };
 
-    /// Writes an object to a textual output port so that it can be read back, with datum labels where it contains itself.
+    /// Writes an object to a textual output port so that it can be read back, with datum labels where it contains itself. Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it is closed.
     "%write" "object port" [2, 2] => |context, arguments| write_object(context, arguments, Style::Write);
 
-    /// Writes an object to a textual output port so that it can be read back, with datum labels wherever a part occurs twice.
+    /// Writes an object to a textual output port so that it can be read back, with datum labels wherever a part occurs twice. Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it is closed.
     "%write-shared" "object port" [2, 2] => |context, arguments| write_object(context, arguments, Style::Shared);
 
-    /// Writes an object to a textual output port without datum labels. An object that contains itself exhausts the memory limit.
+    /// Writes an object to a textual output port without datum labels. An object that contains itself exhausts the memory limit. Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it is closed.
     "%write-simple" "object port" [2, 2] => |context, arguments| write_object(context, arguments, Style::Simple);
 
-    /// A string of what `write` makes of an object, cut off with `…` beyond `characters-max`, which is at least 1.
+    /// A string of what `write` makes of an object, cut off with `…` beyond `characters-max`, which is at least 1. Fails with `wrong-type` if `characters-max` is not a positive fixnum.
     "%write-limited" "object characters-max" [2, 2] => |context, arguments| {
         let limit = arguments[1].as_fixnum().and_then(|limit| usize::try_from(limit).ok());
         let Some(limit) = limit.filter(|&limit| limit > 0) else {
             return Err(Failure::WrongType { argument: 1, expected: "an exact positive integer" });
         };
-        let limit = limit.min(text_room(context.heap));
-        let text = write_limited(context.heap, context.names, arguments[0], limit);
+        let room = text_room(context.heap);
+        let text = write_limited(context.heap, context.names, arguments[0], limit.min(room.saturating_add(1)));
+        if limit > room && text.chars().count() > room {
+            return Err(Failure::HeapFull);
+        }
         Ok(context.heap.string(&text)?)
     };
 }

@@ -15,7 +15,7 @@ use crate::heap::Heap;
 use crate::value::Value;
 
 primitives! {
-    /// Reads the next character of a textual input port.
+    /// Reads the next character of a textual input port. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
     "%port-read-char" "port" [1, 1] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         Ok(match next_character(context.heap, port) {
@@ -28,7 +28,7 @@ primitives! {
         })
     };
 
-    /// The next character of a textual input port, which stays there.
+    /// The next character of a textual input port, which stays there. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
     "%port-peek-char" "port" [1, 1] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         Ok(match next_character(context.heap, port) {
@@ -38,13 +38,13 @@ primitives! {
         })
     };
 
-    /// Whether `%port-read-char` would answer a character or the end-of-file object.
+    /// Whether `%port-read-char` would answer a character or the end-of-file object. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
     "%port-char-ready?" "port" [1, 1] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         Ok(Value::boolean(next_character(context.heap, port) != Decoded::Incomplete))
     };
 
-    /// Reads the characters up to the next end of line (newline, return, or both), which is consumed but not answered, or up to the end.
+    /// Reads the characters up to the next end of line (newline, return, or both), which is consumed but not answered, or up to the end. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
     "%port-read-line" "port" [1, 1] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         let bytes = pending(context.heap, port);
@@ -59,7 +59,7 @@ primitives! {
         take(context, port, consumed, |heap| heap.string(&text))
     };
 
-    /// Reads `k` characters, or fewer if the input ends before.
+    /// Reads `k` characters, or fewer if the input ends before. Fails with `wrong-type` if the port is not a textual input port or `k` not an exact integer, with `out-of-range` if `k` is negative, with `port-closed` if the port is closed.
     "%port-read-string" "port k" [2, 2] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         let count = count_at(arguments)?;
@@ -80,7 +80,7 @@ primitives! {
         take(context, port, consumed, |heap| heap.string(&text))
     };
 
-    /// Reads the next byte of a binary input port.
+    /// Reads the next byte of a binary input port. Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is closed.
     "%port-read-u8" "port" [1, 1] => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         let byte = next_byte(context.heap, port);
@@ -90,19 +90,19 @@ primitives! {
         Ok(byte)
     };
 
-    /// The next byte of a binary input port, which stays there.
+    /// The next byte of a binary input port, which stays there. Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is closed.
     "%port-peek-u8" "port" [1, 1] => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         Ok(next_byte(context.heap, port))
     };
 
-    /// Whether `%port-read-u8` would answer a byte or the end-of-file object.
+    /// Whether `%port-read-u8` would answer a byte or the end-of-file object. Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is closed.
     "%port-u8-ready?" "port" [1, 1] => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         Ok(Value::boolean(next_byte(context.heap, port).is_true()))
     };
 
-    /// Reads `k` bytes, or fewer if the input ends before, as a bytevector.
+    /// Reads `k` bytes, or fewer if the input ends before, as a bytevector. Fails with `wrong-type` if the port is not a binary input port or `k` not an exact integer, with `out-of-range` if `k` is negative, with `port-closed` if the port is closed.
     "%port-read-bytevector" "port k" [2, 2] => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         let count = count_at(arguments)?;
@@ -119,13 +119,13 @@ primitives! {
         take(context, port, taken.len(), |heap| heap.bytevector(&taken))
     };
 
-    /// Reads the next datum of a textual input port. Fails with `read-error` if the text there is none, and passes over it.
+    /// Reads the next datum of a textual input port. Fails with `read-error` if the text there is none, and passes over it. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
     "%port-read" "port" [1, 1] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         datum::read(context, port)
     };
 
-    /// Whether nothing can be read from an input port before more is supplied: its buffer holds no whole element and it has not ended.
+    /// Whether nothing can be read from an input port before more is supplied: its buffer holds no whole element and it has not ended. Fails with `wrong-type` if the argument is not an input port.
     "%port-needs-input?" "port" [1, 1] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::INPUT, "an input port")?;
         let needs = if has(context.heap, port, flag::TEXTUAL) {

@@ -9,6 +9,7 @@ mod collection;
 mod laws;
 mod number;
 mod pair;
+mod port;
 mod record;
 mod string;
 
@@ -41,6 +42,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
         number::ROWS,
         collection::ROWS,
         record::ROWS,
+        port::ROWS,
     ];
     families.into_iter().flatten()
 }
@@ -156,10 +158,48 @@ fn fixture(heap: &mut Heap, name: &str, [point, other]: [Value; 2]) -> Value {
             heap.make(Kind::Condition, &fields).unwrap()
         }
         "@procedure" => Value::immediate(crate::value::Immediate::Primitive, 0, 0),
+        "@text-in" => {
+            let text = heap.string("a λ\n(b . c)").unwrap();
+            call(heap, "open-input-string", &[text]).unwrap()
+        }
+        "@text-out" => written_port(heap, "open-output-string"),
+        "@bytes-in" => {
+            let bytes = heap.bytevector(&[7, 8]).unwrap();
+            call(heap, "open-input-bytevector", &[bytes]).unwrap()
+        }
+        "@bytes-out" => {
+            let port = call(heap, "open-output-bytevector", &[]).unwrap();
+            let bytes = heap.bytevector(&[7, 8]).unwrap();
+            call(heap, "%write-bytevector", &[bytes, port]).unwrap();
+            port
+        }
+        "@closed-in" => closed(heap, "@text-in", [point, other]),
+        "@closed-out" => closed(heap, "@text-out", [point, other]),
+        "@console-in" => call(heap, "%console-port", &[Value::ZERO]).unwrap(),
+        "@console-out" => written_port(heap, "%console-port"),
         "@eof" => Value::EOF,
         "@default" => Value::DEFAULT,
         _ => panic!("no fixture {name}"),
     }
+}
+
+/// A port that a procedure makes, of standard output if it makes one of a stream, with a few characters written to it.
+fn written_port(heap: &mut Heap, name: &str) -> Value {
+    let arguments: &[Value] = if name == "%console-port" {
+        &[Value::small(1)]
+    } else {
+        &[]
+    };
+    let port = call(heap, name, arguments).unwrap();
+    let text = heap.string("so far").unwrap();
+    call(heap, "%write-string", &[text, port]).unwrap();
+    port
+}
+
+fn closed(heap: &mut Heap, name: &str, record_types: [Value; 2]) -> Value {
+    let port = fixture(heap, name, record_types);
+    call(heap, "close-port", &[port]).unwrap();
+    port
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(super) enum Recipe {
     Object(u8, Vec<usize>),
     Closure(u32, Vec<usize>),
     Frames(Vec<(bool, u32)>, Vec<usize>),
-    Continuation(usize),
+    Chain(usize),
     Table(bool, Vec<(usize, usize)>),
     RecordType(String),
     Record(usize, Vec<usize>),
@@ -57,7 +57,7 @@ pub(super) fn recipes() -> impl Strategy<Value = Vec<Recipe>> {
         (0u32..150, nodes.clone()).prop_map(|(place, captured)| Recipe::Closure(place, captured)),
         (prop::collection::vec((any::<bool>(), 0u32..150), 0..4), nodes.clone())
             .prop_map(|(points, values)| Recipe::Frames(points, values)),
-        node.clone().prop_map(Recipe::Continuation),
+        node.clone().prop_map(Recipe::Chain),
         (
             any::<bool>(),
             prop::collection::vec((node.clone(), node.clone()), 0..14)
@@ -90,7 +90,7 @@ pub(super) fn build(heap: &mut Heap, recipes: &[Recipe], code: &Loaded) -> Vec<V
                 heap.set_field(node, 0, at(label));
                 fill(heap, node, 1, fields, &at);
             }
-            Recipe::Continuation(dynamic) => heap.set_field(node, 3, at(dynamic)),
+            Recipe::Chain(handler) => heap.set_field(node, prompt_link::HANDLER, at(handler)),
             Recipe::Opaque(_, _, payload) => heap.set_field(node, opaque::PAYLOAD, at(payload)),
             _ => {}
         }
@@ -155,38 +155,8 @@ fn compound_shell(heap: &mut Heap, recipe: &Recipe, code: &Loaded) -> Value {
             heap.set_field(closure, 0, code.entry(*place));
             closure
         }
-        Recipe::Frames(points, values) => {
-            let frames = heap.allocate(Kind::Frames, points.len() + values.len()).unwrap();
-            for (field, &(is_return, place)) in points.iter().enumerate() {
-                heap.set_field(
-                    frames,
-                    field,
-                    if is_return {
-                        code.returning(place, place)
-                    } else {
-                        code.entry(place)
-                    },
-                );
-            }
-            frames
-        }
-        Recipe::Continuation(_) => {
-            let closure = heap.make(Kind::Closure, &[code.entry(3)]).unwrap();
-            let words = [
-                closure,
-                Value::TRUE,
-                code.returning(3, 3),
-                closure,
-                code.returning(4, 2),
-                Value::TRUE,
-            ];
-            let frames = heap.make(Kind::Frames, &words).unwrap();
-            let older = heap.make(Kind::Link, &[frames, Value::small(3), Value::NIL]).unwrap();
-            let segment = heap.make(Kind::Link, &[frames, Value::small(5), older]).unwrap();
-            assert_eq!(heap.object_length(segment), link::LENGTH);
-            heap.make(Kind::Closure, &[code.entry(2), segment, Value::NIL, Value::NIL])
-                .unwrap()
-        }
+        Recipe::Frames(points, values) => frames_shell(heap, points, values.len(), code),
+        Recipe::Chain(_) => chain_shell(heap, code),
         Recipe::Table(dictionary, _) => if *dictionary {
             heap.make_dictionary()
         } else {
@@ -201,6 +171,43 @@ fn compound_shell(heap: &mut Heap, recipe: &Recipe, code: &Loaded) -> Value {
         Recipe::Opaque(class, id, _) => heap.make_opaque((*class).into(), (*id).into(), Value::NIL).unwrap(),
         atom => panic!("{atom:?} is made whole"),
     }
+}
+
+/// Return points and entries, then room for values.
+fn frames_shell(heap: &mut Heap, points: &[(bool, u32)], values: usize, code: &Loaded) -> Value {
+    let frames = heap.allocate(Kind::Frames, points.len() + values).unwrap();
+    for (field, &(is_return, place)) in points.iter().enumerate() {
+        let point = if is_return {
+            code.returning(place, place)
+        } else {
+            code.entry(place)
+        };
+        heap.set_field(frames, field, point);
+    }
+    frames
+}
+
+/// A continuation chain: a prompt, then two segments that share their frames.
+fn chain_shell(heap: &mut Heap, code: &Loaded) -> Value {
+    let closure = heap.make(Kind::Closure, &[code.entry(3)]).unwrap();
+    let words = [
+        closure,
+        Value::TRUE,
+        code.returning(3, 3),
+        closure,
+        code.returning(4, 2),
+        Value::TRUE,
+    ];
+    let frames = heap.make(Kind::Frames, &words).unwrap();
+    let older = heap.make(Kind::Link, &[frames, Value::small(3), Value::NIL]).unwrap();
+    let segment = heap.make(Kind::Link, &[frames, Value::small(5), older]).unwrap();
+    assert_eq!(heap.object_length(segment), link::LENGTH);
+    prompt_shell(heap, segment)
+}
+
+fn prompt_shell(heap: &mut Heap, next: Value) -> Value {
+    let fields = [Value::TRUE, Value::FALSE, next, Value::NIL, Value::NIL];
+    heap.make(Kind::PromptLink, &fields).unwrap()
 }
 
 fn object_shell(heap: &mut Heap, kind: u8, length: usize) -> Value {
@@ -222,17 +229,7 @@ fn object_shell(heap: &mut Heap, kind: u8, length: usize) -> Value {
             )
             .unwrap()
         }
-        Kind::PromptLink => {
-            let fields = [
-                Value::TRUE,
-                Value::FALSE,
-                Value::ZERO,
-                Value::NIL,
-                Value::NIL,
-                Value::NIL,
-            ];
-            heap.make(Kind::PromptLink, &fields).unwrap()
-        }
+        Kind::PromptLink => prompt_shell(heap, Value::NIL),
         kind => heap.allocate(kind, length).unwrap(),
     }
 }

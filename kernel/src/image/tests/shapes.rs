@@ -23,14 +23,14 @@ fn misshapen_objects_are_refused() {
     check_refused(Kind::Closure, &[code, returning]);
     check_refused(Kind::Vector, &[zero, returning]);
     check_refused(Kind::Vector, &[code]);
-    check_refused(Kind::Continuation, &[code, zero, Value::NIL, Value::NIL]);
     check_refused(Kind::Link, &[zero, zero, Value::NIL]);
+    check_refused(Kind::Link, &[zero, zero]);
     check_refused(Kind::PromptLink, &[zero; 2]);
+    check_refused(Kind::PromptLink, &[zero; 5]);
     check_refused(Kind::Ratio, &[zero, Value::small(1)]);
     check_refused(Kind::Ratio, &[Value::TRUE, Value::small(2)]);
     check_refused(Kind::Ratio, &[Value::small(1), Value::small(-2)]);
     check_refused(Kind::Cell, &[]);
-    check_refused(Kind::Parameter, &[zero; 2]);
     check_refused(Kind::Promise, &[zero]);
     check_refused(Kind::Record, &[]);
     check_refused(Kind::RecordType, &[zero; 4]);

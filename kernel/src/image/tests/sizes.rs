@@ -21,7 +21,7 @@ fn parked(heap: &mut Heap, depth: u32) -> Value {
     let segment = heap
         .make(Kind::Link, &[frames, Value::length(words.len()), Value::NIL])
         .unwrap();
-    heap.make(Kind::Closure, &[HERE.entry(0), segment, Value::NIL, Value::NIL])
+    heap.make(Kind::Closure, &[HERE.entry(3), segment, Value::NIL, Value::NIL])
         .unwrap()
 }
 
