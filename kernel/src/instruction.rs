@@ -38,22 +38,22 @@ macro_rules! instruction_table {
             JumpUnlessPair = 0x17, jump_unless_pair, "jump-unless-pair", [a: In, w: Target32], "Jumps unless a is a pair.";
             JumpIfEq = 0x18, jump_if_eq, "jump-if-eq", [a: In, b: In, c: Target16], "Jumps if a and b are the same word.";
             JumpUnlessEq = 0x19, jump_unless_eq, "jump-unless-eq", [a: In, b: In, c: Target16], "Jumps unless a and b are the same word.";
-            JumpIfLess = 0x1a, jump_if_less, "jump-if-less", [a: In, b: In, c: Target16], "Jumps if a < b.";
-            JumpUnlessLess = 0x1b, jump_unless_less, "jump-unless-less", [a: In, b: In, c: Target16], "Jumps unless a < b.";
-            JumpIfLessEqual = 0x1c, jump_if_less_equal, "jump-if-less-equal", [a: In, b: In, c: Target16], "Jumps if a ≤ b.";
-            JumpUnlessLessEqual = 0x1d, jump_unless_less_equal, "jump-unless-less-equal", [a: In, b: In, c: Target16], "Jumps unless a ≤ b.";
-            JumpIfEqual = 0x1e, jump_if_equal, "jump-if-equal", [a: In, b: In, c: Target16], "Jumps if a = b, as numbers.";
-            JumpUnlessEqual = 0x1f, jump_unless_equal, "jump-unless-equal", [a: In, b: In, c: Target16], "Jumps unless a = b, as numbers.";
-            JumpIfLessSmall = 0x20, jump_if_less_small, "jump-if-less-small", [a: In, b: Small, c: Target16], "Jumps if a < the fixnum b.";
-            JumpUnlessLessSmall = 0x21, jump_unless_less_small, "jump-unless-less-small", [a: In, b: Small, c: Target16], "Jumps unless a < the fixnum b.";
-            JumpIfGreaterSmall = 0x22, jump_if_greater_small, "jump-if-greater-small", [a: In, b: Small, c: Target16], "Jumps if a > the fixnum b.";
-            JumpUnlessGreaterSmall = 0x23, jump_unless_greater_small, "jump-unless-greater-small", [a: In, b: Small, c: Target16], "Jumps unless a > the fixnum b.";
-            JumpIfLessEqualSmall = 0x24, jump_if_less_equal_small, "jump-if-less-equal-small", [a: In, b: Small, c: Target16], "Jumps if a ≤ the fixnum b.";
-            JumpUnlessLessEqualSmall = 0x25, jump_unless_less_equal_small, "jump-unless-less-equal-small", [a: In, b: Small, c: Target16], "Jumps unless a ≤ the fixnum b.";
-            JumpIfGreaterEqualSmall = 0x26, jump_if_greater_equal_small, "jump-if-greater-equal-small", [a: In, b: Small, c: Target16], "Jumps if a ≥ the fixnum b.";
-            JumpUnlessGreaterEqualSmall = 0x27, jump_unless_greater_equal_small, "jump-unless-greater-equal-small", [a: In, b: Small, c: Target16], "Jumps unless a ≥ the fixnum b.";
-            JumpIfEqualSmall = 0x28, jump_if_equal_small, "jump-if-equal-small", [a: In, b: Small, c: Target16], "Jumps if a = the fixnum b.";
-            JumpUnlessEqualSmall = 0x29, jump_unless_equal_small, "jump-unless-equal-small", [a: In, b: Small, c: Target16], "Jumps unless a = the fixnum b.";
+            JumpIfLess = 0x1a, jump_if_less, "jump-if-less", [a: In, b: In, d: Spelling, c: Target16], "Jumps if a < b.";
+            JumpUnlessLess = 0x1b, jump_unless_less, "jump-unless-less", [a: In, b: In, d: Spelling, c: Target16], "Jumps unless a < b.";
+            JumpIfLessEqual = 0x1c, jump_if_less_equal, "jump-if-less-equal", [a: In, b: In, d: Spelling, c: Target16], "Jumps if a ≤ b.";
+            JumpUnlessLessEqual = 0x1d, jump_unless_less_equal, "jump-unless-less-equal", [a: In, b: In, d: Spelling, c: Target16], "Jumps unless a ≤ b.";
+            JumpIfEqual = 0x1e, jump_if_equal, "jump-if-equal", [a: In, b: In, d: Spelling, c: Target16], "Jumps if a = b, as numbers.";
+            JumpUnlessEqual = 0x1f, jump_unless_equal, "jump-unless-equal", [a: In, b: In, d: Spelling, c: Target16], "Jumps unless a = b, as numbers.";
+            JumpIfLessSmall = 0x20, jump_if_less_small, "jump-if-less-small", [a: In, b: Small, d: Spelling, c: Target16], "Jumps if a < the fixnum b.";
+            JumpUnlessLessSmall = 0x21, jump_unless_less_small, "jump-unless-less-small", [a: In, b: Small, d: Spelling, c: Target16], "Jumps unless a < the fixnum b.";
+            JumpIfGreaterSmall = 0x22, jump_if_greater_small, "jump-if-greater-small", [a: In, b: Small, d: Spelling, c: Target16], "Jumps if a > the fixnum b.";
+            JumpUnlessGreaterSmall = 0x23, jump_unless_greater_small, "jump-unless-greater-small", [a: In, b: Small, d: Spelling, c: Target16], "Jumps unless a > the fixnum b.";
+            JumpIfLessEqualSmall = 0x24, jump_if_less_equal_small, "jump-if-less-equal-small", [a: In, b: Small, d: Spelling, c: Target16], "Jumps if a ≤ the fixnum b.";
+            JumpUnlessLessEqualSmall = 0x25, jump_unless_less_equal_small, "jump-unless-less-equal-small", [a: In, b: Small, d: Spelling, c: Target16], "Jumps unless a ≤ the fixnum b.";
+            JumpIfGreaterEqualSmall = 0x26, jump_if_greater_equal_small, "jump-if-greater-equal-small", [a: In, b: Small, d: Spelling, c: Target16], "Jumps if a ≥ the fixnum b.";
+            JumpUnlessGreaterEqualSmall = 0x27, jump_unless_greater_equal_small, "jump-unless-greater-equal-small", [a: In, b: Small, d: Spelling, c: Target16], "Jumps unless a ≥ the fixnum b.";
+            JumpIfEqualSmall = 0x28, jump_if_equal_small, "jump-if-equal-small", [a: In, b: Small, d: Spelling, c: Target16], "Jumps if a = the fixnum b.";
+            JumpUnlessEqualSmall = 0x29, jump_unless_equal_small, "jump-unless-equal-small", [a: In, b: Small, d: Spelling, c: Target16], "Jumps unless a = the fixnum b.";
 
             Call = 0x30, call, "call", [a: Window, d: Arguments], "Calls a+1 with the d arguments from a+2; the result lands in a.";
             TailCall = 0x31, tail_call, "tail-call", [a: Window, d: Arguments], "Calls a+1 with the d arguments from a+2 in place of the running procedure.";
@@ -67,13 +67,13 @@ macro_rules! instruction_table {
             ArityClause = 0x39, arity_clause, "arity-clause", [a: Count, d: HasRest, w: Target32], "Jumps unless the number of arguments fits a clause with a required ones.";
             ArityFail = 0x3a, arity_fail, "arity-fail", [], "The condition of a call that no clause accepts.";
 
-            Add = 0x40, add, "add", [a: Out, b: In, c: In], "a ← b + c.";
-            Subtract = 0x41, subtract, "subtract", [a: Out, b: In, c: In], "a ← b − c.";
-            Multiply = 0x42, multiply, "multiply", [a: Out, b: In, c: In], "a ← b × c.";
+            Add = 0x40, add, "add", [a: Out, b: In, c: In, d: Count], "a ← b + c, of which c was written as argument d + 2.";
+            Subtract = 0x41, subtract, "subtract", [a: Out, b: In, c: In, d: Count], "a ← b − c, of which c was written as argument d + 2.";
+            Multiply = 0x42, multiply, "multiply", [a: Out, b: In, c: In, d: Count], "a ← b × c, of which c was written as argument d + 2.";
             AddSmall = 0x43, add_small, "add-small", [a: Out, b: In, c: Small, d: Count], "a ← b + the fixnum c, written as (+ b c) if d is 0, as (+ c b) if it is 1, as (- b −c) if it is 2.";
-            Quotient = 0x44, quotient, "quotient", [a: Out, b: In, c: In], "a ← the quotient of b by c, truncated.";
-            Remainder = 0x45, remainder, "remainder", [a: Out, b: In, c: In], "a ← the remainder of b by c, with the sign of b.";
-            Divide = 0x46, divide, "divide", [a: Out, b: In, c: In], "a ← b ÷ c.";
+            Quotient = 0x44, quotient, "quotient", [a: Out, b: In, c: In, d: Count], "a ← the quotient of b by c, truncated; written as truncate-quotient if d is 1.";
+            Remainder = 0x45, remainder, "remainder", [a: Out, b: In, c: In, d: Count], "a ← the remainder of b by c, with the sign of b; written as truncate-remainder if d is 1.";
+            Divide = 0x46, divide, "divide", [a: Out, b: In, c: In, d: Count], "a ← b ÷ c, of which c was written as argument d + 2.";
 
             Cons = 0x50, cons, "cons", [a: Out, b: In, c: In], "a ← a new pair of b and c.";
             Car = 0x51, car, "car", [a: Out, b: In], "a ← the car of b.";
@@ -115,6 +115,8 @@ pub enum Role {
     Arguments,
     /// A plain number.
     Count,
+    /// How the source says it, for errors: 0 as the instruction does, 1 with exchanged operands, 2 as `zero?`.
+    Spelling,
     /// Whether a clause takes further arguments as a list.
     HasRest,
     /// A signed 16-bit fixnum.
@@ -360,6 +362,7 @@ impl Instruction {
             | Role::Arguments0
             | Role::Arguments
             | Role::Count
+            | Role::Spelling
             | Role::HasRest
             | Role::Small
             | Role::Integer

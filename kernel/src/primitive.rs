@@ -165,8 +165,8 @@ mod pair;
 mod accessor;
 mod list;
 mod equivalence;
-mod arithmetic;
-mod integer;
+pub(crate) mod arithmetic;
+pub(crate) mod integer;
 mod numeric;
 mod real;
 mod character;
@@ -182,6 +182,8 @@ mod promise;
 mod port;
 mod print;
 mod read;
+
+pub(crate) use argument::wrong_type;
 
 /// The position of `values` in [`all`]: it stands first after the control blocks.
 pub(crate) const VALUES_POSITION: u32 = control::CONTROL_TABLE.len() as u32;

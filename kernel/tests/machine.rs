@@ -9,6 +9,7 @@ use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature
 use duet_kernel::heap::kind::condition;
 use duet_kernel::heap::{Kind, Limits};
 use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::printer::{Anonymous, write_limited};
 use duet_kernel::value::Value;
 
 struct NoLibraries;
@@ -236,6 +237,100 @@ fn prompts_delimit() {
         "(%call-with-prompt 'p (lambda () (%call-with-prompt 'q (lambda () (+ 1 (%abort-to-prompt 'p '(1)))) (lambda (x) 'inner))) (lambda (x) 'outer))",
         "outer",
     );
+}
+
+/// What a form evaluates to, as text; a condition by its kind, message and irritants.
+fn outcome(session: &mut Session, program: &str) -> String {
+    let (heap, value) = match session.evaluate(program) {
+        Ok(value) => (&session.instance.heap, value),
+        Err(object) => {
+            let heap = &session.instance.heap;
+            let [kind, message, irritants] = [condition::KIND, condition::MESSAGE, condition::IRRITANTS]
+                .map(|field| write_limited(heap, &Anonymous, heap.field(object, field), 1000));
+            return format!("{kind} {message} {irritants}");
+        }
+    };
+    write_limited(heap, &Anonymous, value, 1000)
+}
+
+#[test]
+fn instructions_do_what_the_primitives_do() {
+    let mut session = Session::new(u64::MAX);
+    let operands = [
+        "0",
+        "7",
+        "-7",
+        "-1",
+        "1152921504606846975",
+        "-1152921504606846976",
+        "1/3",
+        "-0.0",
+        "2.5",
+        "1e300",
+        "+nan.0",
+        "100000000000000000000",
+        "'a",
+    ];
+    let procedures = [
+        "+",
+        "-",
+        "*",
+        "/",
+        "quotient",
+        "remainder",
+        "truncate-quotient",
+        "truncate-remainder",
+        "<",
+        ">",
+        "<=",
+        ">=",
+        "=",
+    ];
+    for procedure in procedures {
+        for left in operands {
+            for right in operands {
+                let applied = outcome(
+                    &mut session,
+                    &format!("(apply {procedure} (cons {left} (cons {right} '())))"),
+                );
+                let spellings = [
+                    format!("({procedure} {left} {right})"),
+                    format!("((lambda (x) ({procedure} x {right})) {left})"),
+                    format!("((lambda (x) ({procedure} {left} x)) {right})"),
+                    format!("((lambda (x y) ({procedure} x y)) {left} {right})"),
+                ];
+                for spelling in spellings {
+                    assert_eq!(outcome(&mut session, &spelling), applied, "{spelling}");
+                }
+            }
+        }
+    }
+    for arguments in [
+        "1 2 3",
+        "1 2 'a",
+        "1 'b 3",
+        "'c 2 3",
+        "8 4 0 2",
+        "1 2 3 'd",
+        "1.5 2 1/3",
+    ] {
+        for procedure in ["+", "-", "*", "/"] {
+            let applied = outcome(&mut session, &format!("(apply {procedure} {arguments} '())"));
+            assert_eq!(
+                outcome(&mut session, &format!("({procedure} {arguments})")),
+                applied,
+                "{procedure} {arguments}"
+            );
+        }
+    }
+    for argument in operands {
+        let applied = outcome(&mut session, &format!("(apply zero? (cons {argument} '()))"));
+        assert_eq!(
+            outcome(&mut session, &format!("(zero? {argument})")),
+            applied,
+            "{argument}"
+        );
+    }
 }
 
 #[test]

@@ -128,7 +128,13 @@ fn verify_operand(
                 Err(VerifyError::Class(at))
             }
         }
-        Role::Arguments | Role::Count | Role::HasRest | Role::Small | Role::Integer | Role::Payload => Ok(()),
+        Role::Arguments
+        | Role::Count
+        | Role::Spelling
+        | Role::HasRest
+        | Role::Small
+        | Role::Integer
+        | Role::Payload => Ok(()),
     }
 }
 

@@ -166,14 +166,20 @@ impl Emitter {
     }
 
     /// Emits a comparing jump with a 16-bit distance, or its opposite over a long jump.
-    pub(super) fn compare_jump(&mut self, opcodes: (Opcode, Opcode), a: Register, b: Register, target: Label) {
-        let (opcode, opposite) = opcodes;
+    pub(super) fn compare_jump(
+        &mut self,
+        opcodes: (Opcode, Opcode),
+        operands: (Register, Register),
+        spelling: u8,
+        target: Label,
+    ) {
+        let ((opcode, opposite), (a, b)) = (opcodes, operands);
         if self.has_long_jumps {
-            self.abc(opposite, a, b, 1);
+            self.emit(Instruction::abc(opposite, a, b, 1).with_d(spelling));
             self.jump(Opcode::Jump, 0, target);
         } else {
             self.jumps.push((self.instructions.len(), target));
-            self.abc(opcode, a, b, 0);
+            self.emit(Instruction::abc(opcode, a, b, 0).with_d(spelling));
         }
     }
 

@@ -18,11 +18,16 @@ enum Inline {
     Unary(Opcode),
     /// a ← b op c; calls with more arguments associate to the left if `is_chained`.
     Binary { opcode: Opcode, is_chained: bool },
+    /// a ← b op c, under the operation's second name.
+    Renamed(Opcode),
     /// Two arguments, no result.
     Effect2(Opcode),
     /// Three arguments, no result.
     Effect3(Opcode),
 }
+
+/// Operands after the first that a chain of instructions may have: the instructions say which one they take in eight bits.
+const CHAIN_MAX: usize = 256;
 
 const TABLE: &[(&str, Inline)] = &[
     (
@@ -60,13 +65,7 @@ const TABLE: &[(&str, Inline)] = &[
             is_chained: false,
         },
     ),
-    (
-        "truncate-quotient",
-        Inline::Binary {
-            opcode: Opcode::Quotient,
-            is_chained: false,
-        },
-    ),
+    ("truncate-quotient", Inline::Renamed(Opcode::Quotient)),
     (
         "remainder",
         Inline::Binary {
@@ -74,13 +73,7 @@ const TABLE: &[(&str, Inline)] = &[
             is_chained: false,
         },
     ),
-    (
-        "truncate-remainder",
-        Inline::Binary {
-            opcode: Opcode::Remainder,
-            is_chained: false,
-        },
-    ),
+    ("truncate-remainder", Inline::Renamed(Opcode::Remainder)),
     (
         "cons",
         Inline::Binary {
@@ -122,7 +115,10 @@ impl Compiler<'_> {
         match (*inline, arguments) {
             (Inline::Unary(opcode), [argument]) => self.unary(emitter, id, opcode, *argument, context)?,
             (Inline::Binary { opcode, .. }, [left, right]) => {
-                self.binary(emitter, id, opcode, (*left, *right), context)?;
+                self.binary(emitter, id, (opcode, 0), (*left, *right), context)?;
+            }
+            (Inline::Renamed(opcode), [left, right]) => {
+                self.binary(emitter, id, (opcode, 1), (*left, *right), context)?;
             }
             (
                 Inline::Binary {
@@ -130,7 +126,7 @@ impl Compiler<'_> {
                     is_chained: true,
                 },
                 [first, rest @ ..],
-            ) if !rest.is_empty() => {
+            ) if (1..=CHAIN_MAX).contains(&rest.len()) => {
                 self.chain(emitter, id, opcode, *first, rest, context)?;
             }
             (Inline::Effect2(opcode), [_, _]) | (Inline::Effect3(opcode), [_, _, _]) => {
@@ -162,24 +158,26 @@ impl Compiler<'_> {
         &mut self,
         emitter: &mut Emitter,
         id: CoreId,
-        opcode: Opcode,
+        operation: (Opcode, u8),
         operands: (CoreId, CoreId),
         context: Context,
     ) -> Result<(), CompileError> {
+        let (opcode, spelling) = operation;
         let span = self.span(id);
         self.effectful(emitter, context, |compiler, emitter, target| {
             let (left, right) = operands;
             match (opcode, compiler.small(left), compiler.small(right)) {
                 (Opcode::Add, _, Some(small)) => compiler.add_small(emitter, left, (small, 0), target, span),
                 (Opcode::Add, Some(small), None) => compiler.add_small(emitter, right, (small, 1), target, span),
-                (Opcode::Subtract, _, Some(small)) if small != i16::MIN => {
+                // Taking 0 from −0.0 leaves it, adding 0 does not.
+                (Opcode::Subtract, _, Some(small)) if small != i16::MIN && small != 0 => {
                     compiler.add_small(emitter, left, (-small, 2), target, span)
                 }
                 _ => {
                     let left = compiler.operand(emitter, left)?;
                     let right = compiler.operand(emitter, right)?;
                     emitter.at(span);
-                    emitter.abc(opcode, target, left, right);
+                    emitter.emit(Instruction::abc(opcode, target, left, right).with_d(spelling));
                     Ok(())
                 }
             }
@@ -222,10 +220,10 @@ impl Compiler<'_> {
         self.effectful(emitter, context, |compiler, emitter, target| {
             let sum = emitter.take()?;
             compiler.expression_at(emitter, first, sum)?;
-            for argument in rest {
+            for (earlier, argument) in rest.iter().enumerate() {
                 let source = compiler.operand(emitter, *argument)?;
                 emitter.at(span);
-                emitter.abc(opcode, sum, sum, source);
+                emitter.emit(Instruction::abc(opcode, sum, sum, source).with_d(earlier as u8));
                 emitter.release_to(sum + 1);
             }
             emitter.move_to(target, sum);

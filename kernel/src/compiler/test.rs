@@ -24,6 +24,11 @@ struct Comparison {
     small_left: Jumps,
 }
 
+/// Spellings of comparing jumps; see [`Role::Spelling`](crate::instruction::Role::Spelling).
+const AS_WRITTEN: u8 = 0;
+const EXCHANGED: u8 = 1;
+const AS_ZERO: u8 = 2;
+
 const LESS: Jumps = (Opcode::JumpIfLess, Opcode::JumpUnlessLess);
 const LESS_EQUAL: Jumps = (Opcode::JumpIfLessEqual, Opcode::JumpUnlessLessEqual);
 const EQUAL: Jumps = (Opcode::JumpIfEqual, Opcode::JumpUnlessEqual);
@@ -291,15 +296,15 @@ impl Compiler<'_> {
             ("zero?", [argument]) => {
                 let source = self.operand(emitter, *argument)?;
                 emitter.at(self.span(id));
-                emitter.compare_jump(choose(EQUAL_SMALL, sense), source, 0, target);
+                emitter.compare_jump(choose(EQUAL_SMALL, sense), (source, 0), AS_ZERO, target);
             }
             ("eq?", [left, right]) => {
                 let left = self.operand(emitter, *left)?;
                 let right = self.operand(emitter, *right)?;
                 emitter.compare_jump(
                     choose((Opcode::JumpIfEq, Opcode::JumpUnlessEq), sense),
-                    left,
-                    right,
+                    (left, right),
+                    AS_WRITTEN,
                     target,
                 );
             }
@@ -333,23 +338,33 @@ impl Compiler<'_> {
             (_, Some(small)) => {
                 let left = self.operand(emitter, left)?;
                 emitter.at(self.span(id));
-                emitter.compare_jump(choose(comparison.small_right, sense), left, small as u16, target);
+                emitter.compare_jump(
+                    choose(comparison.small_right, sense),
+                    (left, small as u16),
+                    AS_WRITTEN,
+                    target,
+                );
             }
             (Some(small), None) => {
                 let right = self.operand(emitter, right)?;
                 emitter.at(self.span(id));
-                emitter.compare_jump(choose(comparison.small_left, sense), right, small as u16, target);
+                emitter.compare_jump(
+                    choose(comparison.small_left, sense),
+                    (right, small as u16),
+                    EXCHANGED,
+                    target,
+                );
             }
             (None, None) => {
                 let left = self.operand(emitter, left)?;
                 let right = self.operand(emitter, right)?;
-                let (first, second) = if comparison.is_swapped {
-                    (right, left)
+                let (operands, spelling) = if comparison.is_swapped {
+                    ((right, left), EXCHANGED)
                 } else {
-                    (left, right)
+                    ((left, right), AS_WRITTEN)
                 };
                 emitter.at(self.span(id));
-                emitter.compare_jump(choose(comparison.registers, sense), first, second, target);
+                emitter.compare_jump(choose(comparison.registers, sense), operands, spelling, target);
             }
         }
         Ok(())

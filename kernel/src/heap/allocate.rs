@@ -70,11 +70,6 @@ impl Heap {
         self.collection_due || self.top + words > self.nursery_end
     }
 
-    /// Whether so little would be left even after a collection that going on would only collect again and again.
-    pub(crate) fn is_nearly_full(&self) -> bool {
-        self.words_max - self.top.min(self.words_max) < self.words_max / 16
-    }
-
     /// Whether `words` further words would cross the hard limit.
     pub fn would_exceed(&self, words: usize) -> bool {
         words > self.words_max.saturating_sub(self.top)

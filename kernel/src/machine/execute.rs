@@ -122,7 +122,7 @@ macro_rules! compare {
         } else if let (Some(left), Some(right)) = (left.as_flonum(), right.as_flonum()) {
             left $operator right
         } else {
-            return slowly!($hot, $cold.compare_slow(*$hot, *$instruction, left, right, $sense));
+            return slowly!($hot, $cold.compare_slow(*$hot, *$instruction, [left, right], $sense));
         };
         if truth == $sense {
             $hot.branch($instruction.c_signed() as isize);
@@ -176,7 +176,7 @@ macro_rules! arithmetic {
             $hot.set($instruction.a(), value);
             return Flow::Next;
         }
-        slowly!($hot, $cold.arithmetic_slow(*$hot, *$instruction, left, right))
+        slowly!($hot, $cold.arithmetic_slow(*$hot, *$instruction))
     }};
 }
 
@@ -625,7 +625,7 @@ impl Execute for Hot {
             self.set(instruction.a(), value);
             return Flow::Next;
         }
-        slowly!(self, cold.arithmetic_slow(*self, *instruction, left, right))
+        slowly!(self, cold.arithmetic_slow(*self, *instruction))
     }
 
     #[inline(always)]
@@ -638,7 +638,7 @@ impl Execute for Hot {
             self.set(instruction.a(), value);
             return Flow::Next;
         }
-        slowly!(self, cold.arithmetic_slow(*self, *instruction, left, right))
+        slowly!(self, cold.arithmetic_slow(*self, *instruction))
     }
 
     #[inline(always)]
@@ -650,7 +650,7 @@ impl Execute for Hot {
             self.set(instruction.a(), Value::from_bits(remainder as u64));
             return Flow::Next;
         }
-        slowly!(self, cold.arithmetic_slow(*self, *instruction, left, right))
+        slowly!(self, cold.arithmetic_slow(*self, *instruction))
     }
 
     #[inline(always)]
@@ -662,7 +662,7 @@ impl Execute for Hot {
             self.set(instruction.a(), value);
             return Flow::Next;
         }
-        slowly!(self, cold.arithmetic_slow(*self, *instruction, left, right))
+        slowly!(self, cold.arithmetic_slow(*self, *instruction))
     }
 
     #[inline(always)]

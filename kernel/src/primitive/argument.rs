@@ -9,7 +9,7 @@ use crate::number::Number;
 use crate::value::Value;
 
 /// The failure of an argument that is not what is `expected`.
-pub(super) fn wrong_type(argument: usize, expected: &'static str) -> Failure {
+pub(crate) fn wrong_type(argument: usize, expected: &'static str) -> Failure {
     Failure::WrongType { argument, expected }
 }
 

@@ -3,11 +3,12 @@
 //! INVARIANT: a method that may collect keeps every value it still needs in the frame, and takes the heap's words anew afterwards.
 //! Read next: `machine/control.rs`.
 
+use std::cmp::Ordering;
+
 use crate::code::ARITY_AT_ENTRY;
-use crate::heap::HeapFull;
+use crate::heap::{Heap, HeapFull};
 use crate::instruction::{Instruction, Opcode};
-use crate::number::{Number, NumberError};
-use crate::primitive::{Body, Context, Failure, Primitive};
+use crate::primitive::{Body, Context, Failure, Primitive, arithmetic, integer, wrong_type};
 use crate::value::{Immediate, Value};
 
 use super::super::{ARGUMENTS_MAX, Hot, OVERRUN_WORDS, Outcome, STACK_STEP_WORDS};
@@ -275,68 +276,47 @@ impl Cold<'_> {
         (hot, Flow::Next)
     }
 
+    /// A comparison whose operands are not both fixnums or both immediate flonums.
     #[cold]
     #[inline(never)]
     pub(super) fn compare_slow(
         &mut self,
         mut hot: Hot,
         instruction: Instruction,
-        left: Value,
-        right: Value,
+        operands: [Value; 2],
         sense: bool,
     ) -> (Hot, Flow) {
-        use std::cmp::Ordering::{Equal, Greater, Less};
-        let (name, accepted): (_, &[std::cmp::Ordering]) = comparison_of(instruction.opcode());
-        let (Some(a), Some(b)) = (self.heap.as_number(left), self.heap.as_number(right)) else {
-            let argument = usize::from(self.heap.is_number(left));
-            let failure = Failure::WrongType {
-                argument,
-                expected: "a number",
-            };
-            let operands = [left, right];
-            let condition = self.failure_condition(hot, name, &failure, |argument| operands[argument]);
-            return self.signal(hot, condition);
-        };
-        let ordering = a.compare(&b);
-        let truth = [Less, Equal, Greater]
-            .iter()
-            .any(|each| ordering == Some(*each) && accepted.contains(each));
-        if truth == sense {
-            hot.branch(instruction.c_signed() as isize);
+        let ((name, holds), operands) = written_comparison(instruction, operands);
+        match arithmetic::compare(self.heap, operands[0], operands[1]) {
+            Ok(ordering) => {
+                if ordering.is_some_and(holds) == sense {
+                    hot.branch(instruction.c_signed() as isize);
+                }
+                (hot, Flow::Next)
+            }
+            Err(failure) => {
+                let condition = self.failure_condition(hot, name, &failure, |argument| operands[argument]);
+                self.signal(hot, condition)
+            }
         }
-        (hot, Flow::Next)
     }
 
+    /// Arithmetic that the fast path does not do; after a collection a second time if memory runs out.
     #[cold]
     #[inline(never)]
-    pub(super) fn arithmetic_slow(
-        &mut self,
-        mut hot: Hot,
-        instruction: Instruction,
-        left: Value,
-        right: Value,
-    ) -> (Hot, Flow) {
-        let (name, operation) = operation_of(instruction);
-        // An addition of a constant may have been written the other way round.
-        let is_swapped = instruction.opcode() == Some(Opcode::AddSmall) && instruction.d() == 1;
-        let operands = if is_swapped { [right, left] } else { [left, right] };
-        let mut outcome = self.arithmetic(operation, left, right);
+    pub(super) fn arithmetic_slow(&mut self, mut hot: Hot, instruction: Instruction) -> (Hot, Flow) {
+        let mut call = written_call(hot, instruction);
+        let mut outcome = (call.operation)(self.heap, call.operands[0], call.operands[1]);
         if outcome == Err(Failure::HeapFull) {
             let frame_words = self.frame_size(hot);
             self.collect_major(&mut hot, frame_words);
-            // The operands may have moved with the collection; fixnums and immediate flonums do not reach this path twice.
-            hot.pc -= 1;
-            outcome = if self.heap.is_nearly_full() {
-                outcome
-            } else {
-                return (hot, Flow::Next);
-            };
-            hot.pc += 1;
+            call = written_call(hot, instruction);
+            outcome = (call.operation)(self.heap, call.operands[0], call.operands[1]);
         }
+        hot.reload_heap(self.heap);
         match outcome {
             Ok(value) => {
                 hot.set(instruction.a(), value);
-                hot.reload_heap(self.heap);
                 if self.heap.is_collection_due() {
                     let frame_words = self.frame_size(hot);
                     self.collect(&mut hot, frame_words);
@@ -344,81 +324,122 @@ impl Cold<'_> {
                 (hot, Flow::Next)
             }
             Err(failure) => {
-                let failure = match failure {
-                    Failure::WrongType { argument, expected } if is_swapped => Failure::WrongType {
-                        argument: 1 - argument,
-                        expected,
-                    },
-                    failure => failure,
+                let failure = if let Failure::WrongType { argument: 1, expected } = failure {
+                    wrong_type(call.second, expected)
+                } else {
+                    failure
                 };
-                let condition = self.failure_condition(hot, name, &failure, |argument| operands[argument]);
+                let operand = |argument: usize| call.operands[usize::from(argument > 0)];
+                let condition = self.failure_condition(hot, call.name, &failure, operand);
                 self.signal(hot, condition)
             }
         }
     }
+}
 
-    fn arithmetic(
-        &mut self,
-        operation: fn(&Number, &Number) -> Result<Number, NumberError>,
-        left: Value,
-        right: Value,
-    ) -> Result<Value, Failure> {
-        let expected = "a number";
-        let a = self
-            .heap
-            .as_number(left)
-            .ok_or(Failure::WrongType { argument: 0, expected })?;
-        let b = self
-            .heap
-            .as_number(right)
-            .ok_or(Failure::WrongType { argument: 1, expected })?;
-        Ok(self.heap.number(&operation(&a, &b)?)?)
+/// The call of a primitive that an arithmetic instruction stands for.
+struct WrittenCall {
+    name: &'static str,
+    operands: [Value; 2],
+    /// Which argument the second operand is, from 0.
+    second: usize,
+    operation: Operation,
+}
+
+type Operation = fn(&mut Heap, Value, Value) -> Result<Value, Failure>;
+
+/// For each arithmetic instruction: the primitive that does the same, by its first and second name.
+const OPERATIONS: &[(Opcode, [&str; 2], Operation)] = &[
+    (Opcode::Add, ["+", "+"], arithmetic::add),
+    (Opcode::Subtract, ["-", "-"], arithmetic::subtract),
+    (Opcode::Multiply, ["*", "*"], arithmetic::multiply),
+    (Opcode::Divide, ["/", "/"], arithmetic::divide),
+    (Opcode::Quotient, ["quotient", "truncate-quotient"], integer::quotient),
+    (
+        Opcode::Remainder,
+        ["remainder", "truncate-remainder"],
+        integer::remainder,
+    ),
+];
+
+fn written_call(hot: Hot, instruction: Instruction) -> WrittenCall {
+    let left = hot.get(instruction.b());
+    let row = OPERATIONS
+        .iter()
+        .find(|(opcode, ..)| Some(*opcode) == instruction.opcode());
+    if let Some((_, names, operation)) = row {
+        return WrittenCall {
+            name: names[instruction.d().min(1)],
+            operands: [left, hot.get(instruction.c())],
+            second: 1 + if names[0] == names[1] { instruction.d() } else { 0 },
+            operation: *operation,
+        };
+    }
+    let constant = i32::from(instruction.c_signed());
+    let (name, operands, operation): (_, _, Operation) = match instruction.d() {
+        0 => ("+", [left, Value::small(constant)], arithmetic::add),
+        1 => ("+", [Value::small(constant), left], arithmetic::add),
+        _ => ("-", [left, Value::small(-constant)], arithmetic::subtract),
+    };
+    WrittenCall {
+        name,
+        operands,
+        second: 1,
+        operation,
     }
 }
 
-type Operation = fn(&Number, &Number) -> Result<Number, NumberError>;
+/// A comparison as a primitive makes it.
+type Relation = (&'static str, fn(Ordering) -> bool);
 
-fn operation_of(instruction: Instruction) -> (&'static str, Operation) {
-    let table: [(Opcode, &'static str, Operation); 6] = [
-        (Opcode::Subtract, "-", Number::sub),
-        (Opcode::Multiply, "*", Number::mul),
-        (Opcode::Divide, "/", Number::div),
-        (Opcode::Quotient, "quotient", Number::quotient),
-        (Opcode::Remainder, "remainder", Number::remainder),
-        (Opcode::Add, "+", Number::add),
-    ];
-    let row = table.into_iter().find(|(row, ..)| Some(*row) == instruction.opcode());
-    let is_subtraction = instruction.opcode() == Some(Opcode::AddSmall) && instruction.d() == 2;
-    let name = if is_subtraction { "-" } else { "+" };
-    row.map_or((name, Number::add), |(_, name, operation)| (name, operation))
-}
+const LESS: Relation = ("<", Ordering::is_lt);
+const GREATER: Relation = (">", Ordering::is_gt);
+const LESS_EQUAL: Relation = ("<=", Ordering::is_le);
+const GREATER_EQUAL: Relation = (">=", Ordering::is_ge);
+const EQUAL: Relation = ("=", Ordering::is_eq);
+const ZERO: Relation = ("zero?", Ordering::is_eq);
 
-fn comparison_of(opcode: Option<Opcode>) -> (&'static str, &'static [std::cmp::Ordering]) {
-    use std::cmp::Ordering::{Equal, Greater, Less};
-    let less = [
-        Opcode::JumpIfLess,
-        Opcode::JumpUnlessLess,
-        Opcode::JumpIfLessSmall,
-        Opcode::JumpUnlessLessSmall,
-    ];
-    let less_equal = [
-        Opcode::JumpIfLessEqual,
-        Opcode::JumpUnlessLessEqual,
-        Opcode::JumpIfLessEqualSmall,
-        Opcode::JumpUnlessLessEqualSmall,
-    ];
-    let greater = [Opcode::JumpIfGreaterSmall, Opcode::JumpUnlessGreaterSmall];
-    let greater_equal = [Opcode::JumpIfGreaterEqualSmall, Opcode::JumpUnlessGreaterEqualSmall];
-    let is_one_of = |opcodes: &[Opcode]| opcode.is_some_and(|opcode| opcodes.contains(&opcode));
-    if is_one_of(&less) {
-        ("<", &[Less])
-    } else if is_one_of(&less_equal) {
-        ("<=", &[Less, Equal])
-    } else if is_one_of(&greater) {
-        (">", &[Greater])
-    } else if is_one_of(&greater_equal) {
-        (">=", &[Greater, Equal])
-    } else {
-        ("=", &[Equal])
+/// For each pair of comparing jumps: the comparison by [`Role::Spelling`](crate::instruction::Role::Spelling).
+const COMPARISONS: &[([Opcode; 2], [Relation; 3])] = &[
+    ([Opcode::JumpIfLess, Opcode::JumpUnlessLess], [LESS, GREATER, LESS]),
+    (
+        [Opcode::JumpIfLessSmall, Opcode::JumpUnlessLessSmall],
+        [LESS, GREATER, LESS],
+    ),
+    (
+        [Opcode::JumpIfGreaterSmall, Opcode::JumpUnlessGreaterSmall],
+        [GREATER, LESS, GREATER],
+    ),
+    (
+        [Opcode::JumpIfLessEqual, Opcode::JumpUnlessLessEqual],
+        [LESS_EQUAL, GREATER_EQUAL, LESS_EQUAL],
+    ),
+    (
+        [Opcode::JumpIfLessEqualSmall, Opcode::JumpUnlessLessEqualSmall],
+        [LESS_EQUAL, GREATER_EQUAL, LESS_EQUAL],
+    ),
+    (
+        [Opcode::JumpIfGreaterEqualSmall, Opcode::JumpUnlessGreaterEqualSmall],
+        [GREATER_EQUAL, LESS_EQUAL, GREATER_EQUAL],
+    ),
+    ([Opcode::JumpIfEqual, Opcode::JumpUnlessEqual], [EQUAL, EQUAL, ZERO]),
+    (
+        [Opcode::JumpIfEqualSmall, Opcode::JumpUnlessEqualSmall],
+        [EQUAL, EQUAL, ZERO],
+    ),
+];
+
+/// The comparison that a jump makes and its operands, as they are written.
+fn written_comparison(instruction: Instruction, operands: [Value; 2]) -> (Relation, [Value; 2]) {
+    let [first, second] = operands;
+    let is_row = |row: &&([Opcode; 2], _)| instruction.opcode().is_some_and(|opcode| row.0.contains(&opcode));
+    let relations = COMPARISONS
+        .iter()
+        .find(is_row)
+        .map_or([EQUAL; 3], |(_, relations)| *relations);
+    match instruction.d() {
+        0 => (relations[0], operands),
+        1 => (relations[1], [second, first]),
+        _ => (relations[2], operands),
     }
 }
