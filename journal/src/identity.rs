@@ -254,7 +254,6 @@ fn parse_hash(text: &str) -> Result<[u8; 32], IdentityError> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -254,6 +254,7 @@ fn outcome(session: &mut Session, program: &str) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of operands")]
 fn instructions_do_what_the_primitives_do() {
     let mut session = Session::new(u64::MAX);
     let operands = [

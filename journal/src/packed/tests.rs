@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use num_bigint::BigInt;
 use preserves::{IOValue, Map, PackedWriter, Set, SignedInteger, Value, ValueImpl, read_iovalue_packed};
 use proptest::prelude::*;

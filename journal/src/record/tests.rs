@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use preserves::{IOValue, PackedWriter};
 use proptest::prelude::*;
 

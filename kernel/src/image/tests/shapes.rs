@@ -76,7 +76,8 @@ fn frames_that_cannot_be_walked_are_refused() {
     assert_eq!(thaw_segment(&[procedure, point(1)], 2, false), refused);
     assert_eq!(thaw_segment(&[procedure, Value::TRUE], 2, false), refused);
     assert_eq!(thaw_segment(&[Value::TRUE, point(2)], 2, false), refused);
-    assert_eq!(thaw_segment(&[procedure, point(2), point(3)], 3, false), refused);
+    // A register that is read no more may still hold the return point of a call that is over.
+    assert_eq!(thaw_segment(&[procedure, point(2), point(3)], 3, false), Ok(()));
 }
 
 #[test]
