@@ -121,6 +121,35 @@ impl TurnRecord {
     }
 }
 
+/// For people: what the actor was told, what it did, what came of it, one per line.
+impl fmt::Display for TurnRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.cause {
+            Cause::Start {} => writeln!(f, "{}, at the start", self.actor)?,
+            Cause::Turn { sequence } => writeln!(f, "{}, after turn {sequence}", self.actor)?,
+            Cause::Input {} => writeln!(f, "{}, from outside", self.actor)?,
+        }
+        for (position, event) in (0..).zip(&self.events) {
+            let fate = if self.dropped.contains(&position) {
+                "missed"
+            } else {
+                "told"
+            };
+            writeln!(f, "  {fate} {:?}", event.encode())?;
+        }
+        for (action, verdict) in self.actions.iter().zip(&self.verdicts) {
+            match verdict {
+                Verdict::Allow {} => writeln!(f, "  did {action}")?,
+                Verdict::Deny { reason } => writeln!(f, "  wanted {action}: {reason}")?,
+            }
+        }
+        match &self.outcome {
+            Outcome::Committed {} => Ok(()),
+            Outcome::Failed { failure } => writeln!(f, "  failed {failure}"),
+        }
+    }
+}
+
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {

@@ -1,1 +1,79 @@
+//! The table of actions, pinned, and each row's own name.
 
+use super::*;
+use crate::codec::Codec;
+
+#[test]
+fn the_table_is_stable() {
+    let table: Vec<String> = KINDS.iter().map(|(name, text)| format!("{name}:{text}")).collect();
+    insta::assert_snapshot!(table.join("\n"));
+}
+
+#[track_caller]
+fn check(text: &str, shown: &str) {
+    let value: IOValue = text.parse().expect("well formed");
+    let action = Action::decode(&value).expect("it is an action");
+    assert_eq!(action.encode(), value, "encoding gives the value back");
+    assert_eq!(action.to_string(), shown);
+    assert_eq!(
+        label_of(&value).as_deref(),
+        Some(action.name()),
+        "the row and the record have one name"
+    );
+}
+
+#[test]
+fn every_kind_reads_back_and_says_what_it_does() {
+    let cases = [
+        ("<assert 1 2 <p 3>>", "assert <p 3> as handle 2 of facet 1"),
+        ("<retract 2 #f>", "retract handle 2"),
+        ("<retract 2 [<foreign>]>", "retract handle 2, ignored: Foreign"),
+        ("<message <p 3>>", "message <p 3>"),
+        (
+            "<send 1 2 <p 3> [<gone>]>",
+            "send <p 3> to facet 2 of actor 1, ignored: Gone",
+        ),
+        (
+            "<observe 1 2 3 <bind <_>>>",
+            "observe <bind <_>> as observer 2 of facet 1",
+        ),
+        ("<unobserve 2>", "unobserve observer 2"),
+        ("<spawn-facet 2 1>", "spawn-facet facet 2 in facet 1"),
+        ("<stop-facet 2 [4 5]>", "stop-facet facet 2, retracting 2 assertions"),
+        ("<spawn-fiber 2 1>", "spawn-fiber fiber 2 in facet 1"),
+        (
+            "<wait 1 2 <main> 3 [<matching 4 5 <_>> <accepted 6 7 <_>> <answer 8>] #f>",
+            "wait wait 1 of fiber 2 for <_> or <_> that a predicate accepts or the answer to request 8",
+        ),
+        ("<resume 1 0>", "resume wait 1, condition 0 holds"),
+        ("<yield 1 <handler> 2 <slice>>", "yield fiber 1, Slice"),
+        ("<log 1 \"text\">", "log \"text\""),
+        (
+            "<invoke-tool 1 2 role \"shell\" [] \"t\">",
+            "invoke-tool shell [] as request 1, tag \"t\"",
+        ),
+        (
+            "<ask-user 1 2 3 \"name?\" \"t\">",
+            "ask-user \"name?\" as request 1, tag \"t\"",
+        ),
+        ("<write 1 output #\"text\">", "write \"text\" to Output"),
+        ("<read 1 2 10>", "read at most 10 bytes as request 1"),
+        ("<progress 1 \"work\" 2 3>", "progress \"work\" 2 of 3"),
+        (
+            "<spawn-actor 1 2 3 \"helper\" [\"console\"]>",
+            "spawn-actor actor 1 running \"helper\", linked to facet 3",
+        ),
+        ("<exit 1 [5 4]>", "exit with code 1, retracting 2 assertions"),
+    ];
+    for (text, shown) in cases {
+        check(text, shown);
+    }
+    let names: std::collections::BTreeSet<&str> = cases
+        .iter()
+        .filter_map(|(text, _)| text[1..].split([' ', '>']).next())
+        .collect();
+    assert!(
+        KINDS.iter().all(|(name, _)| names.contains(name)),
+        "every kind has a case"
+    );
+}

@@ -1,1 +1,126 @@
+//! The gate's verdicts as a table: what an actor with some things and some capabilities proposes, and why it is denied.
 
+use preserves::IOValue;
+
+use super::*;
+use crate::codec::Codec;
+use crate::script::world::World;
+use crate::snapshot::SnapshotPolicy;
+
+/// The state of two actors, of which actor 0 has facets 0 and 1, handle 0, observer 0 with handle 1, and a request 0; actor 1 has facet 2 and handle 3.
+fn state() -> RunState {
+    let script = "main:
+        assert a <p 1>
+        watch w nothing <lit never>
+        facet f
+        tool shell t 1
+        actor other
+        await-next <lit never>
+      other:
+        assert b <p 2>
+        await-next <lit never>
+      nothing:
+        log nothing";
+    let mut world = World::script(script, &["*"], SnapshotPolicy::default());
+    world.drive();
+    world.run.state().clone()
+}
+
+/// Judges actor 0's proposal under `granted` and shows the verdicts, `ok` or the reason.
+#[track_caller]
+fn check(granted: &[&str], actions: &[&str], expected: &[&str]) {
+    let before = state();
+    let manifest = Manifest::of(granted);
+    let read = |text: &&str| Action::decode(&text.parse::<IOValue>().expect("well formed")).expect("an action");
+    let actions: Vec<Action> = actions.iter().map(read).collect();
+    let principal = Principal {
+        actor: ActorId(0),
+        manifest: &manifest,
+    };
+    let verdicts = judge(&Proposal {
+        before: &before,
+        principal,
+        actions: &actions,
+    });
+    let shown: Vec<String> = verdicts
+        .iter()
+        .map(|verdict| match verdict {
+            Verdict::Allow {} => "ok".to_owned(),
+            Verdict::Deny { reason } => format!("{:?}", reason.encode()),
+        })
+        .collect();
+    assert_eq!(shown, expected, "{actions:?}");
+}
+
+#[test]
+fn only_own_and_living_things_are_used() {
+    check(&[], &["<assert 1 900 x>"], &["ok"]);
+    check(&[], &["<assert 2 900 x>"], &["<not_owned>"]);
+    check(&[], &["<assert 99 900 x>"], &["<not_owned>"]);
+    check(&[], &["<retract 0 #f>", "<retract 0 #f>"], &["ok", "<not_owned>"]);
+    check(&[], &["<retract 77 [<unknown>]>"], &["ok"]);
+    check(&[], &["<unobserve 0>", "<unobserve 0>"], &["ok", "<not_owned>"]);
+    check(&[], &["<stop-facet 1 []>", "<assert 1 900 x>"], &["ok", "<not_owned>"]);
+    check(&[], &["<resume 0 0>", "<resume 0 0>"], &["ok", "<not_owned>"]);
+    check(&[], &["<resume 55 0>"], &["<not_owned>"]);
+    check(&[], &["<exit 1 [3]>"], &["<not_owned>"]);
+}
+
+#[test]
+fn what_a_proposal_makes_it_may_use() {
+    check(
+        &[],
+        &["<spawn-facet 900 0>", "<assert 900 900 x>", "<retract 900 #f>"],
+        &["ok", "ok", "ok"],
+    );
+    check(
+        &[],
+        &["<assert 900 900 x>", "<spawn-facet 900 0>"],
+        &["<not_owned>", "ok"],
+    );
+}
+
+#[test]
+fn ids_are_given_once() {
+    check(&[], &["<assert 0 0 x>"], &["<not_fresh>"]);
+    check(&[], &["<assert 0 900 x>", "<assert 0 900 y>"], &["ok", "<not_fresh>"]);
+    check(&[], &["<spawn-facet 2 0>"], &["<not_fresh>"]);
+}
+
+#[test]
+fn capabilities_are_needed() {
+    let call = "<invoke-tool 900 0 #f \"shell\" 1 \"t\">";
+    check(&[], &[call], &["<capability_missing \"shell\">"]);
+    check(&["shell"], &[call], &["ok"]);
+    check(
+        &["workspace/*"],
+        &["<invoke-tool 900 0 #f \"workspace/read\" 1 \"t\">"],
+        &["ok"],
+    );
+    check(
+        &[],
+        &["<write 900 output #\"x\">"],
+        &["<capability_missing \"console\">"],
+    );
+    check(&[], &["<read 900 0 1>"], &["<capability_missing \"console\">"]);
+    check(
+        &[],
+        &["<ask-user 900 0 900 \"?\" \"t\">"],
+        &["<capability_missing \"person\">"],
+    );
+    check(
+        &["spawn"],
+        &["<spawn-actor 900 900 0 x [\"console\"]>"],
+        &["<capability_exceeded>"],
+    );
+    check(
+        &["spawn", "console"],
+        &["<spawn-actor 900 900 0 x [\"console\"]>"],
+        &["ok"],
+    );
+    check(
+        &[],
+        &["<spawn-actor 900 900 0 x []>"],
+        &["<capability_missing \"spawn\">"],
+    );
+}

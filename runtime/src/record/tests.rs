@@ -1,1 +1,102 @@
+//! Records there and back, and one journal as people read it.
 
+use preserves::IOValue;
+
+use super::*;
+use crate::script::world::World;
+use crate::snapshot::SnapshotPolicy;
+
+const EXAMPLE: &str = "main:
+    watch w seen <group <rec p> {0: <bind <_>>}>
+    assert a <p 1>
+    facet f
+    in f inside
+    ask \"name?\"
+    retract a
+    retract 99
+    stop f
+    actor helper console
+    yield
+    yield
+    write done
+    exit 0
+  inside:
+    on-stop hook
+    await <lit never>
+  hook:
+    log stopping
+  helper:
+    assert b <p helper>
+    yield
+    fail oops
+  seen:
+    show seen";
+
+fn example() -> Vec<TurnRecord> {
+    let mut world = World::script(EXAMPLE, &["*"], SnapshotPolicy::default());
+    world.drivers.answers = [Ok("Ada".to_owned().encode())].into();
+    world.drive();
+    world.turns("main")
+}
+
+#[test]
+fn a_journal_reads_like_a_story() {
+    let story: String = (1..)
+        .zip(example())
+        .map(|(turn, record)| format!("{turn}: {record}"))
+        .collect();
+    insta::assert_snapshot!(story);
+}
+
+#[test]
+fn records_decode_to_what_was_encoded() {
+    for turn in example() {
+        let value = turn.encode();
+        assert_eq!(TurnRecord::decode(&value).as_ref(), Ok(&turn));
+        let packed = turn.pack().expect("it is small");
+        assert_eq!(TurnRecord::decode(&packed.to_value()), Ok(turn));
+    }
+}
+
+#[track_caller]
+fn refuse(text: &str, expected: &[&str]) {
+    let value: IOValue = text.parse().expect("well formed");
+    let error = Body::decode(&value).expect_err("it is no body");
+    let mut chain = vec![error.to_string()];
+    let mut source = std::error::Error::source(&error);
+    while let Some(error) = source {
+        chain.push(error.to_string());
+        source = error.source();
+    }
+    assert_eq!(chain, expected);
+}
+
+#[test]
+fn what_is_no_record_is_refused() {
+    refuse("1", &["expected the body of a record, found 1"]);
+    refuse("<turn>", &["`turn` has 8 fields, 0 were found"]);
+    refuse(
+        "<turn 0 <start> [<boot>] [] [<fly>] [] 0 <committed>>",
+        &["field `actions` of `turn` is wrong", "expected an action, found <fly>"],
+    );
+    refuse(
+        "<turn 0 <start> [<boot 1>] [] [] [] 0 <committed>>",
+        &["field `events` of `turn` is wrong", "`boot` has 0 fields, 1 were found"],
+    );
+    refuse(
+        "<turn 0 <start> [] [] [<assert 0 -1 x>] [] 0 <committed>>",
+        &[
+            "field `actions` of `turn` is wrong",
+            "field `handle` of `assert` is wrong",
+            "expected an integer below 2^64, found -1",
+        ],
+    );
+    refuse(
+        "<turn 0 <start> [] [] [<retract 0 <perhaps>>] [] 0 <committed>>",
+        &[
+            "field `actions` of `turn` is wrong",
+            "field `ignored` of `retract` is wrong",
+            "expected #f or a sequence of one, found <perhaps>",
+        ],
+    );
+}
