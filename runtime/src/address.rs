@@ -144,7 +144,6 @@ impl fmt::Display for Address {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use duet_journal::identity::MAX_SEQUENCE;
 

@@ -70,6 +70,10 @@ impl SchemePrograms {
     ///
     /// # Errors
     /// [`ProgramError`].
+    #[expect(
+        clippy::result_large_err,
+        reason = "made once, before a run; the caller needs the sources to show the errors"
+    )]
     pub fn compile(
         source: &Source<'_>,
         libraries: &mut dyn Libraries,
@@ -98,6 +102,7 @@ impl SchemePrograms {
         &self.expander
     }
 
+    #[expect(clippy::result_large_err, reason = "made once, before a run")]
     fn expand(
         source: &Source<'_>,
         libraries: &mut dyn Libraries,

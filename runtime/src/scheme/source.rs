@@ -150,6 +150,7 @@ impl Libraries for Pinned {
     }
 }
 
+#[expect(clippy::result_large_err, reason = "made once, before a run")]
 pub(super) fn compile(
     source: &Source<'_>,
     libraries: &mut dyn Libraries,
