@@ -18,7 +18,11 @@ use support::tree::{Source, sources};
 const LINES_MAX: usize = 600;
 
 /// Files that may be longer: path, ceiling in lines, reason. Ceilings only ever go down.
-const LONG_FILES: &[(&str, usize, &str)] = &[];
+const LONG_FILES: &[(&str, usize, &str)] = &[(
+    "kernel/src/machine/execute.rs",
+    850,
+    "one method per instruction, in one trait implementation: a table in the form of code",
+)];
 
 /// Files that may mention the words of [`FORBIDDEN_WORDS`]: path prefix, reason.
 const MAY_MENTION: &[(&str, &str)] = &[
@@ -101,11 +105,15 @@ fn declared<'line>(line: &'line str, keyword: &str) -> Option<&'line str> {
 }
 
 /// Whether a Rust file has `mod NAME;`.
+/// Whether the file has `mod name;`, or names it in a row of a table whose macro writes the `mod` lines, or points at it with `#[path]`.
 fn declares_module(source: &Source, name: &str) -> bool {
-    source
-        .text
-        .lines()
-        .any(|line| declared(line, "mod") == Some(name) && line.trim_end().ends_with(';'))
+    let makes_modules = source.text.contains("mod $module;") || source.text.contains("mod $name;");
+    let file = format!("{name}.rs\"]");
+    source.text.lines().any(|line| {
+        let is_row = makes_modules && line.split_whitespace().next() == Some(name);
+        let is_path = line.trim_start().starts_with("#[path = ") && line.contains(&file);
+        is_row || is_path || (declared(line, "mod") == Some(name) && line.trim_end().ends_with(';'))
+    })
 }
 
 #[test]

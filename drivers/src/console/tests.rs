@@ -1,3 +1,5 @@
+//! What reaches the streams, in which order, and what happens when a stream is closed.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,3 +1,5 @@
+//! Effects in, inputs out: order, concurrency, questions and their answers.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

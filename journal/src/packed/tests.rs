@@ -1,3 +1,5 @@
+//! Packed values against the reference implementation, and what only a strict reader refuses.
+
 use num_bigint::BigInt;
 use preserves::{IOValue, Map, PackedWriter, Set, SignedInteger, Value, ValueImpl, read_iovalue_packed};
 use proptest::prelude::*;

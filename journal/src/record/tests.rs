@@ -1,3 +1,5 @@
+//! Records there and back, pinned hashes, and damaged bytes.
+
 use preserves::{IOValue, PackedWriter};
 use proptest::prelude::*;
 

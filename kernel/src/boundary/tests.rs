@@ -1,3 +1,5 @@
+//! Values across the boundary: the table of kinds, the reference implementation as a peer, and hostile bytes.
+
 use num_bigint::BigInt;
 use preserves::{IOValue, Map, PackedWriter, Set, SignedInteger, Value as Part};
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! What values look like: tables, cycles, sharing, depth and limits.
+
 use super::*;
 use crate::datum::{Datum, Name, Node, NodeId};
 use crate::heap::Limits;

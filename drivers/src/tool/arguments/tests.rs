@@ -1,3 +1,5 @@
+//! Payloads that fit their description, and the messages for those that do not.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

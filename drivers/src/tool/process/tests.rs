@@ -1,3 +1,5 @@
+//! Programs that end, fail, flood, linger or leave children behind.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,3 +1,5 @@
+//! Files read, written and listed, and every way out of the root refused.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

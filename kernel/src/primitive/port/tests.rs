@@ -1,3 +1,5 @@
+//! Ports: what is written is what is read, however the input is cut.
+
 use proptest::prelude::*;
 
 use crate::heap::{Heap, Limits};
