@@ -1,0 +1,92 @@
+//! `duet fsck`: says what of a journal is sound, and takes damaged branches back to it.
+
+use duet_journal::verify::{Damage, Report, repair, verify};
+use duet_journal::{BranchName, RunId, Store};
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::failure::{Code, Failure};
+use crate::journal::{Journal, name, owner};
+use crate::terminal::Terminal;
+
+pub(super) const DETAILS: &str = "\
+It reads every record of every branch, checks the hashes and the chain, and looks for the blobs that records refer to. With an
+address it checks that branch only. The exit code is 1 if something is damaged.
+
+  --repair         moves the head of each damaged branch to its last sound turn; no record is deleted";
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
+    let journal = Journal::of(arguments);
+    let is_repair = arguments.has("repair");
+    let mut store = if is_repair { journal.open_to_write("fsck")? } else { journal.open_to_read()? };
+    let branches = match arguments.word(0) {
+        Some(address) => {
+            let place = journal.resolve(&store, Some(address))?;
+            vec![(place.run, place.branch)]
+        }
+        None => all_branches(&store)?,
+    };
+    let mut found = Vec::new();
+    let mut is_sound = true;
+    for (run, branch) in branches {
+        let report = verify(&store, &run, &branch)?;
+        let mut lost = None;
+        if is_repair && !report.is_sound() {
+            let epoch = store.claim(&run, &owner("fsck"))?;
+            lost = repair(&mut store, &report, epoch)?;
+        }
+        is_sound &= report.is_sound() || lost.is_some();
+        if arguments.has("json") {
+            found.push(as_json(&report, &branch, lost.is_some()));
+            continue;
+        }
+        terminal.data(&describe(&report, &branch))?;
+        if let Some(lost) = lost {
+            let name = name(&run, &branch);
+            terminal.data(&format!("  repaired: {name} no longer has turns {} to {}\n", lost.positions.start(), lost.positions.end()))?;
+        } else if !report.is_sound() {
+            terminal.message("  `duet fsck --repair` takes it back to its last sound turn");
+        }
+    }
+    if arguments.has("json") {
+        terminal.json(&json!(found))?;
+    }
+    Ok(if is_sound { Code::OK } else { Code::FAILED })
+}
+
+fn all_branches(store: &dyn Store) -> Result<Vec<(RunId, BranchName)>, Failure> {
+    let mut branches = Vec::new();
+    for run in store.runs()? {
+        let heads = store.heads(&run)?;
+        branches.extend(heads.into_iter().map(|head| (run.clone(), head.branch)));
+    }
+    Ok(branches)
+}
+
+fn describe(report: &Report, branch: &BranchName) -> String {
+    let name = name(&report.run, branch);
+    match &report.damage {
+        None => format!("{name}: sound, {} records\n", report.sound_records),
+        Some(damage) => format!("{name}: {}; sound before that: {} records\n", damaged(damage), report.sound_records),
+    }
+}
+
+fn damaged(damage: &Damage) -> String {
+    match damage {
+        Damage::Unreadable { at, error } => format!("turn {at} cannot be read: {error}"),
+        Damage::Misplaced { at, .. } => format!("the record at turn {at} does not follow the one before it"),
+        Damage::WrongHead { .. } => "the last record is not the one that the branch names".to_owned(),
+        Damage::Blob { at, blob, error } => format!("turn {at} refers to blob {blob}: {error}"),
+    }
+}
+
+fn as_json(report: &Report, branch: &BranchName, is_repaired: bool) -> Value {
+    json!({
+        "run": report.run.as_str(),
+        "branch": branch.as_str(),
+        "sound": report.is_sound(),
+        "sound_records": report.sound_records,
+        "damage": report.damage.as_ref().map(damaged),
+        "repaired": is_repaired,
+    })
+}

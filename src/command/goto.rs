@@ -1,0 +1,134 @@
+//! `duet goto`: the head of a branch moves to another turn; the turns it leaves are kept.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use duet_drivers::tool::EffectClass;
+use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store};
+use duet_runtime::action::Action;
+use duet_runtime::record::Body;
+use duet_runtime::replay::move_head;
+
+use crate::arguments::Arguments;
+use crate::failure::{Code, Failure};
+use crate::journal::{self, Journal, Place, owner};
+use crate::session;
+use crate::terminal::Terminal;
+use crate::turn;
+
+pub(super) const DETAILS: &str = "\
+The address needs a turn: `duet goto review@12`, or `duet goto @-1` for the one before the newest. Nothing is deleted: the
+turns that the branch leaves behind are kept as a branch of their own, such as review/main.17, and `duet goto` with a turn
+after the newest goes forward to them again. `duet resume` goes on from the turn.";
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
+    let journal = Journal::of(arguments);
+    let mut store = journal.open_to_write("goto")?;
+    let place = journal.resolve(&store, arguments.word(0))?;
+    let Some(turn) = place.turn else {
+        return Err(Failure::usage("to which turn?")
+            .advise(format!("`duet goto {}@N`; `duet log {}` lists the turns", place.name(), place.name())));
+    };
+    let from = place.head.sequence;
+    match turn.cmp(&from) {
+        std::cmp::Ordering::Equal => terminal.message(&format!("{} is at turn {turn} already", place.name())),
+        std::cmp::Ordering::Less => back(&mut store, &place, turn, terminal)?,
+        std::cmp::Ordering::Greater => forward(&mut store, &place, turn, terminal)?,
+    }
+    journal.set_current(&place.run, &place.branch);
+    Ok(Code::OK)
+}
+
+fn back(store: &mut dyn Store, place: &Place, turn: Sequence, terminal: &mut Terminal) -> Result<(), Failure> {
+    let left = irreversible(store, place, turn)?;
+    let kept = keep(store, place)?;
+    let at = (&place.run, &place.branch, owner("goto"));
+    move_head(store, (at.0, at.1, &at.2), turn, None)?;
+    let (name, from) = (place.name(), place.head.sequence);
+    terminal.message(&format!("{name} is at turn {turn}; it was at turn {from}"));
+    terminal.message(&format!(
+        "the turns after {turn} are kept as {}; `duet goto {name}@{from}` goes back to them, `duet resume {name}` goes on from here",
+        journal::name(&place.run, &kept)
+    ));
+    for tool in left {
+        terminal.message(&format!("what {tool} did in the world in those turns stays done"));
+    }
+    Ok(())
+}
+
+/// Makes sure that a branch other than this one leads to its head, and returns it.
+fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, Failure> {
+    let heads = store.heads(&place.run)?;
+    for head in heads.iter().filter(|head| head.branch != place.branch) {
+        if hash_at(store, place, &head.branch, place.head.sequence)? == Some(place.head.hash) {
+            return Ok(head.branch.clone());
+        }
+    }
+    let first = format!("{}.{}", place.branch, place.head.sequence);
+    let names = std::iter::once(first.clone()).chain((2..).map(|number: u64| format!("{first}.{number}")));
+    let free = names.map(BranchName::new).find(|name| {
+        name.as_ref().map_or(true, |name| heads.iter().all(|head| head.branch != *name))
+    });
+    let kept = free.unwrap_or_else(|| BranchName::new(first)).map_err(|error| {
+        Failure::caused("the branch's name is too long to keep what it leaves behind", &error)
+            .advise(format!("`duet fork {} BRANCH` under a shorter name first", place.address(place.head.sequence)))
+    })?;
+    let owner = owner("goto");
+    move_head(store, (&place.run, &place.branch, &owner), place.head.sequence, Some(&kept))?;
+    Ok(kept)
+}
+
+/// Goes to a turn after the head that another branch has on the same line.
+fn forward(store: &mut dyn Store, place: &Place, turn: Sequence, terminal: &mut Terminal) -> Result<(), Failure> {
+    let mut found: Vec<(BranchName, RecordHash)> = Vec::new();
+    for head in store.heads(&place.run)?.into_iter().filter(|head| head.sequence >= turn) {
+        if hash_at(store, place, &head.branch, place.head.sequence)? == Some(place.head.hash)
+            && let Some(hash) = hash_at(store, place, &head.branch, turn)?
+            && found.iter().all(|(_, known)| *known != hash)
+        {
+            found.push((head.branch, hash));
+        }
+    }
+    let (to, more) = found.split_first().ok_or_else(|| journal::beyond(place, turn))?;
+    if !more.is_empty() {
+        let names: Vec<String> = found.iter().map(|(branch, _)| format!("`duet resume {}/{branch}`", place.run)).collect();
+        return Err(Failure::usage(format!("several branches go on to turn {turn}")).advise(format!("choose: {}", names.join(", "))));
+    }
+    let epoch = store.claim(&place.run, &owner("goto"))?;
+    store.set_head(&HeadMove {
+        run: &place.run,
+        branch: &place.branch,
+        epoch,
+        expected_head: Some(place.head.hash),
+        to: to.1,
+    })?;
+    let name = place.name();
+    terminal.message(&format!("{name} is at turn {turn}; it was at turn {}", place.head.sequence));
+    terminal.message(&format!("`duet goto {}` goes back, `duet resume {name}` goes on from here", place.address(place.head.sequence)));
+    Ok(())
+}
+
+fn hash_at(store: &dyn Store, place: &Place, branch: &BranchName, at: Sequence) -> Result<Option<RecordHash>, Failure> {
+    Ok(store.record_at(&place.run, branch, at)?.map(|record| record.hash()))
+}
+
+/// Lists the tools called after a turn that leave in the world what cannot be put back.
+fn irreversible(store: &dyn Store, place: &Place, turn: Sequence) -> Result<BTreeSet<String>, Failure> {
+    let harmless: BTreeSet<String> = session::tools(Path::new("."))?
+        .descriptions()
+        .filter(|tool| tool.effect == EffectClass::Pure)
+        .map(|tool| tool.name.to_string())
+        .collect();
+    let mut called = BTreeSet::new();
+    let mut next = turn.next();
+    while let Some(at) = next.filter(|at| *at <= place.head.sequence) {
+        if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)? {
+            called.extend(turn.actions.into_iter().filter_map(|action| match action {
+                Action::InvokeTool(call) => Some(call.tool),
+                _ => None,
+            }));
+        }
+        next = at.next();
+    }
+    Ok(called.into_iter().filter(|tool| !harmless.contains(tool) && !tool.starts_with("clock/")).collect())
+}

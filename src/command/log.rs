@@ -1,0 +1,119 @@
+//! `duet log`: the turns of a run as a graph, newest first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use duet_journal::{Head, Record, RecordHash, Sequence, Store};
+use serde_json::json;
+
+use crate::arguments::Arguments;
+use crate::failure::{Code, Failure};
+use crate::graph::Graph;
+use crate::journal::{Journal, Place, read_address};
+use crate::terminal::Terminal;
+use crate::turn;
+
+pub(super) const DETAILS: &str = "\
+One line is one turn: its number, the branches that end there, the actor, what caused it, and what it did. `@` is the head of
+the branch addressed, `×` a turn that failed and was undone, `◆` the beginning. With a branch or a turn in the address, only
+the history of that place is listed, else all branches of the run. `duet show` shows a turn in full.
+
+  --limit N        the newest N turns only
+  --json           an array with everything that the records say";
+
+/// Records are read from the journal in portions of this many.
+const PORTION: u64 = 256;
+
+/// The turns to list.
+struct History {
+    /// By position and name, so that the newest are last.
+    records: BTreeMap<(Sequence, RecordHash), Record>,
+    limit: usize,
+}
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
+    let limit = arguments.one("limit").map(read_limit).transpose()?.unwrap_or(usize::MAX);
+    let journal = Journal::of(arguments);
+    let store = journal.open_to_read()?;
+    let place = journal.resolve_turn(&store, arguments.word(0))?;
+    let address = arguments.word(0).map(read_address).transpose()?.unwrap_or_default();
+    let is_one_line = address.branch.is_some() || address.turn.is_some();
+    let heads = store.heads(&place.run)?;
+    let mut history = History { records: BTreeMap::new(), limit };
+    if is_one_line {
+        history.walk(&store, &place, place.at())?;
+    } else {
+        for head in &heads {
+            let place = Place { branch: head.branch.clone(), head: head.clone(), ..place.clone() };
+            history.walk(&store, &place, head.sequence)?;
+        }
+    }
+    if arguments.has("json") {
+        let records = history.newest_first().map(|record| Ok(turn::json(record, &turn::body(record)?)));
+        let records: Vec<_> = records.collect::<Result<_, Failure>>()?;
+        terminal.json(&json!(records))?;
+    } else {
+        draw(&history, &heads, &place, terminal)?;
+    }
+    Ok(Code::OK)
+}
+
+fn read_limit(text: &str) -> Result<usize, Failure> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| Failure::usage(format!("`--limit {text}`: the limit is a number above 0")))
+}
+
+impl History {
+    /// Adds a branch's turns from `last` back, as far as the limit asks and they are not there yet.
+    fn walk(&mut self, store: &dyn Store, place: &Place, last: Sequence) -> Result<(), Failure> {
+        let mut end = last.number() + 1;
+        let mut wanted = self.limit;
+        while end > 0 && wanted > 0 {
+            let start = end.saturating_sub(PORTION.min(wanted as u64));
+            let position = |number| Sequence::new(number).unwrap_or(last);
+            let records = store.read(&place.run, &place.branch, position(start)..position(end))?;
+            wanted -= records.len().min(wanted);
+            for record in records.into_iter().rev() {
+                let key = (record.header().sequence, record.hash());
+                if self.records.insert(key, record).is_some() {
+                    return Ok(());
+                }
+            }
+            end = start;
+        }
+        Ok(())
+    }
+
+    fn newest_first(&self) -> impl Iterator<Item = &Record> {
+        self.records.values().rev().take(self.limit)
+    }
+}
+
+fn draw(history: &History, heads: &[Head], place: &Place, terminal: &mut Terminal) -> Result<(), Failure> {
+    let mut graph = Graph::default();
+    let width = place.head.sequence.to_string().len().max(3);
+    let mut order: Vec<&Record> = history.newest_first().collect();
+    // Among turns of one position, the addressed branch's comes first, so that its column is the leftmost.
+    let own: BTreeSet<RecordHash> = [place.head.hash].into();
+    order.sort_by_key(|record| (std::cmp::Reverse(record.header().sequence), !own.contains(&record.hash())));
+    for record in order {
+        let (header, body) = (record.header(), turn::body(record)?);
+        let ends: Vec<&str> =
+            heads.iter().filter(|head| head.hash == record.hash()).map(|head| head.branch.as_str()).collect();
+        let glyph = match header.parent {
+            _ if record.hash() == place.head.hash => '@',
+            _ if turn::is_failed(&body) => '×',
+            None => '◆',
+            Some(_) => '○',
+        };
+        let (before, drawn) = graph.node(glyph, record.hash(), header.parent);
+        for line in before {
+            terminal.data(&format!("{line}\n"))?;
+        }
+        let ends = if ends.is_empty() { String::new() } else { format!("[{}] ", ends.join(" ")) };
+        terminal.data(&format!("{drawn} {:>width$}  {ends}{}\n", header.sequence, turn::line(&body)))?;
+    }
+    if graph.is_open() {
+        terminal.data(&format!("{}\n", graph.continued().trim_end()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! `duet run`: a program becomes a run.
+
+use duet_journal::store::memory::MemoryStore;
+use duet_journal::{RunId, Store};
+
+use crate::arguments::Arguments;
+use crate::failure::{Code, Failure};
+use crate::journal::{self, Journal};
+use crate::launch::Launch;
+use crate::session::Session;
+use crate::terminal::Terminal;
+
+pub(super) const DETAILS: &str = "\
+A file of Scheme runs as it is: it reads standard input, writes standard output, sees the words behind `--` as its
+arguments, and ends with its own exit code. A folder is run by its `manifest.scm`, which names the program, the argument
+that gives the workspace, and the tools that are granted:
+
+  ((program \"review.scm\") (workspace (argument 1)) (tools workspace/list workspace/read process/run))
+
+  --name RUN       the run's name; without it that of the program, with a number if it is taken
+  --workspace DIR  the directory that tools work in; a single file is then granted workspace/*
+  --answer TEXT    answers the next question that the program asks; may be given several times
+  --journal FILE   the journal; without it .duet/journal.sqlite
+  --memory         keeps the journal in memory only";
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
+    let program = arguments.word(0).unwrap_or_default();
+    let rest = arguments.words.get(1..).unwrap_or_default().to_vec();
+    if arguments.has("memory") && arguments.has("journal") {
+        return Err(Failure::usage("`--memory` and `--journal` exclude each other"));
+    }
+    let given = arguments.one("name").map(read_name).transpose()?;
+    let launch = Launch::read(program, arguments.one("workspace"), rest)?;
+    let answers = arguments.all("answer").to_vec();
+    if arguments.has("memory") {
+        let mut store = MemoryStore::default();
+        let id = given.map_or_else(|| free_name(&store, &launch.stem), Ok)?;
+        let session = Session::start(&launch, id, (&mut store, None), answers, terminal)?;
+        return session.drive(&mut store, false, terminal);
+    }
+    let journal = Journal::of(arguments);
+    let mut store = journal.open_or_create("run")?;
+    let id = match given {
+        Some(id) if store.runs()?.contains(&id) => return Err(taken(&id)),
+        Some(id) => id,
+        None => free_name(&store, &launch.stem)?,
+    };
+    let session = Session::start(&launch, id.clone(), (&mut store, Some(journal.path())), answers, terminal)?;
+    journal.set_current(&id, &journal::first_branch()?);
+    session.drive(&mut store, launch.is_folder, terminal)
+}
+
+fn read_name(name: &str) -> Result<RunId, Failure> {
+    RunId::new(name).map_err(|error| Failure::usage(format!("`{name}` cannot be a run's name: {error}")))
+}
+
+fn taken(id: &RunId) -> Failure {
+    Failure::usage(format!("there is a run {id} already"))
+        .advise(format!("`duet resume {id}` goes on with it; `duet runs` lists the names that are taken"))
+}
+
+/// Finds a name of which the journal has no run: the stem, or the stem with a number.
+fn free_name(store: &dyn Store, stem: &str) -> Result<RunId, Failure> {
+    let taken = store.runs()?;
+    let numbered = (2..).map(|number: u64| format!("{stem}-{number}"));
+    let candidates = std::iter::once(stem.to_owned()).chain(numbered);
+    let free = candidates.map(|name| read_name(&name)).find(|id| id.as_ref().map_or(true, |id| !taken.contains(id)));
+    free.unwrap_or_else(|| read_name(stem))
+}

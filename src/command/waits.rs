@@ -1,0 +1,93 @@
+//! `duet waits`: what a run waits for at a turn.
+
+use duet_runtime::actor::Condition;
+use duet_runtime::driver::RequestId;
+use duet_runtime::state::{Question, Request, RunState};
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::failure::{Code, Failure};
+use crate::journal::Journal;
+use crate::render::shown;
+use crate::session;
+use crate::terminal::Terminal;
+use crate::turn;
+
+pub(super) const DETAILS: &str = "\
+It lists the waits of fibers with their conditions, and what was asked of the world and is not answered: questions to the
+person, tool calls, input.";
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
+    let journal = Journal::of(arguments);
+    let store = journal.open_to_read()?;
+    let place = journal.resolve_turn(&store, arguments.word(0))?;
+    let run = session::restore(&store, &place)?;
+    let state = run.state();
+    if arguments.has("json") {
+        terminal.json(&as_json(state))?;
+        return Ok(Code::OK);
+    }
+    let lines = waits(state).chain(requests(state).map(|(id, request)| {
+        format!("{:<10} {:<8} {}", id.to_string(), turn::actor(request.actor), question(request))
+    }));
+    let mut is_waiting = false;
+    for line in lines {
+        terminal.data(&format!("{line}\n"))?;
+        is_waiting = true;
+    }
+    if !is_waiting {
+        terminal.message(&format!("nothing waits at {}", place.address(place.at())));
+    }
+    Ok(Code::OK)
+}
+
+fn waits(state: &RunState) -> impl Iterator<Item = String> {
+    state.actors.iter().flat_map(|(id, actor)| {
+        actor.waits.iter().map(|(wait, found)| {
+            let conditions: Vec<String> = found.conditions.iter().map(condition).collect();
+            format!("{:<10} {:<8} {} for {}", wait.to_string(), turn::actor(*id), found.fiber, conditions.join(" or "))
+        })
+    })
+}
+
+fn requests(state: &RunState) -> impl Iterator<Item = (&RequestId, &Request)> {
+    state.requests.iter().filter(|(_, request)| request.answer.is_none())
+}
+
+fn condition(condition: &Condition) -> String {
+    match condition {
+        Condition::Matching { pattern, .. } => pattern.to_string(),
+        Condition::Accepted { pattern, .. } => format!("{pattern} that a predicate accepts"),
+        Condition::Answer { request } => format!("the answer to {request}"),
+    }
+}
+
+fn question(request: &Request) -> String {
+    match &request.question {
+        Question::Tool { name, payload } => format!("call of {name} with {}", shown(payload)),
+        Question::Read { length_bytes_max } => format!("at most {length_bytes_max} bytes of input"),
+        Question::Ask { prompt } => format!("question {}", shown(prompt)),
+    }
+}
+
+fn as_json(state: &RunState) -> Value {
+    let waits = state.actors.iter().flat_map(|(id, actor)| {
+        actor.waits.iter().map(|(wait, found)| {
+            json!({
+                "wait": wait.0,
+                "actor": id.0,
+                "fiber": found.fiber.0,
+                "conditions": found.conditions.iter().map(condition).collect::<Vec<_>>(),
+            })
+        })
+    });
+    let requests = requests(state).map(|(id, request)| {
+        let (kind, tool, payload) = match &request.question {
+            Question::Tool { name, payload } => ("tool", Some(name), Some(shown(payload))),
+            Question::Read { .. } => ("read", None, None),
+            Question::Ask { prompt } => ("ask", None, Some(shown(prompt))),
+        };
+        json!({ "request": id.0, "actor": request.actor.0, "kind": kind, "tool": tool, "payload": payload, "tag": request.tag })
+    });
+    json!({ "waits": waits.collect::<Vec<_>>(), "requests": requests.collect::<Vec<_>>() })
+}

@@ -1,0 +1,260 @@
+//! The journal that a command works on, and the places in it that addresses name.
+//!
+//! Owns where the journal lies, which run is the current one, and what an address means when parts of it are left out.
+//! INVARIANT: a command that only looks never writes; a place that was resolved exists.
+//! The current run is a convenience of this command, kept in a small file beside the journal, and not part of the journal.
+//! Read next: `session.rs`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use duet_journal::store::sqlite::SqliteStore;
+use duet_journal::{BranchName, Head, RunId, Sequence, Store, StoreError};
+use duet_runtime::address::Address;
+
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+
+/// The journal of a directory, from that directory.
+const PATH: &str = ".duet/journal.sqlite";
+
+/// The branch on which runs begin.
+pub(crate) const FIRST_BRANCH: &str = "main";
+
+/// A journal file, which need not exist.
+pub(crate) struct Journal {
+    path: PathBuf,
+}
+
+/// A place in a journal.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) run: RunId,
+    pub(crate) branch: BranchName,
+    /// The branch's newest turn.
+    pub(crate) head: Head,
+    /// The turn that was asked for, if one was.
+    pub(crate) turn: Option<Sequence>,
+}
+
+impl Place {
+    /// The turn asked for, or the newest.
+    pub(crate) fn at(&self) -> Sequence {
+        self.turn.unwrap_or(self.head.sequence)
+    }
+
+    /// The address of a turn of the branch.
+    pub(crate) fn address(&self, turn: Sequence) -> String {
+        format!("{}@{turn}", self.name())
+    }
+
+    /// The address of the branch, as short as it can be.
+    pub(crate) fn name(&self) -> String {
+        name(&self.run, &self.branch)
+    }
+}
+
+/// The address of a branch, without the branch if it is the first.
+pub(crate) fn name(run: &RunId, branch: &BranchName) -> String {
+    if branch.as_str() == FIRST_BRANCH {
+        run.to_string()
+    } else {
+        format!("{run}/{branch}")
+    }
+}
+
+/// Who holds a run, in words for the person whom it keeps waiting.
+pub(crate) fn owner(command: &str) -> String {
+    #[expect(clippy::disallowed_methods, reason = "it is told to people and enters no name")]
+    let process = std::process::id();
+    format!("duet {command}, process {process}")
+}
+
+impl Journal {
+    /// Finds the journal that the arguments name, or that of the current directory.
+    pub(crate) fn of(arguments: &Arguments) -> Self {
+        Self {
+            path: arguments.one("journal").unwrap_or(PATH).into(),
+        }
+    }
+
+    /// Where it lies.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens it to look.
+    ///
+    /// # Errors
+    /// If there is none, or the file is something else.
+    pub(crate) fn open_to_read(&self) -> Result<SqliteStore, Failure> {
+        self.require()?;
+        Ok(SqliteStore::open_to_read(&self.path)?)
+    }
+
+    /// Opens it to write.
+    ///
+    /// # Errors
+    /// If there is none, the file is something else, or another process writes it.
+    pub(crate) fn open_to_write(&self, command: &str) -> Result<SqliteStore, Failure> {
+        self.require()?;
+        Ok(SqliteStore::open(&self.path, &owner(command))?)
+    }
+
+    /// Opens it to write, and makes it if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be made, the file is something else, or another process writes it.
+    pub(crate) fn open_or_create(&self, command: &str) -> Result<SqliteStore, Failure> {
+        if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(|error| {
+                Failure::caused(
+                    format!("cannot make the directory `{}` for the journal", folder.display()),
+                    &error,
+                )
+                .advise("name another place with `--journal FILE`, or keep no journal with `--memory`")
+            })?;
+        }
+        Ok(SqliteStore::open(&self.path, &owner(command))?)
+    }
+
+    fn require(&self) -> Result<(), Failure> {
+        if self.path.exists() {
+            return Ok(());
+        }
+        let missing = format!("there is no journal at `{}`", self.path.display());
+        Err(Failure::problem(missing).advise("`duet run PROGRAM` makes one; `--journal FILE` names another"))
+    }
+
+    fn current_path(&self) -> PathBuf {
+        let mut path = self.path.clone().into_os_string();
+        path.push(".current");
+        path.into()
+    }
+
+    /// Notes which branch of which run was used last. That it cannot be noted only makes addresses longer.
+    pub(crate) fn set_current(&self, run: &RunId, branch: &BranchName) {
+        let _ = fs::write(self.current_path(), format!("{run}/{branch}\n"));
+    }
+
+    /// The branch used last, if that is known and it still exists.
+    fn current(&self, store: &dyn Store) -> Option<(RunId, BranchName)> {
+        let text = fs::read_to_string(self.current_path()).ok()?;
+        let (run, branch) = text.trim_end().split_once('/')?;
+        let (run, branch) = (RunId::new(run).ok()?, BranchName::new(branch).ok()?);
+        store.head(&run, &branch).ok()??;
+        Some((run, branch))
+    }
+
+    /// Finds the place that an address names; what is left out is that of the current branch.
+    ///
+    /// A single name that is no run's may be that of a branch of the current run.
+    ///
+    /// # Errors
+    /// If the address is malformed, or there is no such place.
+    pub(crate) fn resolve(&self, store: &dyn Store, address: Option<&str>) -> Result<Place, Failure> {
+        let address = address.map_or(Ok(Address::default()), read_address)?;
+        let current = self.current(store);
+        let (run, branch) = match (address.run, address.branch) {
+            (Some(run), Some(branch)) => (run, branch),
+            (Some(name), None) => self.run_or_branch(store, name, current)?,
+            (None, branch) => {
+                let (run, usual) = current.map_or_else(|| self.only_run(store), Ok)?;
+                (run, branch.unwrap_or(usual))
+            }
+        };
+        let (of_run, of_branch) = (run.clone(), branch.clone());
+        let no_branch = move || StoreError::NoSuchBranch {
+            run: of_run,
+            branch: of_branch,
+        };
+        let head = store.head(&run, &branch)?.ok_or_else(no_branch)?;
+        let turn = address.turn.map(|turn| {
+            let found = turn.resolve(head.sequence);
+            found.ok_or_else(|| {
+                Failure::problem(format!("{run}/{branch} has only {} turns", head.sequence))
+                    .advise("`duet log` lists them")
+            })
+        });
+        let turn = turn.transpose()?;
+        Ok(Place {
+            run,
+            branch,
+            head,
+            turn,
+        })
+    }
+
+    /// As [`resolve`](Self::resolve), but the turn must be one that the branch has.
+    ///
+    /// # Errors
+    /// Also if the turn is after the newest.
+    pub(crate) fn resolve_turn(&self, store: &dyn Store, address: Option<&str>) -> Result<Place, Failure> {
+        let place = self.resolve(store, address)?;
+        match place.turn {
+            Some(turn) if turn > place.head.sequence => Err(beyond(&place, turn)),
+            Some(_) | None => Ok(place),
+        }
+    }
+
+    fn run_or_branch(
+        &self,
+        store: &dyn Store,
+        name: RunId,
+        current: Option<(RunId, BranchName)>,
+    ) -> Result<(RunId, BranchName), Failure> {
+        if store.runs()?.contains(&name) {
+            let usual = current.filter(|(run, _)| *run == name).map(|(_, branch)| branch);
+            return Ok((name, usual.map_or_else(first_branch, Ok)?));
+        }
+        let branch = BranchName::new(name.as_str()).map_err(|error| Failure::usage(error.to_string()))?;
+        match current {
+            Some((run, _)) if store.head(&run, &branch)?.is_some() => Ok((run, branch)),
+            Some(_) | None => Err(StoreError::NoSuchRun { run: name }.into()),
+        }
+    }
+
+    fn only_run(&self, store: &dyn Store) -> Result<(RunId, BranchName), Failure> {
+        let mut runs = store.runs()?;
+        match (runs.pop(), runs.pop()) {
+            (Some(run), None) => Ok((run, first_branch()?)),
+            (None, _) => Err(
+                Failure::problem(format!("the journal `{}` has no run", self.path.display()))
+                    .advise("`duet run PROGRAM` makes one"),
+            ),
+            (Some(_), Some(_)) => {
+                Err(Failure::usage("which run?")
+                    .advise("`duet runs` lists them; an address is written run/branch@turn"))
+            }
+        }
+    }
+}
+
+/// Says that a branch has no such turn.
+pub(crate) fn beyond(place: &Place, turn: Sequence) -> Failure {
+    let name = place.name();
+    Failure::problem(format!(
+        "{name} has no turn {turn}: its newest is {}",
+        place.head.sequence
+    ))
+    .advise(format!("`duet log {name}` lists the turns"))
+}
+
+/// The branch on which runs begin.
+///
+/// # Errors
+/// Never: the name is well formed.
+pub(crate) fn first_branch() -> Result<BranchName, Failure> {
+    BranchName::new(FIRST_BRANCH).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Reads an address.
+///
+/// # Errors
+/// A usage failure that shows the form of addresses.
+pub(crate) fn read_address(text: &str) -> Result<Address, Failure> {
+    text.parse().map_err(|error: duet_runtime::address::AddressError| {
+        Failure::usage(format!("`{text}` is no address: {error}"))
+            .advise("an address is written run/branch@turn, such as review, review@12 or review/what-if@-1")
+    })
+}

@@ -1,0 +1,316 @@
+//! What is to be run, and with what: the program's text, its arguments, its workspace and the tools it is granted.
+//!
+//! Owns the reading of `manifest.scm` and the note in a run's first record by which the run can be resumed in the same workspace.
+//! INVARIANT: what is granted is what the person or the manifest named, and nothing else.
+//! It opens no journal and runs nothing.
+//! Read next: `session.rs`.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use duet_journal::{Blob, PackedValue};
+use duet_kernel::datum::reader::read_all;
+use duet_kernel::datum::{Datum, Node, NodeId, SourceId};
+use duet_kernel::diagnostic::Diagnostic;
+use duet_runtime::action::{ask_user, write};
+use duet_runtime::actor::Manifest;
+use duet_runtime::codec::{Codec, Fields, record};
+
+use crate::failure::Failure;
+use crate::render;
+
+/// The file that makes a folder a program.
+const MANIFEST: &str = "manifest.scm";
+
+/// Granted to every program: the console, questions to the person, and the clock.
+const ALWAYS: [&str; 3] = [write::CAPABILITY, ask_user::CAPABILITY, "clock/*"];
+
+/// Granted to a single file when the person names a workspace.
+const IN_WORKSPACE: &str = "workspace/*";
+
+/// A program that is to be run.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    /// The program's path, by which messages call it.
+    pub(crate) path: PathBuf,
+    /// Its text.
+    pub(crate) text: String,
+    /// The name that runs of it get.
+    pub(crate) stem: String,
+    /// The words behind the program's name.
+    pub(crate) arguments: Vec<String>,
+    /// The directory that tools work in.
+    pub(crate) workspace: PathBuf,
+    /// What the program may do.
+    pub(crate) manifest: Manifest,
+    /// Whether it is a folder with a manifest.
+    pub(crate) is_folder: bool,
+}
+
+/// What a manifest says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Grant {
+    program: Option<String>,
+    /// The position, from 1, of the argument that names the workspace.
+    workspace: Option<usize>,
+    tools: Vec<String>,
+}
+
+impl Launch {
+    /// Reads a program, which is a file or a folder with a manifest.
+    ///
+    /// # Errors
+    /// If it cannot be read, is not text, or its manifest is wrong.
+    pub(crate) fn read(program: &str, workspace: Option<&str>, arguments: Vec<String>) -> Result<Self, Failure> {
+        let named = Path::new(program);
+        let is_folder = named.is_dir();
+        let grant = if is_folder {
+            read_manifest(&named.join(MANIFEST))?
+        } else {
+            Grant::default()
+        };
+        let path = grant
+            .program
+            .as_ref()
+            .map_or_else(|| named.to_owned(), |file| named.join(file));
+        let text = read_text(&path)?;
+        let mut capabilities: Vec<&str> = ALWAYS.to_vec();
+        capabilities.extend(grant.tools.iter().map(String::as_str));
+        capabilities.extend(workspace.filter(|_| !is_folder).map(|_| IN_WORKSPACE));
+        let by_argument = grant.workspace.and_then(|position| arguments.get(position - 1));
+        let root = workspace.or(by_argument.map(String::as_str)).unwrap_or(".");
+        let manifest = Manifest::of(&capabilities);
+        let workspace = fs::canonicalize(root)
+            .map_err(|error| Failure::caused(format!("cannot use `{root}` as the workspace"), &error))?;
+        Ok(Self {
+            stem: stem(if is_folder { named } else { &path }),
+            path,
+            text,
+            arguments,
+            workspace,
+            manifest,
+            is_folder,
+        })
+    }
+
+    /// Notes the workspace for those who resume the run.
+    ///
+    /// # Errors
+    /// If the path is too long for a record.
+    pub(crate) fn note(&self) -> Result<Blob, Failure> {
+        let workspace = self.workspace.to_string_lossy().into_owned();
+        let packed = PackedValue::from_value(&record(NOTE, vec![workspace.encode()]))
+            .map_err(|error| Failure::caused("the workspace's path cannot be recorded", &error))?;
+        Ok(Blob::new(packed.into_bytes())?)
+    }
+}
+
+const NOTE: &str = "launch";
+
+/// Reads a note; `None` if the bytes are something else, such as a source text: packed records do not begin like UTF-8.
+pub(crate) fn workspace_of_note(bytes: &[u8]) -> Option<PathBuf> {
+    let value = duet_journal::packed::read_value(bytes).ok()?;
+    let workspace: String = Fields::of(&value, NOTE, 1).ok()?.read("workspace").ok()?;
+    Some(workspace.into())
+}
+
+fn read_text(path: &Path) -> Result<String, Failure> {
+    let shown = path.display();
+    fs::read_to_string(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Failure::problem(format!("there is no file `{shown}`")),
+        ErrorKind::InvalidData => Failure::problem(format!("`{shown}` is not UTF-8 text"))
+            .advise("name a Scheme source file or a folder with `manifest.scm`"),
+        _ => Failure::caused(format!("cannot read `{shown}`"), &error),
+    })
+}
+
+/// The name that runs of a program get: letters, digits and the like of its file's stem.
+fn stem(path: &Path) -> String {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let stem = path
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let allowed = |letter: char| {
+        if letter.is_ascii_alphanumeric() || "-_.".contains(letter) {
+            letter
+        } else {
+            '-'
+        }
+    };
+    let plain: String = stem.chars().map(allowed).take(NAME_LENGTH).collect();
+    if plain.is_empty() { "run".to_owned() } else { plain }
+}
+
+/// Names made of files are shorter than names may be, so that a counter fits behind them.
+const NAME_LENGTH: usize = 48;
+
+fn read_manifest(path: &Path) -> Result<Grant, Failure> {
+    if !path.exists() {
+        let folder = path.parent().unwrap_or(path).display();
+        return Err(Failure::problem(format!("the folder `{folder}` has no `{MANIFEST}`"))
+            .advise(FORM)
+            .advise("or name a Scheme source file"));
+    }
+    let text = read_text(path)?;
+    let (reading, errors) = read_all(&text, SourceId(0));
+    if !errors.is_empty() {
+        let diagnostics: Vec<Diagnostic> = errors.into_iter().map(Diagnostic::from).collect();
+        let name = path.display().to_string();
+        return Err(Failure::Shown(render::plain_diagnostics(&diagnostics, &name, &text)));
+    }
+    let wrong = |what: &str| Failure::problem(format!("`{}`: {what}", path.display())).advise(FORM);
+    let [form] = reading.forms[..] else {
+        return Err(wrong("a manifest is one datum"));
+    };
+    let datum = Datum {
+        nodes: reading.nodes,
+        root: form,
+    };
+    read_grant(&datum).map_err(|what| wrong(&what))
+}
+
+const FORM: &str = "a manifest is ((program \"main.scm\") (workspace (argument 1)) (tools workspace/read …))";
+
+fn read_grant(datum: &Datum) -> Result<Grant, String> {
+    let mut grant = Grant::default();
+    for entry in list(datum, datum.root).ok_or("a manifest is a list of entries")? {
+        let parts = list(datum, entry).ok_or("an entry is a list that begins with its name")?;
+        let (key, rest) = parts
+            .split_first()
+            .ok_or("an entry is a list that begins with its name")?;
+        match (symbol(datum, *key).unwrap_or_default(), rest) {
+            ("program", [file]) => grant.program = Some(file_name(datum, *file)?),
+            ("workspace", [from]) => grant.workspace = Some(argument_position(datum, *from)?),
+            ("tools", names) => {
+                for name in names {
+                    let name = symbol(datum, *name).ok_or("a tool is named by a symbol, such as workspace/read")?;
+                    grant.tools.push(name.to_owned());
+                }
+            }
+            (key @ ("program" | "workspace"), _) => return Err(format!("`{key}` takes one thing")),
+            (key, _) => return Err(format!("`{key}` is none of program, workspace, tools")),
+        }
+    }
+    if grant.program.is_none() {
+        return Err("the program is missing".to_owned());
+    }
+    Ok(grant)
+}
+
+/// A file of the manifest's own folder, so that a folder can be moved whole.
+fn file_name(datum: &Datum, id: NodeId) -> Result<String, String> {
+    match datum.node(id) {
+        Node::String(file) if Path::new(&**file).is_relative() && !file.split('/').any(|part| part == "..") => {
+            Ok(file.to_string())
+        }
+        _ => Err("the program is a string: the path of a file in this folder".to_owned()),
+    }
+}
+
+fn argument_position(datum: &Datum, id: NodeId) -> Result<usize, String> {
+    let wrong = || "the workspace is written (argument N), N from 1".to_owned();
+    let parts = list(datum, id).ok_or_else(wrong)?;
+    match parts[..] {
+        [word, number] if symbol(datum, word) == Some("argument") => match datum.node(number) {
+            Node::Number(number) => number
+                .to_string()
+                .parse()
+                .ok()
+                .filter(|number| *number > 0)
+                .ok_or_else(wrong),
+            _ => Err(wrong()),
+        },
+        _ => Err(wrong()),
+    }
+}
+
+fn symbol(datum: &Datum, id: NodeId) -> Option<&str> {
+    if let Node::Symbol(name) = datum.node(id) {
+        Some(name.as_str())
+    } else {
+        None
+    }
+}
+
+/// The elements of a proper list, which labels may have made circular.
+fn list(datum: &Datum, mut id: NodeId) -> Option<Vec<NodeId>> {
+    let mut elements = Vec::new();
+    while let Node::Pair(first, rest) = datum.node(id) {
+        elements.push(*first);
+        if elements.len() > datum.nodes.len() {
+            return None;
+        }
+        id = *rest;
+    }
+    matches!(datum.node(id), Node::Nil).then_some(elements)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<Grant, &str>) {
+        let (reading, errors) = read_all(text, SourceId(0));
+        assert!(errors.is_empty(), "{text}: {errors:?}");
+        let datum = Datum {
+            nodes: reading.nodes,
+            root: reading.forms[0],
+        };
+        assert_eq!(read_grant(&datum), expected.map_err(str::to_owned), "{text}");
+    }
+
+    #[test]
+    fn a_manifest_grants_what_it_names() {
+        let grant = Grant {
+            program: Some("a.scm".to_owned()),
+            workspace: Some(2),
+            tools: vec!["workspace/read".to_owned(), "process/run".to_owned()],
+        };
+        check(
+            r#"((program "a.scm") (workspace (argument 2)) (tools workspace/read process/run))"#,
+            Ok(grant),
+        );
+        check("((tools))", Err("the program is missing"));
+        check(
+            r#"((program "../a.scm"))"#,
+            Err("the program is a string: the path of a file in this folder"),
+        );
+        check(
+            r#"((program "/a.scm"))"#,
+            Err("the program is a string: the path of a file in this folder"),
+        );
+        check(r#"((program "a" "b"))"#, Err("`program` takes one thing"));
+        check(
+            r#"((program "a") (workspace here))"#,
+            Err("the workspace is written (argument N), N from 1"),
+        );
+        check(
+            r#"((program "a") (workspace (argument 0)))"#,
+            Err("the workspace is written (argument N), N from 1"),
+        );
+        check(
+            r#"((programm "a"))"#,
+            Err("`programm` is none of program, workspace, tools"),
+        );
+        check("#0=((tools) . #0#)", Err("a manifest is a list of entries"));
+        check("program", Err("a manifest is a list of entries"));
+    }
+
+    #[test]
+    fn a_note_is_told_from_a_source_text() {
+        assert_eq!(workspace_of_note(b"(display 1)"), None);
+        let launch = Launch {
+            path: PathBuf::new(),
+            text: String::new(),
+            stem: String::new(),
+            arguments: Vec::new(),
+            workspace: "/some/where".into(),
+            manifest: Manifest::default(),
+            is_folder: false,
+        };
+        let note = launch.note().expect("a short path");
+        assert_eq!(workspace_of_note(note.as_bytes()), Some("/some/where".into()));
+    }
+}

@@ -1,0 +1,241 @@
+//! Errors as people see them: the source line, a caret, a hint, and the turn to go back to.
+//!
+//! INVARIANT: no span, however wrong, makes rendering fail: a span is clamped to its text.
+//! It decides nothing about exit codes; `failure.rs` does.
+//! Read next: `failure.rs`.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use duet_kernel::datum::SourceId;
+use duet_kernel::diagnostic::Diagnostic;
+use duet_kernel::expander::{Expander, SourceText};
+use duet_runtime::record;
+use duet_runtime::replay::Divergence;
+use preserves::IOValue;
+
+use crate::failure::{Failure, Problem};
+
+/// How many procedures of a backtrace are shown at each end.
+const BACKTRACE_ENDS: usize = 8;
+
+/// The texts that errors refer to, by number and by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Texts(Vec<SourceText>);
+
+impl Texts {
+    /// Takes the texts that an expander has read.
+    pub(crate) fn of(expander: &Expander) -> Self {
+        let texts = (0..).map_while(|number| expander.source(SourceId(number)).cloned());
+        Self(texts.collect())
+    }
+
+    fn numbered(&self, id: SourceId) -> Option<&SourceText> {
+        self.0.get(id.0 as usize)
+    }
+
+    fn named(&self, name: &str) -> Option<&SourceText> {
+        self.0.iter().find(|text| text.name == name)
+    }
+}
+
+fn renderer(is_styled: bool) -> Renderer {
+    if is_styled {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    }
+}
+
+/// The nearest range inside the text that begins and ends between characters.
+fn clamp(text: &str, start: usize, end: usize) -> Range<usize> {
+    let floor = |mut at: usize| {
+        at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = floor(start);
+    start..floor(end).max(start)
+}
+
+fn snippet<'a>(source: &'a SourceText, annotations: Vec<Annotation<'a>>) -> Snippet<'a, Annotation<'a>> {
+    Snippet::source(&*source.text)
+        .path(&*source.name)
+        .annotations(annotations)
+}
+
+/// Lays out errors or warnings of program texts, one below the other.
+pub(crate) fn diagnostics(level: &Level<'static>, found: &[Diagnostic], texts: &Texts, is_styled: bool) -> String {
+    let mut rendered = Vec::new();
+    for diagnostic in found {
+        let text = renderer(is_styled).render(&groups(level, diagnostic, texts));
+        // A library that is read for several importers has the same errors each time.
+        if !rendered.contains(&text) {
+            rendered.push(text);
+        }
+    }
+    rendered.join("\n\n")
+}
+
+/// Lays out errors of a single text.
+pub(crate) fn plain_diagnostics(found: &[Diagnostic], name: &str, text: &str) -> String {
+    let text = SourceText {
+        name: name.to_owned(),
+        text: Arc::from(text),
+    };
+    diagnostics(&Level::ERROR, found, &Texts(vec![text]), false)
+}
+
+/// One error: its place with the notes that lie in the same text, then the notes that lie elsewhere, then what to do.
+fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Texts) -> Vec<Group<'a>> {
+    let title = level.clone().primary_title(diagnostic.kind.to_string());
+    let Some(source) = texts.numbered(diagnostic.span.source) else {
+        return vec![Group::with_title(title)];
+    };
+    let range = |start: u32, end: u32, text: &str| clamp(text, start as usize, end as usize);
+    let place = range(diagnostic.span.start, diagnostic.span.end, &source.text);
+    let mut annotations = vec![AnnotationKind::Primary.span(place)];
+    let (near, far): (Vec<_>, Vec<_>) = diagnostic
+        .notes
+        .iter()
+        .partition(|note| note.span.source == diagnostic.span.source);
+    annotations.extend(near.into_iter().map(|note| {
+        let place = range(note.span.start, note.span.end, &source.text);
+        AnnotationKind::Context.span(place).label(note.kind.to_string())
+    }));
+    let mut main = title.element(snippet(source, annotations));
+    if let Some(hint) = diagnostic.hint() {
+        main = main.element(Level::HELP.message(hint));
+    }
+    let elsewhere = far.into_iter().filter_map(|note| {
+        let source = texts.numbered(note.span.source)?;
+        let place = range(note.span.start, note.span.end, &source.text);
+        let annotation = AnnotationKind::Primary.span(place);
+        Some(
+            Level::NOTE
+                .secondary_title(note.kind.to_string())
+                .element(snippet(source, vec![annotation])),
+        )
+    });
+    std::iter::once(main).chain(elsewhere).collect()
+}
+
+/// Lays out a condition that nobody caught, and says how to go back.
+pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[String], is_styled: bool) -> String {
+    let mut what = failure.message.clone();
+    for irritant in failure.irritants.iter() {
+        what.push(' ');
+        what.push_str(&shown(irritant));
+    }
+    let mut group = Group::with_title(Level::ERROR.primary_title(what).id(failure.kind.clone()));
+    if let Some(origin) = &failure.origin
+        && let Some(source) = texts.named(&origin.source)
+    {
+        let at = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let place = clamp(&source.text, at(origin.start), at(origin.end));
+        group = group.element(snippet(source, vec![AnnotationKind::Primary.span(place)]));
+    }
+    if let Some(trace) = backtrace(&failure.backtrace) {
+        group = group.element(Level::NOTE.message(trace));
+    }
+    for advice in advice {
+        group = group.element(Level::HELP.message(advice.clone()));
+    }
+    renderer(is_styled).render(&[group])
+}
+
+/// Writes a backtrace in one line, innermost procedure first; runs of one procedure are counted, and the middle of a long one is left out.
+fn backtrace(procedures: &[String]) -> Option<String> {
+    let mut frames: Vec<(&str, usize)> = Vec::new();
+    for procedure in procedures {
+        match frames.last_mut() {
+            Some((last, count)) if last == procedure => *count += 1,
+            Some(_) | None => frames.push((procedure, 1)),
+        }
+    }
+    let name = |(name, count): &(&str, usize)| {
+        let name = if *name == "?" {
+            "an unnamed procedure".to_owned()
+        } else {
+            format!("`{name}`")
+        };
+        if *count > 1 {
+            format!("{name} ({count} times)")
+        } else {
+            name
+        }
+    };
+    let mut shown: Vec<String> = frames.iter().map(name).collect();
+    if shown.len() > 2 * BACKTRACE_ENDS {
+        let left_out = shown.len() - 2 * BACKTRACE_ENDS;
+        shown.splice(
+            BACKTRACE_ENDS..shown.len() - BACKTRACE_ENDS,
+            [format!("{left_out} others")],
+        );
+    }
+    (!shown.is_empty()).then(|| format!("in {}", shown.join(", called by ")))
+}
+
+/// Says where a program and its journal part.
+pub(crate) fn divergence(divergence: &Divergence) -> Failure {
+    let side = |value: &Option<IOValue>| value.as_ref().map_or("nothing".to_owned(), shown);
+    Failure::Problem(Problem {
+        what: format!(
+            "turn {} of {} differs in its {}",
+            divergence.sequence, divergence.actor, divergence.part
+        ),
+        because: vec![
+            format!("the journal says {}", side(&divergence.journal_says)),
+            format!("the program did {}", side(&divergence.program_did)),
+        ],
+        advice: vec!["the turns before it are identical; nothing was executed outside".to_owned()],
+        code: crate::failure::Code::DIVERGED,
+    })
+}
+
+/// Lays out a problem.
+pub(crate) fn problem(problem: &Problem, is_styled: bool) -> String {
+    let mut group = Group::with_title(Level::ERROR.primary_title(problem.what.clone()));
+    for cause in &problem.because {
+        group = group.element(Level::NOTE.message(cause.clone()));
+    }
+    for advice in &problem.advice {
+        group = group.element(Level::HELP.message(advice.clone()));
+    }
+    renderer(is_styled).render(&[group])
+}
+
+/// Writes a value as Preserves text.
+pub(crate) fn shown(value: &IOValue) -> String {
+    format!("{value:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_clamped_to_their_text() {
+        let text = "aé";
+        for (start, end, expected) in [(0, 1, 0..1), (2, 2, 1..1), (1, 99, 1..3), (7, 3, 3..3), (3, 1, 3..3)] {
+            assert_eq!(clamp(text, start, end), expected, "{start}..{end}");
+        }
+    }
+
+    #[test]
+    fn a_backtrace_counts_repetitions_and_leaves_out_the_middle() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(backtrace(&[]), None);
+        let shown = backtrace(&names(&["car", "loop", "loop", "?", "main"]));
+        assert_eq!(
+            shown.as_deref(),
+            Some("in `car`, called by `loop` (2 times), called by an unnamed procedure, called by `main`")
+        );
+        let long: Vec<String> = (0..40).map(|number| format!("p{number}")).collect();
+        let shown = backtrace(&long).unwrap_or_default();
+        assert!(shown.contains("`p7`, called by 24 others, called by `p32`"), "{shown}");
+    }
+}

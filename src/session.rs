@@ -1,0 +1,441 @@
+//! The wiring: a program, a journal and the world become a run that is driven to where it rests.
+//!
+//! Owns which libraries programs see, how a stored run is opened again, and what the person is told when a run rests.
+//! INVARIANT: effects reach the world through [`Run::drive`] alone, which hands them out only when their turn is durable.
+//! It does not know what a turn is.
+//! Read next: `command/run.rs`.
+
+use std::path::{Path, PathBuf};
+
+use annotate_snippets::Level;
+use duet_drivers::ask::Question;
+use duet_drivers::tool::Registry;
+use duet_drivers::world::{Settings, World};
+use duet_journal::{Record, RunId, Sequence, Store, StoreError};
+use duet_kernel::expander::{Expander, LibraryName};
+use duet_modules::resolver::Resolver;
+use duet_modules::source::{Directory, Embedded};
+use duet_runtime::action::exit::MAIN;
+use duet_runtime::driver::Drivers;
+use duet_runtime::record::{Body, Genesis, Limits, Outcome, VERSION};
+use duet_runtime::replay::{self, Recovery, Snapshots, Source};
+use duet_runtime::run::{Rest, Run, Start};
+use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
+use duet_runtime::snapshot::SnapshotPolicy;
+use preserves::ValueImpl;
+
+use crate::failure::{Code, Failure};
+use crate::journal::{self, Place};
+use crate::launch::{self, Launch};
+use crate::render::{self, Texts};
+use crate::terminal::Terminal;
+use crate::turn;
+
+/// A run with all that it needs to go on.
+pub(crate) struct Session {
+    run: Run<SchemePrograms>,
+    place: RunPlace,
+    texts: Texts,
+    world: World,
+}
+
+/// What messages call a run.
+struct RunPlace {
+    /// Its address, without a turn.
+    name: String,
+    /// The journal, if one is kept.
+    journal: Option<PathBuf>,
+}
+
+/// A program as its run's first record describes it.
+pub(crate) struct Pinned {
+    pub(crate) programs: SchemePrograms,
+    pub(crate) genesis: Genesis,
+    pub(crate) texts: Texts,
+}
+
+/// The libraries that a program without `import` sees.
+const DEFAULT_LIBRARIES: [&str; 12] = [
+    "scheme base",
+    "scheme case-lambda",
+    "scheme char",
+    "scheme cxr",
+    "scheme inexact",
+    "scheme lazy",
+    "scheme process-context",
+    "scheme read",
+    "scheme time",
+    "scheme write",
+    "duet base",
+    "duet dataspace",
+];
+
+/// The libraries that a program without `import` sees, by name.
+pub(crate) fn default_libraries() -> Vec<LibraryName> {
+    let name = |words: &&str| LibraryName {
+        parts: words.split(' ').map(Into::into).collect(),
+    };
+    DEFAULT_LIBRARIES.iter().map(name).collect()
+}
+
+/// Where the libraries of a program are found: in the standard library, else in the program's own folder.
+pub(crate) fn libraries(program: &Path) -> Resolver {
+    let folder = program.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Resolver::new(vec![
+        Box::new(Embedded::new("stdlib", duet_stdlib::FILES)),
+        Box::new(Directory::new(folder.unwrap_or(Path::new(".")))),
+    ])
+}
+
+/// Compiles a program; warnings are shown.
+///
+/// # Errors
+/// [`Failure::Shown`] with all errors of the program's texts.
+fn compile(launch: &Launch, terminal: &mut Terminal) -> Result<(SchemePrograms, Program), Failure> {
+    let name = launch.path.display().to_string();
+    let source = scheme::Source {
+        name: &name,
+        text: &launch.text,
+        arguments: std::iter::once(&name).chain(&launch.arguments).cloned().collect(),
+        default_imports: default_libraries(),
+    };
+    let mut libraries = libraries(&launch.path);
+    let (programs, program, warnings) = SchemePrograms::compile(&source, &mut libraries)
+        .map_err(|(error, expander)| program_failure(error, &expander, terminal))?;
+    if !warnings.is_empty() {
+        let texts = Texts::of(programs.expander());
+        terminal.message(&render::diagnostics(
+            &Level::WARNING,
+            &warnings,
+            &texts,
+            terminal.is_styled,
+        ));
+    }
+    Ok((programs, program))
+}
+
+fn program_failure(error: ProgramError, expander: &Expander, terminal: &Terminal) -> Failure {
+    match error {
+        ProgramError::Expand(errors) => {
+            let texts = Texts::of(expander);
+            Failure::Shown(render::diagnostics(&Level::ERROR, &errors, &texts, terminal.is_styled))
+        }
+        error @ (ProgramError::Compile(_)
+        | ProgramError::Load(_)
+        | ProgramError::Pin(_)
+        | ProgramError::Description(_)
+        | ProgramError::MissingText { .. }) => Failure::caused("the program cannot be run", &error),
+    }
+}
+
+/// Reads a run's first record and compiles the program that it pins.
+///
+/// # Errors
+/// If the record is none of a run, or the texts are missing.
+pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, Failure> {
+    let genesis = replay::genesis(&record_at(store, place, Sequence::FIRST)?)?;
+    let mut fetch = |hash: &_| store.blob(hash).ok();
+    let programs = SchemePrograms::pinned(&genesis.program, &mut fetch)
+        .map_err(|error| Failure::caused("the run's program cannot be compiled again", &error))?;
+    let texts = Texts::of(programs.expander());
+    Ok(Pinned {
+        programs,
+        genesis,
+        texts,
+    })
+}
+
+/// Reads a record of a branch.
+///
+/// # Errors
+/// If there is none at this position.
+pub(crate) fn record_at(store: &dyn Store, place: &Place, at: Sequence) -> Result<Record, Failure> {
+    let found = store.record_at(&place.run, &place.branch, at)?;
+    found.ok_or_else(|| journal::beyond(place, at))
+}
+
+/// Brings a branch back as it was at a turn, to look at it.
+///
+/// # Errors
+/// If the run cannot be replayed.
+pub(crate) fn restore(store: &dyn Store, place: &Place) -> Result<Run<SchemePrograms>, Failure> {
+    let pinned = pinned(store, place)?;
+    let source = Source {
+        store,
+        run: &place.run,
+        branch: &place.branch,
+    };
+    Ok(source.restore(place.turn, pinned.programs, Snapshots::Use)?)
+}
+
+/// The name by which a run's program is known.
+pub(crate) fn program_name(genesis: &Genesis) -> String {
+    let name = genesis.program.is_record() && genesis.program.len() > 0;
+    let name = name
+        .then(|| genesis.program.index(0).as_string().map(|name| name.into_owned()))
+        .flatten();
+    name.unwrap_or_default()
+}
+
+/// The built-in tools, confined to a workspace.
+///
+/// # Errors
+/// If the workspace cannot be opened.
+pub(crate) fn tools(workspace: &Path) -> Result<Registry, Failure> {
+    #[expect(clippy::disallowed_methods, reason = "the driver passes on what it allows")]
+    let environment = std::env::vars_os();
+    Registry::built_in(workspace, environment)
+        .map_err(|error| Failure::caused(format!("cannot use `{}` as the workspace", workspace.display()), &error))
+}
+
+fn world(workspace: &Path, answers: Vec<String>) -> Result<World, Failure> {
+    World::new(Settings::standard(tools(workspace)?, answers))
+        .map_err(|error| Failure::caused("the system gives no threads", &error))
+}
+
+impl Session {
+    /// Compiles a program and begins a run of it.
+    ///
+    /// # Errors
+    /// If it does not compile, or the journal cannot be written.
+    pub(crate) fn start(
+        launch: &Launch,
+        id: RunId,
+        (store, journal): (&mut dyn Store, Option<&Path>),
+        answers: Vec<String>,
+        terminal: &mut Terminal,
+    ) -> Result<Self, Failure> {
+        let (programs, program) = compile(launch, terminal)?;
+        let world = world(&launch.workspace, answers)?;
+        let mut pinned = program.pinned;
+        pinned.push(launch.note()?);
+        let genesis = Genesis {
+            version: VERSION,
+            program: program.value,
+            manifest: launch.manifest.clone(),
+            limits: Limits::default(),
+            pinned: pinned.iter().map(duet_journal::Blob::hash).collect(),
+        };
+        let branch = journal::first_branch()?;
+        let name = journal::name(&id, &branch);
+        let start = Start {
+            run: id,
+            branch,
+            owner: journal::owner("run"),
+            genesis,
+            pinned,
+        };
+        let texts = Texts::of(programs.expander());
+        let run = Run::start(start, programs, SnapshotPolicy::default(), store)?;
+        let journal = journal.map(Path::to_owned);
+        Ok(Self {
+            run,
+            place: RunPlace { name, journal },
+            texts,
+            world,
+        })
+    }
+
+    /// Opens a stored run at the head of a branch, to go on.
+    ///
+    /// # Errors
+    /// If it cannot be replayed, or somebody else holds the journal.
+    pub(crate) fn resume(
+        place: &Place,
+        (store, journal): (&mut dyn Store, &Path),
+        answers: Vec<String>,
+        command: &str,
+    ) -> Result<Self, Failure> {
+        let Pinned {
+            programs,
+            genesis,
+            texts,
+        } = pinned(store, place)?;
+        let note = genesis
+            .pinned
+            .iter()
+            .find_map(|hash| launch::workspace_of_note(&store.blob(hash).ok()?));
+        let world = world(note.as_deref().unwrap_or(Path::new(".")), answers)?;
+        let owner = journal::owner(command);
+        let at = (&place.run, &place.branch, owner.as_str());
+        let run = Run::open(store, at, programs, SnapshotPolicy::default(), &Recovery::default())?;
+        let place = RunPlace {
+            name: place.name(),
+            journal: Some(journal.to_owned()),
+        };
+        Ok(Self {
+            run,
+            place,
+            texts,
+            world,
+        })
+    }
+
+    /// The questions that stand open.
+    pub(crate) fn questions(&self) -> Vec<Question> {
+        self.run
+            .questions()
+            .iter()
+            .map(|(_, prompt)| Question::read(prompt))
+            .collect()
+    }
+
+    /// Says how the run has ended, if it has.
+    pub(crate) fn exit(&self) -> Option<u64> {
+        self.run.state().exit
+    }
+
+    /// The address of the newest turn.
+    pub(crate) fn head(&self) -> Sequence {
+        self.run.head().map_or(Sequence::FIRST, |tip| tip.sequence)
+    }
+
+    /// Runs on until the run needs nobody, or somebody else, and says how it stands.
+    ///
+    /// # Errors
+    /// If the journal fails; what was durable stands.
+    pub(crate) fn drive(
+        mut self,
+        store: &mut dyn Store,
+        is_verbose: bool,
+        terminal: &mut Terminal,
+    ) -> Result<Code, Failure> {
+        let rest = self.run.drive(store, &mut self.world as &mut dyn Drivers)?;
+        let is_output_closed = self.world.is_output_closed();
+        let failed = self.failure(store)?;
+        let Self {
+            run,
+            place,
+            texts,
+            world,
+        } = self;
+        // The terminal is the program's until the world has let go of it.
+        drop(world);
+        let place = Resting {
+            place: &place,
+            head: run.head().map_or(Sequence::FIRST, |tip| tip.sequence),
+        };
+        let code = match rest {
+            Rest::Ended { code } => {
+                if let Some(failure) = failed {
+                    terminal.message(&render::uncaught(
+                        &failure,
+                        &texts,
+                        &place.ways_back(),
+                        terminal.is_styled,
+                    ));
+                }
+                if is_verbose || terminal.is_watched {
+                    place.tell_journal(terminal);
+                }
+                Code::of_run(code)
+            }
+            Rest::Asking { .. } => {
+                place.tell_questions(&run, terminal);
+                Code::WAITING
+            }
+            Rest::Stuck { fibers } => return Err(place.stuck(fibers)),
+            Rest::Interrupted => {
+                if !is_output_closed {
+                    terminal.message(&place.interrupted());
+                }
+                Code::INTERRUPTED
+            }
+        };
+        Ok(code)
+    }
+
+    /// The failure that ended the main program, if one did: that of the newest turn.
+    fn failure(&self, store: &dyn Store) -> Result<Option<duet_runtime::record::Failure>, Failure> {
+        let Some(tip) = self.run.head() else { return Ok(None) };
+        let record = match store.record(&tip.hash) {
+            Err(StoreError::NoSuchRecord { .. }) => return Ok(None),
+            found => found?,
+        };
+        match turn::body(&record)? {
+            Body::Turn(turn) if turn.actor == MAIN => match turn.outcome {
+                Outcome::Failed { failure } => Ok(Some(failure)),
+                Outcome::Committed {} => Ok(None),
+            },
+            Body::Turn(_) | Body::Genesis(_) => Ok(None),
+        }
+    }
+}
+
+/// A run that rests, in words.
+struct Resting<'a> {
+    place: &'a RunPlace,
+    head: Sequence,
+}
+
+impl Resting<'_> {
+    fn is_kept(&self) -> bool {
+        self.place.journal.is_some()
+    }
+
+    /// How to look at the failed turn and how to go back to before it.
+    fn ways_back(&self) -> Vec<String> {
+        let name = &self.place.name;
+        let before = self.head.number().checked_sub(1).filter(|_| self.is_kept());
+        let ways = before.map(|before| {
+            [
+                format!(
+                    "`duet show {name}@{}` shows the turn that failed; it left no other trace",
+                    self.head
+                ),
+                format!("`duet goto {name}@{before}` goes back to before it, `duet resume {name}` goes on from there"),
+            ]
+        });
+        ways.into_iter().flatten().collect()
+    }
+
+    fn tell_journal(&self, terminal: &mut Terminal) {
+        if let Some(journal) = &self.place.journal {
+            let name = &self.place.name;
+            terminal.message(&format!(
+                "{} turns of {name} are in {}; `duet log {name}` lists them",
+                self.head,
+                journal.display()
+            ));
+        }
+    }
+
+    fn tell_questions(&self, run: &Run<SchemePrograms>, terminal: &mut Terminal) {
+        let name = &self.place.name;
+        for (_, prompt) in run.questions() {
+            let question = Question::read(&prompt).shown();
+            terminal.message(&format!("{name} waits for an answer: {}", question.trim_end()));
+        }
+        if self.is_kept() {
+            terminal.message(&format!(
+                "`duet answer {name} TEXT` answers, `duet resume {name}` asks again"
+            ));
+        }
+    }
+
+    fn interrupted(&self) -> String {
+        let name = &self.place.name;
+        if self.is_kept() {
+            format!("interrupted after turn {}; `duet resume {name}` goes on", self.head)
+        } else {
+            "interrupted".to_owned()
+        }
+    }
+
+    fn stuck(&self, fibers: usize) -> Failure {
+        let name = &self.place.name;
+        let what = if fibers == 1 {
+            "1 fiber waits".to_owned()
+        } else {
+            format!("{fibers} fibers wait")
+        };
+        let failure = Failure::problem(format!(
+            "{name} cannot go on: {what} for what nothing can bring about any more"
+        ));
+        if self.is_kept() {
+            failure.advise(format!("`duet waits {name}` says for what"))
+        } else {
+            failure
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Where commands write: data to standard output, messages to standard error.
+//!
+//! INVARIANT: a stream that its reader has closed never makes the process panic: data that cannot be written end the command quietly,
+//! messages that cannot be written have nobody to miss them.
+//! Output of programs does not pass here; the console driver writes it.
+//! Read next: `render.rs`.
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::failure::Failure;
+
+/// The process's output, and what is known about who sees it.
+pub(crate) struct Terminal {
+    /// Whether messages may have colours.
+    pub(crate) is_styled: bool,
+    /// Whether a person sees the messages.
+    pub(crate) is_watched: bool,
+}
+
+impl Terminal {
+    /// The streams of this process.
+    pub(crate) fn standard() -> Self {
+        let is_watched = io::stderr().is_terminal();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a convention for the command line only, https://no-color.org"
+        )]
+        let wants_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        Self {
+            is_styled: is_watched && wants_colour,
+            is_watched,
+        }
+    }
+
+    /// Writes data.
+    ///
+    /// # Errors
+    /// [`Failure::OutputClosed`] if nobody reads them.
+    pub(crate) fn data(&mut self, text: &str) -> Result<(), Failure> {
+        let mut output = io::stdout().lock();
+        output.write_all(text.as_bytes())?;
+        Ok(output.flush()?)
+    }
+
+    /// Writes a value as JSON, on a line of its own.
+    ///
+    /// # Errors
+    /// [`Failure::OutputClosed`] if nobody reads it.
+    pub(crate) fn json(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
+        self.data(&format!("{value}\n"))
+    }
+
+    /// Writes lines for people.
+    pub(crate) fn message(&mut self, text: &str) {
+        let mut error = io::stderr().lock();
+        // Whoever closed standard error does not want to know.
+        let _ = error.write_all(text.as_bytes()).and_then(|()| error.write_all(b"\n"));
+    }
+}

@@ -1,0 +1,283 @@
+//! Turns as people read them: one line, in full, and as JSON.
+//!
+//! INVARIANT: what is shown is what the record says; nothing is computed again.
+//! It does not know how a turn goes; the runtime does.
+//! Read next: `command/show.rs`.
+
+use std::fmt::Write;
+
+use duet_journal::Record;
+use duet_runtime::action::Action;
+use duet_runtime::action::exit::MAIN;
+use duet_runtime::codec::Codec;
+use duet_runtime::event::{Cause, Event};
+use duet_runtime::gate::Verdict;
+use duet_runtime::identity::ActorId;
+use duet_runtime::record::{Body, Failure as TurnFailure, Genesis, Outcome, TurnRecord};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::render::shown;
+use crate::session::program_name;
+
+/// Characters of one action in a line of the log.
+const ACTION_CHARACTERS: usize = 60;
+
+/// Actions that only move the program along; the log shows them where a turn did nothing else.
+const QUIET: [&str; 8] = [
+    "resume",
+    "wait",
+    "yield",
+    "observe",
+    "unobserve",
+    "spawn-facet",
+    "spawn-fiber",
+    "stop-facet",
+];
+
+/// Reads what a record says.
+///
+/// # Errors
+/// If it is no record of a run of this version.
+pub(crate) fn body(record: &Record) -> Result<Body, Failure> {
+    let sequence = record.header().sequence;
+    Body::decode(&record.body())
+        .map_err(|error| Failure::caused(format!("the record of turn {sequence} cannot be understood"), &error))
+}
+
+/// What an actor is called.
+pub(crate) fn actor(actor: ActorId) -> String {
+    if actor == MAIN {
+        "main".to_owned()
+    } else {
+        actor.to_string()
+    }
+}
+
+/// Why a turn took place, in a word or two.
+fn cause(cause: &Cause) -> String {
+    match cause {
+        Cause::Start {} => "start".to_owned(),
+        Cause::Turn { sequence } => format!("turn {sequence}"),
+        Cause::Input {} => "input".to_owned(),
+    }
+}
+
+/// Describes a record in one line.
+pub(crate) fn line(body: &Body) -> String {
+    match body {
+        Body::Genesis(genesis) => format!("run of {}", program_name(genesis)),
+        Body::Turn(turn) => format!("{:<8} {:<8} {}", actor(turn.actor), cause(&turn.cause), did(turn)),
+    }
+}
+
+/// Says whether the record is of a turn that failed.
+pub(crate) fn is_failed(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::Turn(TurnRecord {
+            outcome: Outcome::Failed { .. },
+            ..
+        })
+    )
+}
+
+fn did(turn: &TurnRecord) -> String {
+    if let Outcome::Failed { failure } = &turn.outcome {
+        return format!("failed: {}", short(&describe(failure), 2 * ACTION_CHARACTERS));
+    }
+    let is_quiet = |action: &&Action| QUIET.contains(&action.name());
+    let loud: Vec<&Action> = turn.actions.iter().filter(|action| !is_quiet(action)).collect();
+    let told: Vec<&Action> = if loud.is_empty() {
+        turn.actions.iter().collect()
+    } else {
+        loud
+    };
+    if told.is_empty() {
+        return "nothing".to_owned();
+    }
+    let told: Vec<String> = told.into_iter().map(did_one).collect();
+    told.join("; ")
+}
+
+/// Describes an action so that it fits into a line.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "other actions describe themselves briefly enough"
+)]
+fn did_one(action: &Action) -> String {
+    let told = match action {
+        Action::Write(write) => format!("write {:?}", String::from_utf8_lossy(&write.bytes.0)),
+        Action::InvokeTool(call) => format!("call {} {}", call.tool, shown(&call.payload)),
+        Action::AskUser(question) => format!("ask {}", shown(&question.prompt)),
+        Action::Wait(wait) => {
+            let what = Action::Wait(wait.clone()).to_string();
+            format!("wait for {}", what.split_once(" for ").map_or("", |(_, what)| what))
+        }
+        Action::Resume(_) => "go on".to_owned(),
+        Action::Exit(exit) => format!("exit with code {}", exit.code),
+        other => other.to_string(),
+    };
+    short(&told, ACTION_CHARACTERS)
+}
+
+fn describe(failure: &TurnFailure) -> String {
+    let irritants: String = failure
+        .irritants
+        .iter()
+        .map(|irritant| format!(" {}", shown(irritant)))
+        .collect();
+    format!("{}: {}{irritants}", failure.kind, failure.message)
+}
+
+fn short(text: &str, characters: usize) -> String {
+    if text.chars().count() <= characters {
+        return text.to_owned();
+    }
+    text.chars().take(characters - 1).chain(['…']).collect()
+}
+
+/// Describes a record in full.
+pub(crate) fn full(address: &str, record: &Record, body: &Body) -> String {
+    let header = record.header();
+    let mut text = format!("{address}\n");
+    let mut row = |name: &str, value: &dyn std::fmt::Display| {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "  {name:<9} {value}");
+    };
+    row("record", &record.hash());
+    if let Some(parent) = header.parent {
+        row("parent", &parent);
+    }
+    if let Some(snapshot) = header.snapshot {
+        row("snapshot", &snapshot);
+    }
+    match body {
+        Body::Genesis(genesis) => full_genesis(genesis, &mut row),
+        Body::Turn(turn) => full_turn(turn, &mut row),
+    }
+    text
+}
+
+fn full_genesis(genesis: &Genesis, row: &mut dyn FnMut(&str, &dyn std::fmt::Display)) {
+    row("program", &program_name(genesis));
+    let granted: Vec<&str> = genesis.manifest.0.iter().map(String::as_str).collect();
+    row("granted", &granted.join(" "));
+    let limits = &genesis.limits;
+    row(
+        "limits",
+        &format!(
+            "{} fuel a slice, {} a turn, {} bytes a heap",
+            limits.slice_fuel, limits.turn_fuel, limits.heap_bytes_max
+        ),
+    );
+    for blob in &genesis.pinned {
+        row("pinned", blob);
+    }
+}
+
+fn full_turn(turn: &TurnRecord, row: &mut dyn FnMut(&str, &dyn std::fmt::Display)) {
+    row("actor", &actor(turn.actor));
+    row("cause", &cause(&turn.cause));
+    for (position, told) in (0..).zip(&turn.events) {
+        let dropped = if turn.dropped.contains(&position) {
+            "  (nobody was there to receive it)"
+        } else {
+            ""
+        };
+        row("event", &format!("{}{dropped}", event(told)));
+    }
+    for (action, verdict) in turn.actions.iter().zip(&turn.verdicts) {
+        let verdict = match verdict {
+            Verdict::Allow {} => String::new(),
+            Verdict::Deny { reason } => format!("  (denied: {reason})"),
+        };
+        row("action", &format!("{action}{verdict}"));
+    }
+    row("fuel", &turn.fuel);
+    match &turn.outcome {
+        Outcome::Committed {} => row("outcome", &"committed"),
+        Outcome::Failed { failure } => {
+            row("outcome", &format!("failed and undone: {}", describe(failure)));
+            for procedure in failure.backtrace.iter() {
+                row("in", procedure);
+            }
+        }
+    }
+}
+
+fn event(event: &Event) -> String {
+    shown(&event.encode())
+}
+
+/// Describes a record as JSON; values are Preserves text.
+pub(crate) fn json(record: &Record, body: &Body) -> Value {
+    let header = record.header();
+    let mut value = json!({
+        "run": header.run.as_str(),
+        "turn": header.sequence.number(),
+        "record": record.hash().to_string(),
+        "parent": header.parent.map(|parent| parent.to_string()),
+        "written_on": header.branch.as_str(),
+        "snapshot": header.snapshot.map(|snapshot| snapshot.to_string()),
+    });
+    let more = match body {
+        Body::Genesis(genesis) => json!({
+            "program": program_name(genesis),
+            "granted": genesis.manifest.0.iter().collect::<Vec<_>>(),
+            "pinned": genesis.pinned.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        }),
+        Body::Turn(turn) => json_turn(turn),
+    };
+    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
+        value.extend(more);
+    }
+    value
+}
+
+fn json_turn(turn: &TurnRecord) -> Value {
+    let actions = turn.actions.iter().zip(&turn.verdicts).map(|(action, verdict)| {
+        let denied = match verdict {
+            Verdict::Allow {} => None,
+            Verdict::Deny { reason } => Some(reason.to_string()),
+        };
+        json!({ "kind": action.name(), "value": shown(&action.encode()), "denied": denied })
+    });
+    let cause = match &turn.cause {
+        Cause::Start {} => json!({ "kind": "start" }),
+        Cause::Turn { sequence } => json!({ "kind": "turn", "turn": sequence.number() }),
+        Cause::Input {} => json!({ "kind": "input" }),
+    };
+    let failure = match &turn.outcome {
+        Outcome::Committed {} => Value::Null,
+        Outcome::Failed { failure } => json!({
+            "kind": failure.kind,
+            "message": failure.message,
+            "irritants": failure.irritants.iter().map(shown).collect::<Vec<_>>(),
+            "source": failure.origin.as_ref().map(|origin| &origin.source),
+            "start": failure.origin.as_ref().map(|origin| origin.start),
+            "end": failure.origin.as_ref().map(|origin| origin.end),
+            "backtrace": failure.backtrace.iter().collect::<Vec<_>>(),
+        }),
+    };
+    json!({
+        "actor": turn.actor.0,
+        "cause": cause,
+        "events": turn.events.iter().map(event).collect::<Vec<_>>(),
+        "dropped": turn.dropped,
+        "actions": actions.collect::<Vec<_>>(),
+        "fuel": turn.fuel,
+        "failure": failure,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_by_characters() {
+        assert_eq!(short("äöü", 3), "äöü");
+        assert_eq!(short("äöüx", 3), "äö…");
+    }
+}
