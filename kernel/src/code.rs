@@ -73,6 +73,10 @@ pub struct LoadedUnit {
     pub end: u32,
     /// The entry of `blocks` that evaluates the unit.
     pub entry_block: usize,
+    /// The numbers of its literals.
+    pub constants: std::ops::Range<u32>,
+    /// The numbers of the globals it mentions, in its own order.
+    pub globals: Vec<u32>,
     spans: Vec<(u32, Span)>,
 }
 
@@ -81,6 +85,7 @@ pub struct CodeSpace {
     instructions: Vec<Instruction>,
     blocks: Vec<LoadedBlock>,
     units: Vec<LoadedUnit>,
+    unit_numbers: BTreeMap<[u8; 32], usize>,
     constants: Vec<Datum>,
     globals: Vec<GlobalName>,
     global_numbers: BTreeMap<GlobalName, u32>,
@@ -98,6 +103,7 @@ impl CodeSpace {
             instructions: Vec::new(),
             blocks: Vec::new(),
             units: Vec::new(),
+            unit_numbers: BTreeMap::new(),
             constants: Vec::new(),
             globals: Vec::new(),
             global_numbers: BTreeMap::new(),
@@ -115,11 +121,15 @@ impl CodeSpace {
         space
     }
 
-    /// Appends a unit and returns its number.
+    /// Appends a unit and returns its number; that of the unit with the same content, if it is loaded already.
     ///
     /// # Errors
     /// [`LoadError`]; the space is unchanged.
     pub fn load(&mut self, unit: &CompiledUnit) -> Result<usize, LoadError> {
+        let hash = unit.hash();
+        if let Some(number) = self.unit_numbers.get(&hash) {
+            return Ok(*number);
+        }
         verify::verify(unit).map_err(LoadError::Invalid)?;
         let start = u32::try_from(self.instructions.len()).map_err(|_| LoadError::Full)?;
         let end = u32::try_from(self.instructions.len() + unit.instructions.len()).map_err(|_| LoadError::Full)?;
@@ -150,12 +160,15 @@ impl CodeSpace {
             code_word: code_word(start + block.start, block.frame_size, block.arity),
         }));
         self.constants.extend(unit.constants.iter().cloned());
+        self.unit_numbers.insert(hash, self.units.len());
         self.units.push(LoadedUnit {
             name: unit.name.clone(),
-            hash: unit.hash(),
+            hash,
             start,
             end,
             entry_block,
+            constants: relocation.constants..self.constants.len() as u32,
+            globals: relocation.globals,
             spans: unit
                 .spans
                 .iter()
@@ -194,6 +207,11 @@ impl CodeSpace {
     /// The units, in load order.
     pub fn units(&self) -> &[LoadedUnit] {
         &self.units
+    }
+
+    /// The unit with this hash.
+    pub fn find_unit(&self, hash: &[u8; 32]) -> Option<&LoadedUnit> {
+        Some(&self.units[*self.unit_numbers.get(hash)?])
     }
 
     /// The unit that the instruction at `position` belongs to.

@@ -1,7 +1,7 @@
 //! Images: values, continuations and whole heaps as canonical Preserves, in chunks named by the BLAKE3 hash of their bytes.
 //!
 //! [`freeze`] and [`thaw`] carry the graph reachable from some values into any heap; [`snapshot`] and [`restore`] carry a heap word for
-//! word, so that it goes on exactly as it would have. Each chunk is a shallow Preserves record: names and texts stand in it as
+//! word, so that it goes on exactly as it would have; [`freeze_instance`] and [`restore_instance`] do so for an instance whose code may be loaded elsewhere in another order. Each chunk is a shallow Preserves record: names and texts stand in it as
 //! symbols and strings, object structure as one byte string in the code of `image/code.rs`.
 //! INVARIANT: whatever the bytes, decoding ends in memory proportional to them and yields a well-formed heap or an [`ImageError`].
 //! It does not store chunks and knows code only by name, through [`CodeNames`]. Read next: `image/freeze.rs`.
@@ -9,6 +9,7 @@
 mod code;
 mod code_space;
 mod freeze;
+mod instance;
 mod names;
 mod packed;
 mod restore;
@@ -19,6 +20,7 @@ mod tests;
 mod thaw;
 
 pub use freeze::freeze;
+pub use instance::{freeze_instance, restore_instance, thaw_instance};
 pub use restore::restore;
 pub use snapshot::{Snapshot, snapshot};
 pub use thaw::thaw;

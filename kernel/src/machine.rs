@@ -21,6 +21,7 @@ use crate::value::{Immediate, Value};
 
 pub(crate) use control::{continuation_winders, find_prompt};
 pub use instance::Instance;
+pub(crate) use instance::RelinkError;
 pub use signal::{BacktraceEntry, backtrace};
 
 use frame::Hot;
@@ -61,8 +62,12 @@ enum State {
     Idle,
     /// Call register 0 with this many arguments.
     Entering(usize),
-    /// Wait for the value of the call that register frame stands for.
+    /// Wait for the value of the call that the frame at the base stands for.
     Waiting,
+    /// Wait, out of fuel, before the instruction at this position. The stack is as it was, so that being interrupted changes nothing.
+    Interrupted(usize),
+    /// Go on with the instruction at this position.
+    Continuing(usize),
 }
 
 /// One machine; any number of instances take turns on it.
@@ -140,10 +145,12 @@ impl Machine {
     /// If there is no computation to run, or a request or interrupt has not been answered.
     pub fn run(&mut self, instance: &mut Instance, code: &CodeSpace, fuel: &mut u64) -> Result<Outcome, HeapFull> {
         instance.link(code)?;
-        let State::Entering(count) = self.state else {
-            panic!("the machine has nothing to run")
+        let start = match self.state {
+            State::Entering(count) => Start::Call(count),
+            State::Continuing(position) => Start::At(position),
+            State::Idle | State::Waiting | State::Interrupted(_) => panic!("the machine has nothing to run"),
         };
-        Ok(execute::run(self, instance, code, count, fuel))
+        Ok(execute::run(self, instance, code, start, fuel))
     }
 
     /// Answers a request with `value`, or lets an interrupted computation go on.
@@ -151,6 +158,10 @@ impl Machine {
     /// # Panics
     /// If the machine is not waiting.
     pub fn resume(&mut self, value: Value) {
+        if let State::Interrupted(position) = self.state {
+            self.state = State::Continuing(position);
+            return;
+        }
         assert!(self.state == State::Waiting, "the machine waits for nothing");
         // Register 0 of the waiting frame is free: a primitive that returns its argument is called in it.
         self.stack[self.base] = builtin::returner();
@@ -163,6 +174,7 @@ impl Machine {
     /// # Panics
     /// If the machine is not waiting.
     pub fn raise(&mut self, instance: &Instance, code: &CodeSpace, condition: Value) {
+        self.await_interrupted(code);
         assert!(self.state == State::Waiting, "the machine waits for nothing");
         let signal = signal::signal_procedure(&instance.heap, code).or_else(|| code.primitive("%uncaught"));
         self.stack[self.base] = signal.unwrap_or(Value::FALSE);
@@ -178,6 +190,7 @@ impl Machine {
     /// # Panics
     /// If the machine is not waiting.
     pub fn capture(&mut self, instance: &mut Instance, code: &CodeSpace) -> Result<Value, HeapFull> {
+        self.await_interrupted(code);
         assert!(self.state == State::Waiting, "only a waiting computation can be parked");
         self.spill(&mut instance.heap, 0)?;
         let continuation = control::make_continuation(&mut instance.heap, code)?;
@@ -199,6 +212,19 @@ impl Machine {
         self.state = State::Waiting;
     }
 
+    /// Turns an interrupted computation into a waiting one: as if something had been called in a window beyond the frame, whose return leads to the instruction.
+    fn await_interrupted(&mut self, code: &CodeSpace) {
+        let State::Interrupted(position) = self.state else {
+            return;
+        };
+        let frame_size = code
+            .block_at(position as u32)
+            .map_or(1, |block| block.frame_size.into());
+        self.stack[self.base + frame_size] = resumption_point(position, frame_size);
+        self.base += frame_size + 1;
+        self.state = State::Waiting;
+    }
+
     /// Lets the part of the stack in use grow so that a frame of `words` from `base` fits; says whether the stack is large enough.
     fn ensure_room(&mut self, words: usize) -> bool {
         let end = self.base + words;
@@ -207,6 +233,21 @@ impl Machine {
         }
         end <= self.soft_limit
     }
+}
+
+/// Where a run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// With a call of register 0 with this many arguments.
+    Call(usize),
+    /// At a position in the code of the frame at the base.
+    At(usize),
+}
+
+/// The point for a return to an instruction that is to be executed (again) in a frame of `frame_size` words; the value returned is dropped.
+/// Its distance, longer than that of any call, tells it from a return point after a call.
+fn resumption_point(position: usize, frame_size: usize) -> Value {
+    Value::immediate(Immediate::Return, position as u32, frame_size as u32 + 1)
 }
 
 /// The return point at the bottom of the stack.

@@ -253,60 +253,58 @@ fn outcome(session: &mut Session, program: &str) -> String {
     write_limited(heap, &Anonymous, value, 1000)
 }
 
+const OPERANDS: [&str; 13] = [
+    "0",
+    "7",
+    "-7",
+    "-1",
+    "1152921504606846975",
+    "-1152921504606846976",
+    "1/3",
+    "-0.0",
+    "2.5",
+    "1e300",
+    "+nan.0",
+    "100000000000000000000",
+    "'a",
+];
+
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of operands")]
 fn instructions_do_what_the_primitives_do() {
     let mut session = Session::new(u64::MAX);
-    let operands = [
-        "0",
-        "7",
-        "-7",
-        "-1",
-        "1152921504606846975",
-        "-1152921504606846976",
-        "1/3",
-        "-0.0",
-        "2.5",
-        "1e300",
-        "+nan.0",
-        "100000000000000000000",
-        "'a",
-    ];
-    let procedures = [
-        "+",
-        "-",
-        "*",
-        "/",
-        "quotient",
-        "remainder",
-        "truncate-quotient",
-        "truncate-remainder",
-        "<",
-        ">",
-        "<=",
-        ">=",
-        "=",
-    ];
-    for procedure in procedures {
-        for left in operands {
-            for right in operands {
-                let applied = outcome(
-                    &mut session,
-                    &format!("(apply {procedure} (cons {left} (cons {right} '())))"),
-                );
-                let spellings = [
-                    format!("({procedure} {left} {right})"),
-                    format!("((lambda (x) ({procedure} x {right})) {left})"),
-                    format!("((lambda (x) ({procedure} {left} x)) {right})"),
-                    format!("((lambda (x y) ({procedure} x y)) {left} {right})"),
-                ];
-                for spelling in spellings {
-                    assert_eq!(outcome(&mut session, &spelling), applied, "{spelling}");
-                }
+    let names = "+ - * / quotient remainder truncate-quotient truncate-remainder < > <= >= =";
+    for name in names.split(' ') {
+        for (left, right) in OPERANDS.iter().flat_map(|left| OPERANDS.map(|right| (left, right))) {
+            let applied = outcome(
+                &mut session,
+                &format!("(apply {name} (cons {left} (cons {right} '())))"),
+            );
+            let spellings = [
+                format!("({name} {left} {right})"),
+                format!("((lambda (x) ({name} x {right})) {left})"),
+                format!("((lambda (x) ({name} {left} x)) {right})"),
+                format!("((lambda (x y) ({name} x y)) {left} {right})"),
+            ];
+            for spelling in spellings {
+                assert_eq!(outcome(&mut session, &spelling), applied, "{spelling}");
             }
         }
     }
-    for arguments in [
+    for operand in OPERANDS {
+        let applied = outcome(&mut session, &format!("(apply zero? (cons {operand} '()))"));
+        assert_eq!(
+            outcome(&mut session, &format!("(zero? {operand})")),
+            applied,
+            "{operand}"
+        );
+    }
+}
+
+#[test]
+fn chains_of_instructions_do_what_the_primitives_do() {
+    let mut session = Session::new(u64::MAX);
+    for operands in [
         "1 2 3",
         "1 2 'a",
         "1 'b 3",
@@ -315,22 +313,11 @@ fn instructions_do_what_the_primitives_do() {
         "1 2 3 'd",
         "1.5 2 1/3",
     ] {
-        for procedure in ["+", "-", "*", "/"] {
-            let applied = outcome(&mut session, &format!("(apply {procedure} {arguments} '())"));
-            assert_eq!(
-                outcome(&mut session, &format!("({procedure} {arguments})")),
-                applied,
-                "{procedure} {arguments}"
-            );
+        for name in ["+", "-", "*", "/"] {
+            let applied = outcome(&mut session, &format!("(apply {name} {operands} '())"));
+            let chained = outcome(&mut session, &format!("({name} {operands})"));
+            assert_eq!(chained, applied, "({name} {operands})");
         }
-    }
-    for argument in operands {
-        let applied = outcome(&mut session, &format!("(apply zero? (cons {argument} '()))"));
-        assert_eq!(
-            outcome(&mut session, &format!("(zero? {argument})")),
-            applied,
-            "{argument}"
-        );
     }
 }
 

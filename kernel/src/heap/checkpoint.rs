@@ -80,8 +80,15 @@ impl Heap {
     pub(crate) fn has_sound_registers(&self) -> bool {
         let count = |register: Register| self.register(register).as_fixnum().filter(|&count| count >= 0);
         let roots = self.register(Register::HostRoots);
+        let is_table = |register: Register| {
+            let table = self.register(register);
+            table == crate::value::Value::FALSE || self.is_kind(table, super::Kind::Vector)
+        };
         let has_roots = !roots.is_true() || self.is_kind(roots, super::Kind::Vector);
         has_roots
+            && is_table(Register::Globals)
+            && is_table(Register::Constants)
+            && count(Register::UnitCount).is_some()
             && count(Register::HostRootsHint).is_some_and(|hint| hint as usize <= self.roots_length())
             && count(Register::RecordTypeSerial).is_some()
             && count(Register::IdentityHash).is_some()

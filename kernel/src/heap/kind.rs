@@ -217,7 +217,7 @@ pub mod condition {
     pub const IRRITANTS: usize = 2;
     /// Where it was raised, or `#f`.
     pub const ORIGIN: usize = 3;
-    /// The backtrace, or `#f`.
+    /// The return points of the backtrace, innermost first, a [`Kind::Frames`](super::Kind::Frames); or `#f`.
     pub const BACKTRACE: usize = 4;
     /// How many fields there are.
     pub const LENGTH: usize = 5;

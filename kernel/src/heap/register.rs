@@ -49,10 +49,10 @@ registers! {
     Dynamic = Value::NIL;
     /// The continuation below the current stack.
     Continuation = Value::NIL;
-    /// For the machine's use.
-    Machine0 = Value::FALSE;
-    /// For the machine's use.
-    Machine1 = Value::FALSE;
+    /// How many units have their places among the globals and constants, a fixnum.
+    UnitCount = Value::ZERO;
+    /// The hashes of these units, a list of bytevectors, newest first: what the places mean.
+    Units = Value::NIL;
     /// For the machine's use.
     Machine2 = Value::FALSE;
     /// For the runtime's use.

@@ -226,7 +226,7 @@ impl<'a> CodeReader<'a> {
 
 /// The constant with this payload, if it is one that objects may hold.
 fn constant(payload: u64) -> Option<Value> {
-    const CONSTANTS: [Value; 7] = [
+    const CONSTANTS: [Value; 8] = [
         Value::FALSE,
         Value::TRUE,
         Value::NIL,
@@ -234,6 +234,7 @@ fn constant(payload: u64) -> Option<Value> {
         Value::EOF,
         Value::UNDEFINED,
         Value::ABSENT,
+        Value::DEFAULT,
     ];
     CONSTANTS
         .into_iter()

@@ -24,7 +24,7 @@ impl CodeNames for CodeSpace {
     }
 
     fn position_of(&self, point: &CodePoint) -> Option<u32> {
-        let unit = self.units().iter().find(|unit| unit.hash == point.unit)?;
+        let unit = self.find_unit(&point.unit)?;
         unit.start
             .checked_add(point.offset)
             .filter(|&position| position < unit.end)

@@ -10,7 +10,7 @@ use crate::instruction::Instruction;
 use crate::instruction_table;
 use crate::value::{Immediate, Value};
 
-use super::{Hot, Instance, Machine, Outcome, State};
+use super::{Hot, Instance, Machine, Outcome, Start, State};
 
 mod slow;
 
@@ -57,12 +57,12 @@ macro_rules! declare_execute {
 
 instruction_table!(declare_execute);
 
-/// Enters the frame that is ready on the stack and runs until something stops the machine.
+/// Runs what is ready on the stack until something stops the machine.
 pub(super) fn run(
     machine: &mut Machine,
     instance: &mut Instance,
     code: &CodeSpace,
-    argument_count: usize,
+    start: Start,
     fuel: &mut u64,
 ) -> Outcome {
     let mut hot = Hot::new(machine, &mut instance.heap, code, *fuel);
@@ -72,19 +72,31 @@ pub(super) fn run(
         code,
         outcome: None,
     };
-    let (entered, flow) = cold.enter(hot, argument_count);
-    hot = if flow == Flow::Next {
-        interpret(entered, &mut cold)
-    } else {
-        entered
+    let flow = match start {
+        Start::Call(argument_count) => {
+            let (entered, flow) = cold.enter(hot, argument_count);
+            hot = entered;
+            flow
+        }
+        Start::At(position) => {
+            hot.pc = position;
+            Flow::Next
+        }
     };
+    if flow == Flow::Next {
+        hot = interpret(hot, &mut cold);
+    }
     *fuel = u64::try_from(hot.fuel).unwrap_or(0);
     let outcome = cold.outcome.take();
     hot.store(cold.machine);
     match outcome {
-        Some(outcome @ (Outcome::Request { .. } | Outcome::OutOfFuel)) => {
+        Some(outcome @ Outcome::Request { .. }) => {
             cold.machine.state = State::Waiting;
             outcome
+        }
+        Some(Outcome::OutOfFuel) => {
+            cold.machine.state = State::Interrupted(hot.pc);
+            Outcome::OutOfFuel
         }
         Some(outcome @ (Outcome::Finished(_) | Outcome::Uncaught(_))) => {
             machine.clear(instance);

@@ -14,7 +14,7 @@ use crate::value::{Immediate, Value};
 
 use super::control::chain_points;
 use super::execute::{Cold, Flow};
-use super::{Hot, Outcome};
+use super::{Hot, Outcome, resumption_point};
 
 /// The library that defines the procedures the machine calls.
 pub(super) const CONTROL_LIBRARY: &str = "(duet internal control)";
@@ -61,14 +61,14 @@ pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<Backtra
         return Vec::new();
     }
     let points = heap.field(condition, condition::BACKTRACE);
-    if !heap.is_kind(points, Kind::Vector) {
+    if !heap.is_kind(points, Kind::Frames) {
         return Vec::new();
     }
     (0..heap.object_length(points))
         .map(|index| heap.field(points, index))
         .filter(|point| point.is_immediate(Immediate::Return))
         .filter_map(|point| {
-            let position = point.payload().checked_sub(1)?;
+            let position = call_position(code, point)?;
             let procedure = code.block_at(position)?.name.clone();
             Some(BacktraceEntry {
                 procedure,
@@ -78,12 +78,23 @@ pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<Backtra
         .collect()
 }
 
+/// The position of the instruction that a frame with this return point is executing.
+fn call_position(code: &CodeSpace, point: Value) -> Option<u32> {
+    let is_resumption = code
+        .block_at(point.payload())
+        .is_some_and(|block| point.detail() > block.frame_size.into());
+    if is_resumption {
+        Some(point.payload())
+    } else {
+        point.payload().checked_sub(1)
+    }
+}
+
 impl Cold<'_> {
-    /// Raises `condition` from the middle of the running frame.
+    /// Raises `condition` from the middle of the running frame. Should the handler return, the instruction that failed is executed again.
     pub(super) fn signal(&mut self, mut hot: Hot, condition: Value) -> (Hot, Flow) {
         let frame_size = self.frame_size(hot);
-        let point = Value::immediate(Immediate::Return, hot.pc as u32, frame_size as u32 + 1);
-        hot.push(frame_size + 1, point);
+        hot.push(frame_size + 1, resumption_point(hot.pc - 1, frame_size));
         self.signal_in_place(hot, condition)
     }
 
@@ -320,8 +331,13 @@ impl Cold<'_> {
 
     /// The return points of the frames from the running one outwards.
     fn points(&self, hot: Hot) -> Vec<Value> {
-        let mut points = vec![Value::immediate(Immediate::Return, hot.pc as u32, 0)];
         let mut base = hot.base_index();
+        // At the entry of a procedure the caller's frame is told by its return point.
+        let is_entry = base > 1 && self.machine.stack[base - 1].payload() as usize == hot.pc;
+        let mut points = Vec::new();
+        if hot.pc > 0 && !is_entry {
+            points.push(resumption_point(hot.pc - 1, self.frame_size(hot)));
+        }
         while base > 1 && points.len() < BACKTRACE_MAX {
             let point = self.machine.stack[base - 1];
             points.push(point);
@@ -356,6 +372,6 @@ fn make_condition(
     } else {
         heap.intern(origin)?
     };
-    let points = heap.make(Kind::Vector, points)?;
+    let points = heap.make(Kind::Frames, points)?;
     heap.make(Kind::Condition, &[kind, message, irritants, origin, points])
 }

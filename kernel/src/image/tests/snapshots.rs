@@ -59,8 +59,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn keep(heap: &mut Heap, value: Value) {
-    let list = heap.cons(value, heap.register(Register::Globals)).unwrap();
-    heap.set_register(Register::Globals, list);
+    let list = heap.cons(value, heap.register(Register::Runtime0)).unwrap();
+    heap.set_register(Register::Runtime0, list);
 }
 
 fn take(heap: &mut Heap, step: &Step) {
@@ -71,7 +71,7 @@ fn take(heap: &mut Heap, step: &Step) {
             keep(heap, vector);
         }
         Step::Write(place, value) => {
-            let list = heap.register(Register::Globals);
+            let list = heap.register(Register::Runtime0);
             if list.is_pair() && heap.is_kind(heap.car(list), Kind::Vector) && heap.object_length(heap.car(list)) > 0 {
                 let vector = heap.car(list);
                 heap.set_field(vector, place % heap.object_length(vector), Value::small(*value as i32));
@@ -83,11 +83,11 @@ fn take(heap: &mut Heap, step: &Step) {
         }
         Step::Large(length, false) => {
             let vector = heap
-                .make_vector(usize::from(*length), heap.register(Register::Globals))
+                .make_vector(usize::from(*length), heap.register(Register::Runtime0))
                 .unwrap();
             keep(heap, vector);
         }
-        Step::Drop => heap.set_register(Register::Globals, Value::NIL),
+        Step::Drop => heap.set_register(Register::Runtime0, Value::NIL),
         Step::Turn(recipes, commit) => {
             heap.begin_turn();
             take(heap, &Step::Write(3, 4));
@@ -172,7 +172,7 @@ proptest! {
 /// Uses everything in a heap of unknown content: collections, hashing, equality, tables, symbols and another snapshot.
 pub(super) fn exercise(heap: &mut Heap) {
     heap.collect_major(&mut []);
-    let global = heap.register(Register::Globals);
+    let global = heap.register(Register::Runtime0);
     exercise_value(heap, global);
     heap.intern("a").unwrap();
     heap.root(global).unwrap();
@@ -212,12 +212,12 @@ pub(super) fn exercise_value(heap: &mut Heap, value: Value) {
 fn an_unchanged_range_is_not_written_again() {
     let mut heap = Heap::new(LIMITS);
     let vector = heap.make_vector(100_000, Value::small(7)).unwrap();
-    heap.set_register(Register::Globals, vector);
+    heap.set_register(Register::Runtime0, vector);
     heap.collect_minor(&mut []);
     let first = snapshot(&mut heap, &HERE).unwrap();
     assert_eq!(first.chunks.len(), 196);
     heap.begin_turn();
-    heap.set_field(heap.register(Register::Globals), 60_000, Value::TRUE);
+    heap.set_field(heap.register(Register::Runtime0), 60_000, Value::TRUE);
     heap.commit_turn();
     heap.collect_minor(&mut []);
     let second = snapshot(&mut heap, &HERE).unwrap();
@@ -226,7 +226,7 @@ fn an_unchanged_range_is_not_written_again() {
         1 + 1,
         "the written range, and the last one, behind which survivors would have gone"
     );
-    heap.set_field(heap.register(Register::Globals), 60_000, Value::small(7));
+    heap.set_field(heap.register(Register::Runtime0), 60_000, Value::small(7));
     let third = snapshot(&mut heap, &HERE).unwrap();
     assert_eq!(third.name(), first.name());
 }
@@ -255,7 +255,7 @@ fn a_missing_or_foreign_chunk_is_named() {
 fn a_page_that_promotion_fills_up_is_written_again() {
     let mut heap = Heap::new(LIMITS);
     let vector = heap.make_vector(507, Value::ZERO).unwrap();
-    heap.set_register(Register::Globals, vector);
+    heap.set_register(Register::Runtime0, vector);
     heap.collect_minor(&mut []);
     let mut kept = Kept::default();
     kept.keep(&snapshot(&mut heap, &HERE).unwrap());

@@ -245,11 +245,7 @@ impl Cold<'_> {
     #[inline(never)]
     pub(super) fn out_of_fuel(&mut self, mut hot: Hot) -> (Hot, Flow) {
         hot.fuel = 0;
-        let frame_size = self.frame_size(hot);
         hot.pc -= 1;
-        // As if the instruction before had called something in a window beyond the frame, which now returns.
-        let point = hot.return_point(frame_size);
-        hot.push(frame_size + 1, point);
         self.outcome = Some(Outcome::OutOfFuel);
         (hot, Flow::Stop)
     }
