@@ -270,7 +270,6 @@ const OPERANDS: [&str; 13] = [
 ];
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "a table of operands")]
 fn instructions_do_what_the_primitives_do() {
     let mut session = Session::new(u64::MAX);
     let names = "+ - * / quotient remainder truncate-quotient truncate-remainder < > <= >= =";

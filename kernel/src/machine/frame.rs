@@ -7,6 +7,8 @@
 //! INVARIANT: `base .. base + frame size` lies inside the machine's stack: whoever enters a block has checked it against the limit.
 //! INVARIANT: every reference in a register or in the heap points at an object of this instance's heap, and `heap` is the heap's words; it is taken anew after whatever may move them.
 //!
+//! Debug builds check each of these accesses against the ends of stack, code and heap, so the test suites run with the checks on.
+//!
 //! Nothing here can be called from outside `machine`. Read next: `machine/execute.rs`.
 #![expect(
     unsafe_code,
@@ -16,7 +18,7 @@
 use crate::code::CodeSpace;
 use crate::heap::Heap;
 use crate::instruction::Instruction;
-use crate::value::Value;
+use crate::value::{Immediate, Value};
 
 use super::Machine;
 
@@ -33,6 +35,17 @@ pub(super) struct Hot {
     heap: *mut u64,
     /// Fuel left; below zero, the computation stops.
     pub(super) fuel: i64,
+    /// What the pointers may reach, for the checks of debug builds.
+    #[cfg(debug_assertions)]
+    reach: Reach,
+}
+
+/// How many instructions and heap words there are.
+#[cfg(debug_assertions)]
+#[derive(Clone, Copy)]
+struct Reach {
+    instructions: usize,
+    heap_words: usize,
 }
 
 impl Hot {
@@ -48,7 +61,25 @@ impl Hot {
             limit,
             heap: heap.words_pointer(),
             fuel: i64::try_from(fuel).unwrap_or(i64::MAX),
+            #[cfg(debug_assertions)]
+            reach: Reach {
+                instructions: code.instructions().len(),
+                heap_words: heap.words_mut().len(),
+            },
         }
+    }
+
+    #[inline(always)]
+    fn check_register(&self, register: usize) {
+        debug_assert!(
+            self.base_index() + register < super::STACK_WORDS + super::SLACK_WORDS,
+            "register {register} lies above the stack"
+        );
+    }
+
+    #[cfg(debug_assertions)]
+    fn check_heap(&self, index: usize) {
+        assert!(index < self.reach.heap_words, "word {index} lies beyond the heap");
     }
 
     /// Writes the frame back to where safe code expects it.
@@ -64,12 +95,16 @@ impl Hot {
             self.base = self.stack.add(machine.base);
             self.limit = self.stack.add(machine.soft_limit);
         }
-        self.heap = heap.words_pointer();
+        self.reload_heap(heap);
     }
 
     /// Takes the heap's words anew after they may have moved.
     #[inline(always)]
     pub(super) fn reload_heap(&mut self, heap: &mut Heap) {
+        #[cfg(debug_assertions)]
+        {
+            self.reach.heap_words = heap.words_mut().len();
+        }
         self.heap = heap.words_pointer();
     }
 
@@ -82,6 +117,12 @@ impl Hot {
     /// Takes the next instruction.
     #[inline(always)]
     pub(super) fn fetch<'a>(&mut self) -> &'a Instruction {
+        #[cfg(debug_assertions)]
+        assert!(
+            self.pc < self.reach.instructions,
+            "position {} lies beyond the code",
+            self.pc
+        );
         // SAFETY: no verified block runs past its end, and calls and returns go to positions of the code space only, which nothing changes while the machine runs.
         let instruction = unsafe { &*self.code.add(self.pc) };
         self.pc += 1;
@@ -96,12 +137,14 @@ impl Hot {
 
     #[inline(always)]
     pub(super) fn get(&self, register: usize) -> Value {
+        self.check_register(register);
         // SAFETY: operands of verified instructions lie inside the frame.
         unsafe { *self.base.add(register) }
     }
 
     #[inline(always)]
     pub(super) fn set(&mut self, register: usize, value: Value) {
+        self.check_register(register);
         // SAFETY: as for `get`.
         unsafe { *self.base.add(register) = value }
     }
@@ -116,6 +159,8 @@ impl Hot {
     /// Moves the frame up so that register 0 is what was `register`, leaving a return point in the slot below.
     #[inline(always)]
     pub(super) fn push(&mut self, register: usize, return_point: Value) {
+        debug_assert!(register > 0, "the return point lies below register 0");
+        self.check_register(register);
         // SAFETY: a window lies inside the frame, so `register - 1` and `register` do.
         unsafe {
             *self.base.add(register - 1) = return_point;
@@ -130,6 +175,7 @@ impl Hot {
         unsafe {
             let slot = self.base.sub(1);
             let point = *slot;
+            debug_assert!(point.is_immediate(Immediate::Return) && (point.detail() as usize) <= self.base_index());
             *slot = value;
             self.base = self.base.sub(point.detail() as usize);
             self.pc = point.payload() as usize;
@@ -168,6 +214,8 @@ impl Hot {
 
     #[inline(always)]
     fn word(&self, offset_bytes: usize) -> Value {
+        #[cfg(debug_assertions)]
+        self.check_heap(offset_bytes / 8);
         // SAFETY: references point at objects of this heap, offsets are multiples of eight, and callers ask only for words that the object's kind has.
         Value::from_bits(unsafe { *self.heap.byte_add(offset_bytes) })
     }
@@ -175,6 +223,7 @@ impl Hot {
     /// What the dispatch does for a byte code that is not in the table.
     #[inline(always)]
     pub(super) fn no_such_instruction() -> ! {
+        debug_assert!(false, "a byte code that is not in the table");
         // SAFETY: every loaded instruction was verified to be one of the table.
         unsafe { std::hint::unreachable_unchecked() }
     }
@@ -182,7 +231,9 @@ impl Hot {
     /// Fills a word of a fresh object.
     #[inline(always)]
     pub(super) fn fill(&mut self, index: usize, value: Value) {
-        // SAFETY: `index` was just given out by `Heap::bump`.
+        #[cfg(debug_assertions)]
+        self.check_heap(index);
+        // SAFETY: `index` was just given out by `Heap::bump`, or is that of a word of a live object.
         unsafe { *self.heap.add(index) = value.to_bits() }
     }
 }
