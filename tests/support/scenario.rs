@@ -1,0 +1,243 @@
+//! Scheme programs as runs on a simulated disk and a world in memory: started, stopped by faults, opened again.
+//!
+//! Owns the wiring of programs, libraries, store and world, as the command line wires them for people.
+//! INVARIANT: a process shares nothing with the one before it but the disk and the world.
+//! Read next: `tree.rs`, then `../crash.rs`.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
+use duet_journal::{Blob, BranchName, Record, RunId, Sequence, Store};
+use duet_kernel::expander::LibraryName;
+use duet_modules::resolver::Resolver;
+use duet_modules::source::{Directory, Embedded};
+use duet_runtime::activation::Activation;
+use duet_runtime::actor::Manifest;
+use duet_runtime::body::{End, FreezeError, Image, Programs, Task, ThawError};
+use duet_runtime::identity::Callable;
+use duet_runtime::record::{Failure, Genesis, Limits, VERSION};
+use duet_runtime::replay::{Recovery, Source};
+use duet_runtime::run::{Rest, Run, RunError, Start};
+use duet_runtime::scheme::{self, Program, SchemeBody, SchemePrograms};
+use duet_runtime::snapshot::SnapshotPolicy;
+use preserves::IOValue;
+
+use super::witness::{Witness, records};
+use super::world::World;
+
+/// No snapshot is ever taken.
+pub(crate) const NEVER: SnapshotPolicy = SnapshotPolicy { turns: u64::MAX, record_bytes: u64::MAX };
+
+/// A snapshot is taken after so many turns.
+pub(crate) fn every(turns: u64) -> SnapshotPolicy {
+    SnapshotPolicy { turns, ..NEVER }
+}
+
+/// A compiled program that several processes run one after the other; compiling it anew for each would show nothing more.
+#[derive(Clone)]
+pub(crate) struct Shared(Rc<RefCell<SchemePrograms>>);
+
+impl Programs for Shared {
+    type Body = SchemeBody;
+
+    fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeBody, Failure> {
+        self.0.borrow_mut().load(program, limits)
+    }
+
+    fn begin_turn(&mut self, body: &mut SchemeBody) {
+        self.0.borrow_mut().begin_turn(body);
+    }
+
+    fn commit_turn(&mut self, body: &mut SchemeBody) {
+        self.0.borrow_mut().commit_turn(body);
+    }
+
+    fn abort_turn(&mut self, body: &mut SchemeBody) {
+        self.0.borrow_mut().abort_turn(body);
+    }
+
+    fn run(&mut self, body: &mut SchemeBody, task: Task, turn: &mut Activation) -> End {
+        self.0.borrow_mut().run(body, task, turn)
+    }
+
+    fn release(&mut self, body: &mut SchemeBody, callable: Callable) {
+        self.0.borrow_mut().release(body, callable);
+    }
+
+    fn freeze(&mut self, body: &mut SchemeBody) -> Result<Image, FreezeError> {
+        self.0.borrow_mut().freeze(body)
+    }
+
+    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Image) -> Result<SchemeBody, ThawError> {
+        self.0.borrow_mut().thaw(program, limits, image)
+    }
+}
+
+/// A program, what it may do, and where its run is kept.
+pub(crate) struct Scenario {
+    /// The compiled program.
+    pub(crate) programs: Shared,
+    /// What the run's first record says of it and pins.
+    pub(crate) program: Program,
+    /// What it is granted.
+    pub(crate) capabilities: &'static [&'static str],
+    /// The run.
+    pub(crate) run: RunId,
+    /// Its first branch.
+    pub(crate) main: BranchName,
+}
+
+/// A name of a branch.
+pub(crate) fn branch(name: &str) -> BranchName {
+    BranchName::new(name).unwrap()
+}
+
+/// A position in the journal.
+pub(crate) fn at(number: u64) -> Sequence {
+    Sequence::new(number).unwrap()
+}
+
+fn library(words: &str) -> LibraryName {
+    LibraryName { parts: words.split(' ').map(Into::into).collect() }
+}
+
+impl Scenario {
+    /// Compiles a program that finds libraries in `examples/review` and the standard library.
+    pub(crate) fn new(name: &str, text: &str, capabilities: &'static [&'static str]) -> Self {
+        let libraries = Directory::new("examples/review");
+        let mut resolver = Resolver::new(vec![Box::new(libraries), Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
+        let default_imports = ["duet base", "duet dataspace"].map(library).to_vec();
+        let source = scheme::Source { name, text, default_imports };
+        let compiled = SchemePrograms::compile(&source, &mut resolver);
+        let (programs, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{name}: {error:?}"));
+        Self {
+            programs: Shared(Rc::new(RefCell::new(programs))),
+            program,
+            capabilities,
+            run: RunId::new("test").unwrap(),
+            main: branch("main"),
+        }
+    }
+
+    fn genesis(&self) -> Genesis {
+        Genesis {
+            version: VERSION,
+            program: self.program.value.clone(),
+            manifest: Manifest::of(self.capabilities),
+            limits: Limits::default(),
+            pinned: self.program.pinned.iter().map(Blob::hash).collect(),
+        }
+    }
+
+    /// Starts the run, or opens it if the store has anything of it.
+    pub(crate) fn start_or_open(&self, store: &mut dyn Store, policy: SnapshotPolicy) -> Result<Run<Shared>, RunError> {
+        if !records(store, &self.run, &self.main).is_empty() {
+            return self.open(store, &self.main, policy);
+        }
+        let start = Start {
+            run: self.run.clone(),
+            branch: self.main.clone(),
+            owner: "test".to_owned(),
+            genesis: self.genesis(),
+            pinned: self.program.pinned.clone(),
+        };
+        Run::start(start, self.programs.clone(), policy, store)
+    }
+
+    /// Opens a branch at its head.
+    pub(crate) fn open(
+        &self,
+        store: &mut dyn Store,
+        branch: &BranchName,
+        policy: SnapshotPolicy,
+    ) -> Result<Run<Shared>, RunError> {
+        let programs = self.programs.clone();
+        Run::open(store, (&self.run, branch, "test"), programs, policy, &Recovery::default())
+    }
+
+    /// Where the records of a branch are.
+    pub(crate) fn source<'a>(&'a self, store: &'a dyn Store, branch: &'a BranchName) -> Source<'a> {
+        Source { store, run: &self.run, branch }
+    }
+
+    /// One process: opens the disk, starts the run or goes on with it, and drives it until it rests or the disk fails.
+    pub(crate) fn live(&self, disk: SimulatedDisk, policy: SnapshotPolicy, world: &mut World) -> Life {
+        self.live_on(disk, &self.main, policy, world)
+    }
+
+    /// The same on another branch.
+    pub(crate) fn live_on(
+        &self,
+        disk: SimulatedDisk,
+        branch: &BranchName,
+        policy: SnapshotPolicy,
+        world: &mut World,
+    ) -> Life {
+        let opened = disk.clone();
+        let Ok(store) = MemoryStore::open(disk) else {
+            return Life { rest: None, acknowledged: Vec::new(), disk: begun(opened) };
+        };
+        let mut witness = Witness::new(store, &self.run, branch);
+        world.meet(witness.ledger());
+        let rest = self.drive(&mut witness, branch, policy, world);
+        let acknowledged = witness.ledger().records();
+        Life { rest, acknowledged, disk: witness.into_disk() }
+    }
+
+    fn drive(
+        &self,
+        witness: &mut Witness,
+        branch: &BranchName,
+        policy: SnapshotPolicy,
+        world: &mut World,
+    ) -> Option<Rest> {
+        let run = if *branch == self.main { self.start_or_open(witness, policy) } else { self.open(witness, branch, policy) };
+        let rest = run.and_then(|mut run| run.drive(witness, world));
+        match rest {
+            Ok(rest) => {
+                world.finish();
+                Some(rest)
+            }
+            Err(RunError::Store(_)) if witness.store().disk().is_down() => None,
+            Err(error) => panic!("the disk has not failed: {error:?}"),
+        }
+    }
+}
+
+/// What a process leaves behind.
+pub(crate) struct Life {
+    /// How the run rests; nothing if the disk failed.
+    pub(crate) rest: Option<Rest>,
+    /// The records that the process knows to be durable.
+    pub(crate) acknowledged: Vec<Record>,
+    /// The disk.
+    pub(crate) disk: SimulatedDisk,
+}
+
+impl Life {
+    /// Starts the machine again, with a disk that does not fail any more.
+    pub(crate) fn restart(self) -> SimulatedDisk {
+        self.disk.restart(FaultPlan::default())
+    }
+}
+
+/// The disk on which a log could not even be begun, after the same operations once more.
+fn begun(mut disk: SimulatedDisk) -> SimulatedDisk {
+    let header = MemoryStore::default().into_disk();
+    let begun = disk.cut(0).and_then(|()| disk.write(0, header.bytes())).and_then(|()| disk.sync());
+    assert!(begun.is_err(), "the log could be begun");
+    disk
+}
+
+/// The review example, with what its manifest grants.
+pub(crate) fn review() -> Scenario {
+    let text = std::fs::read_to_string("examples/review/review.scm").unwrap();
+    review_of(&text)
+}
+
+/// The review example with another text of its program.
+pub(crate) fn review_of(text: &str) -> Scenario {
+    let capabilities = &["console", "person", "workspace/list", "workspace/read", "workspace/write"];
+    Scenario::new("examples/review/review.scm", text, capabilities)
+}

@@ -1,0 +1,154 @@
+//! A store that remembers what it has acknowledged, so that a test can tell which effects may be performed.
+//!
+//! INVARIANT: [`Ledger`] knows a turn only after the store below has said that it is durable.
+//! It changes nothing on the way to that store.
+//! Read next: `world.rs`.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
+use duet_journal::{
+    Append, BlobHash, BranchName, Epoch, Head, HeadMove, Record, RecordHash, RunId, Sequence, Store, StoreError,
+};
+use duet_runtime::driver::{Effect, EffectKind, RequestId};
+use duet_runtime::record::TurnRecord;
+use duet_runtime::replay::decode_turn;
+
+/// What is durable of one branch, shared between the store and the world; the store must be `Send`, hence the lock.
+#[derive(Clone, Default)]
+pub(crate) struct Ledger(Arc<Mutex<Durable>>);
+
+#[derive(Default)]
+struct Durable {
+    records: Vec<Record>,
+    /// Who asked for what; of a request that was asked again, the last time.
+    asked: BTreeMap<RequestId, (Sequence, EffectKind)>,
+}
+
+impl Ledger {
+    fn lock(&self) -> MutexGuard<'_, Durable> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn acknowledge(&self, records: &[Record]) {
+        let mut durable = self.lock();
+        for record in records {
+            let asked = turn_of(record)
+                .into_iter()
+                .flat_map(|turn| turn.actions)
+                .filter_map(|action| action.effect());
+            let sequence = record.header().sequence;
+            durable
+                .asked
+                .extend(asked.map(|(request, kind)| (request, (sequence, kind))));
+            durable.records.push(record.clone());
+        }
+    }
+
+    /// The records that the store has acknowledged, or held from the beginning.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        self.lock().records.clone()
+    }
+
+    /// The durable turn that asked for an effect.
+    #[track_caller]
+    pub(crate) fn turn_that_asked(&self, effect: &Effect) -> Sequence {
+        let durable = self.lock();
+        let head = durable.records.last().map(|record| record.header().sequence);
+        let Some((turn, kind)) = durable.asked.get(&effect.request) else {
+            panic!("no durable turn up to {head:?} has asked for {effect:?}")
+        };
+        let is_the_same = *kind == effect.kind
+            || (effect.kind == EffectKind::Withdraw && matches!(kind, EffectKind::Ask { .. } | EffectKind::Read { .. }));
+        assert!(is_the_same, "{effect:?} is performed, but turn {turn} has asked for {kind:?}");
+        *turn
+    }
+}
+
+/// The turn in a record; none in the first.
+pub(crate) fn turn_of(record: &Record) -> Option<TurnRecord> {
+    (record.header().sequence != Sequence::FIRST).then(|| decode_turn(record).unwrap())
+}
+
+/// A memory store under observation.
+pub(crate) struct Witness {
+    store: MemoryStore,
+    ledger: Ledger,
+}
+
+impl Witness {
+    /// Observes what happens to a store from here on, and takes note of what a branch already has.
+    pub(crate) fn new(store: MemoryStore, run: &RunId, branch: &BranchName) -> Self {
+        let ledger = Ledger::default();
+        ledger.acknowledge(&records(&store, run, branch));
+        Self { store, ledger }
+    }
+
+    /// What is durable, for others to look at.
+    pub(crate) fn ledger(&self) -> Ledger {
+        self.ledger.clone()
+    }
+
+    /// The store below.
+    pub(crate) fn store(&self) -> &MemoryStore {
+        &self.store
+    }
+
+    /// Gives the disk away.
+    pub(crate) fn into_disk(self) -> SimulatedDisk {
+        self.store.into_disk()
+    }
+}
+
+/// All records of a branch; none if there is no such branch yet.
+pub(crate) fn records(store: &dyn Store, run: &RunId, branch: &BranchName) -> Vec<Record> {
+    let is_there = store.runs().unwrap().contains(run) && store.head(run, branch).unwrap().is_some();
+    let all = Sequence::FIRST..Sequence::new(1 << 40).unwrap();
+    if is_there { store.read(run, branch, all).unwrap() } else { Vec::new() }
+}
+
+impl Store for Witness {
+    fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
+        self.store.claim(run, owner)
+    }
+
+    fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
+        self.store.append_group(appends)?;
+        appends.iter().for_each(|append| self.ledger.acknowledge(append.records));
+        Ok(())
+    }
+
+    fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
+        self.store.set_head(head_move)
+    }
+
+    fn runs(&self) -> Result<Vec<RunId>, StoreError> {
+        self.store.runs()
+    }
+
+    fn heads(&self, run: &RunId) -> Result<Vec<Head>, StoreError> {
+        self.store.heads(run)
+    }
+
+    fn head(&self, run: &RunId, branch: &BranchName) -> Result<Option<Head>, StoreError> {
+        self.store.head(run, branch)
+    }
+
+    fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError> {
+        self.store.read(run, branch, range)
+    }
+
+    fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
+        self.store.record(hash)
+    }
+
+    fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {
+        self.store.blob(hash)
+    }
+
+    fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError> {
+        self.store.has_blob(hash)
+    }
+}

@@ -1,0 +1,217 @@
+//! A world in memory: files, a person, a console, and a memory of everything it was asked to do.
+//!
+//! INVARIANT: an effect is performed only if the ledger has the turn that asked for it; whatever happens to the process, what was done to
+//! files, console and counters stays done.
+//! It answers as the built-in tools do; what it does not know fails as theirs do.
+//! Read next: `scenario.rs`.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use duet_drivers::tool::Outcome;
+use duet_drivers::tool::arguments::{bytes, content, dictionary, integer, string};
+use duet_drivers::tool::failure::Kind;
+use duet_journal::Sequence;
+use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, Stream};
+use preserves::{IOValue, Value, ValueImpl};
+
+use super::witness::Ledger;
+
+/// Files by path.
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
+
+/// An effect as it was performed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Performed {
+    /// The turn that asked for it.
+    pub(crate) turn: Sequence,
+    /// What was done.
+    pub(crate) effect: Effect,
+}
+
+/// When the world does what it was asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// At once, and the answers lie ready at the next step.
+    Eager,
+    /// When the run has nothing else to do: what is asked just before a crash never happens.
+    Lazy,
+}
+
+/// The double of the world.
+#[derive(Clone)]
+pub(crate) struct World {
+    /// The workspace.
+    pub(crate) files: Files,
+    /// What the person says to every question; a person who is not there says nothing.
+    pub(crate) person: Option<String>,
+    /// What was written to standard output.
+    pub(crate) console: String,
+    /// Everything that was done, oldest first.
+    pub(crate) performed: Vec<Performed>,
+    /// What `counter/add` was told to add, in its order.
+    pub(crate) added: Vec<u64>,
+    pace: Pace,
+    ledger: Ledger,
+    begun: VecDeque<Effect>,
+    answers: VecDeque<Input>,
+}
+
+impl World {
+    /// A world in which nothing has happened.
+    pub(crate) fn new(files: Files, person: Option<&str>, pace: Pace) -> Self {
+        Self {
+            files,
+            person: person.map(str::to_owned),
+            console: String::new(),
+            performed: Vec::new(),
+            added: Vec::new(),
+            pace,
+            ledger: Ledger::default(),
+            begun: VecDeque::new(),
+            answers: VecDeque::new(),
+        }
+    }
+
+    /// Another process meets the same world: what was under way, and what was not heard yet, is lost.
+    pub(crate) fn meet(&mut self, ledger: Ledger) {
+        self.ledger = ledger;
+        self.begun.clear();
+        self.answers.clear();
+    }
+
+    /// Does what is under way, as happens at an orderly end.
+    pub(crate) fn finish(&mut self) {
+        while let Some(effect) = self.begun.pop_front() {
+            self.act(effect);
+        }
+    }
+
+    /// The calls of a tool: key and payload of each, in their order.
+    pub(crate) fn calls(&self, tool: &str) -> Vec<(String, IOValue)> {
+        let call = |performed: &Performed| match &performed.effect.kind {
+            EffectKind::Tool { name, payload } if name == tool => {
+                Some((performed.effect.key.clone(), payload.clone()))
+            }
+            EffectKind::Tool { .. }
+            | EffectKind::Write { .. }
+            | EffectKind::Read { .. }
+            | EffectKind::Ask { .. }
+            | EffectKind::Withdraw
+            | EffectKind::Log { .. }
+            | EffectKind::Progress { .. } => None,
+        };
+        self.performed.iter().filter_map(call).collect()
+    }
+
+    fn act(&mut self, effect: Effect) {
+        let turn = self.ledger.turn_that_asked(&effect);
+        let request = effect.request;
+        match &effect.kind {
+            EffectKind::Tool { name, payload } => {
+                let outcome = self.use_tool(name, payload);
+                self.answers.push_back(Input::ToolResult { request, outcome });
+            }
+            EffectKind::Write { stream: Stream::Output, bytes } => {
+                self.console.push_str(&String::from_utf8_lossy(bytes));
+            }
+            EffectKind::Ask { .. } => {
+                let said = self.person.iter().map(|text| Input::Answer { request, value: IOValue::new(text.clone()) });
+                self.answers.extend(said);
+            }
+            EffectKind::Read { .. } => self.answers.push_back(Input::Chunk { request, bytes: Vec::new() }),
+            EffectKind::Withdraw => self.answers.retain(|answer| !matches!(answer, Input::Answer { request: asked, .. } if *asked == request)),
+            EffectKind::Write { stream: Stream::Error, .. } | EffectKind::Log { .. } | EffectKind::Progress { .. } => {}
+        }
+        self.performed.push(Performed { turn, effect });
+    }
+
+    fn use_tool(&mut self, name: &str, payload: &IOValue) -> Outcome {
+        match name {
+            "workspace/list" => Ok(self.list()),
+            "workspace/read" => self.read(payload),
+            "workspace/write" => self.write(payload),
+            "counter/add" => {
+                self.added.push(payload.as_u64().and_then(Result::ok).unwrap_or(0));
+                Ok(integer(self.added.as_slice().iter().sum()))
+            }
+            _ => Err(Kind::NoSuchTool.because(format!("no tool is called `{name}`"))),
+        }
+    }
+
+    /// As `workspace/list` does with `recursive`: without what is hidden, in the order of the paths, folders too.
+    fn list(&self) -> IOValue {
+        let mut entries: BTreeMap<&str, Option<usize>> = BTreeMap::new();
+        for (path, bytes) in self.files.iter().filter(|(path, _)| !path.starts_with('.')) {
+            entries.extend(path.match_indices('/').map(|(end, _)| (&path[..end], None)));
+            entries.insert(path, Some(bytes.len()));
+        }
+        let entry = |(path, size_bytes): (&str, Option<usize>)| {
+            dictionary([
+                ("path", IOValue::new(path.to_owned())),
+                ("kind", IOValue::symbol(if size_bytes.is_some() { "file" } else { "directory" })),
+                ("size_bytes", integer(size_bytes.unwrap_or(0) as u64)),
+            ])
+        };
+        IOValue::new(entries.into_iter().map(entry).collect::<Vec<_>>())
+    }
+
+    fn read(&self, payload: &IOValue) -> Outcome {
+        let path = text_field(payload, "path");
+        let Some(found) = self.files.get(&path) else {
+            let details = [("path", IOValue::new(path.clone()))];
+            return Err(Kind::NotFound.with(format!("there is no `{path}` in the workspace"), details));
+        };
+        let size_bytes = integer(found.len() as u64);
+        let fields = [("content", content(found.clone(), false).0), ("size_bytes", size_bytes), ("next", IOValue::new(false))];
+        Ok(dictionary(fields))
+    }
+
+    fn write(&mut self, payload: &IOValue) -> Outcome {
+        let path = text_field(payload, "path");
+        let new = field(payload, "content").and_then(|value| bytes(&value)).unwrap_or_default();
+        let previous = self.files.insert(path, new.clone());
+        let is_changed = previous.as_ref() != Some(&new);
+        let previous = previous.map_or_else(|| IOValue::new(false), |bytes| content(bytes, false).0);
+        Ok(dictionary([
+            ("size_bytes", integer(new.len() as u64)),
+            ("changed", IOValue::new(is_changed)),
+            ("previous", previous),
+        ]))
+    }
+}
+
+fn field(payload: &IOValue, name: &'static str) -> Option<IOValue> {
+    payload.get(&Value::symbol(name)).map(IOValue::from)
+}
+
+fn text_field(payload: &IOValue, name: &'static str) -> String {
+    field(payload, name).and_then(|value| string(&value)).unwrap_or_default()
+}
+
+impl Drivers for World {
+    fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            // Also what will never happen must have been asked for.
+            self.ledger.turn_that_asked(&effect);
+            match self.pace {
+                Pace::Eager => self.act(effect),
+                Pace::Lazy => self.begun.push_back(effect),
+            }
+        }
+    }
+
+    fn next_input(&mut self) -> Option<Input> {
+        while self.answers.is_empty() {
+            let effect = self.begun.pop_front()?;
+            self.act(effect);
+        }
+        self.answers.pop_front()
+    }
+
+    fn poll_input(&mut self) -> Option<Input> {
+        match self.pace {
+            Pace::Eager => self.answers.pop_front(),
+            Pace::Lazy => None,
+        }
+    }
+}
