@@ -17,4 +17,5 @@ mod support {
 
 mod crash {
     mod course;
+    mod power;
 }

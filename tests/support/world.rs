@@ -79,6 +79,11 @@ impl World {
         self.answers.clear();
     }
 
+    /// When it does what it is asked.
+    pub(crate) fn pace(&self) -> Pace {
+        self.pace
+    }
+
     /// Does what is under way, as happens at an orderly end.
     pub(crate) fn finish(&mut self) {
         while let Some(effect) = self.begun.pop_front() {
