@@ -128,7 +128,8 @@ struct Compiler<'a> {
 impl Compiler<'_> {
     fn entry_block(&mut self) -> Result<(), CompileError> {
         let body = self.unit.body;
-        self.block(None, Some(0), 0, |compiler, emitter| {
+        let name = Some(self.unit.name.clone());
+        self.block(name, Some(0), 0, |compiler, emitter| {
             compiler.expression(emitter, body, Context::Tail)
         })?;
         Ok(())
