@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
 use duet_journal::{Blob, BranchName, Record, RunId, Sequence, Store, StoreError};
+use duet_journal::{Blob, BranchName, Record, RunId, Sequence, Store};
 use duet_kernel::expander::LibraryName;
 use duet_modules::resolver::Resolver;
 use duet_modules::source::{Directory, Embedded};
@@ -201,6 +202,8 @@ impl Scenario {
             }
             Err(RunError::Store(StoreError::Io { .. })) => None,
             Err(error) => panic!("that is not the disk: {error:?}"),
+            Err(RunError::Store(_)) if witness.store().disk().is_down() => None,
+            Err(error) => panic!("the disk has not failed: {error:?}"),
         }
     }
 }
