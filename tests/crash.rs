@@ -16,6 +16,8 @@ mod support {
 }
 
 mod crash {
+    mod branches;
     mod course;
+    mod defects;
     mod power;
 }

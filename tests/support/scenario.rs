@@ -109,7 +109,7 @@ impl Scenario {
         let libraries = Directory::new("examples/review");
         let mut resolver = Resolver::new(vec![Box::new(libraries), Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
         let default_imports = ["duet base", "duet dataspace"].map(library).to_vec();
-        let source = scheme::Source { name, text, default_imports };
+        let source = scheme::Source { name, text, default_imports, arguments: Default::default() };
         let compiled = SchemePrograms::compile(&source, &mut resolver);
         let (programs, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{name}: {error:?}"));
         Self {

@@ -1,0 +1,156 @@
+//! The ways in which such systems are known to fail, one test each.
+//!
+//! INVARIANT: each test fails on a system that has the defect in its name.
+//! Rewinds, forks and lost messages are in `branches.rs`.
+
+use std::collections::BTreeSet;
+
+use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
+use duet_journal::{Record, Store};
+use duet_runtime::action::Thing;
+use duet_runtime::driver::{Drivers, Effect, EffectKind, RequestId};
+use duet_runtime::record::Outcome;
+use duet_runtime::replay::Snapshots;
+use duet_runtime::run::Rest;
+use preserves::IOValue;
+
+use crate::support::scenario::{Life, NEVER, Scenario, at, every, review};
+use crate::support::witness::{Witness, turn_of};
+use crate::support::workspace::files;
+use crate::support::world::{Files, Pace, World};
+
+fn run(text: &str, capabilities: &'static [&'static str]) -> (Scenario, Life, World) {
+    let scenario = Scenario::new("program.scm", text, capabilities);
+    let mut world = World::new(Files::new(), None, Pace::Lazy);
+    let life = scenario.live(SimulatedDisk::default(), NEVER, &mut world);
+    (scenario, life, world)
+}
+
+fn facts(scenario: &Scenario, life: Life) -> Vec<String> {
+    let store = MemoryStore::open(life.restart()).unwrap();
+    let restored =
+        scenario.source(&store, &scenario.main).restore(None, scenario.programs.clone(), Snapshots::Ignore).unwrap();
+    restored.state().dataspace.facts().iter().map(|(fact, _)| format!("{fact:?}")).collect()
+}
+
+/// Every id that the turns gave out, in order.
+fn made(records: &[Record]) -> Vec<Thing> {
+    let turns = records.iter().filter_map(turn_of);
+    turns.flat_map(|turn| turn.actions).flat_map(|action| action.claims().makes).collect()
+}
+
+#[test]
+fn turns_are_found_by_their_number_whatever_their_hashes() {
+    let scenario = review();
+    let life = scenario.live(SimulatedDisk::default(), every(1), &mut World::new(files(), Some("yes"), Pace::Lazy));
+    let (records, store) = (life.acknowledged.clone(), MemoryStore::open(life.restart()).unwrap());
+    let hashes: Vec<String> = records.iter().map(|record| record.hash().to_string()).collect();
+    assert!(!hashes.is_sorted(), "the test needs hashes in another order");
+    assert!(records.len() > 10, "the test needs numbers of two digits");
+    for record in &records {
+        let turn = record.header().sequence;
+        let source = scenario.source(&store, &scenario.main);
+        let restored = source.restore(Some(turn), scenario.programs.clone(), Snapshots::Use).unwrap();
+        let tip = restored.head().unwrap();
+        assert_eq!((tip.sequence, tip.hash), (turn, record.hash()));
+    }
+}
+
+#[test]
+fn no_id_is_given_twice_in_a_run_not_even_across_processes() {
+    let scenario = review();
+    let mut world = World::new(files(), None, Pace::Lazy);
+    let first = scenario.live(SimulatedDisk::default(), NEVER, &mut world);
+    world.person = Some("yes".to_owned());
+    let second = scenario.live(first.restart(), NEVER, &mut world);
+    assert_eq!(second.rest, Some(Rest::Ended { code: 0 }));
+    let made = made(&second.acknowledged);
+    assert!(made.len() > 50, "the test needs many ids");
+    assert_eq!(made.iter().collect::<BTreeSet<_>>().len(), made.len());
+}
+
+#[test]
+#[should_panic(expected = "no durable turn")]
+fn a_tool_that_runs_before_its_turn_is_durable_is_noticed() {
+    let scenario = review();
+    let witness = Witness::new(MemoryStore::default(), &scenario.run, &scenario.main);
+    let mut world = World::new(files(), None, Pace::Lazy);
+    world.meet(witness.ledger());
+    let kind = EffectKind::Tool { name: "workspace/list".to_owned(), payload: IOValue::new(false) };
+    world.perform(vec![Effect { request: RequestId(1), key: String::new(), kind }]);
+}
+
+#[test]
+fn a_failed_turn_leaves_its_record_and_nothing_else() {
+    let text = "(assert! (record 'before 1)) (yield) (assert! (record 'lost 2)) (car '())";
+    let (scenario, life, _) = run(text, &[]);
+    assert_eq!(life.rest, Some(Rest::Ended { code: 1 }));
+    let last = turn_of(life.acknowledged.last().unwrap()).unwrap();
+    let Outcome::Failed { failure } = last.outcome else { panic!("the last turn has not failed") };
+    let origin = failure.origin.expect("the failure has a place");
+    assert_eq!(failure.kind, "wrong-type");
+    assert_eq!(&text[usize::try_from(origin.start).unwrap()..usize::try_from(origin.end).unwrap()], "(car '())");
+    assert!(facts(&scenario, life).is_empty(), "the actor's assertions end with it, and the turn was undone");
+}
+
+#[test]
+fn a_failed_turn_asks_nothing_of_the_world() {
+    let (_, life, world) = run("(invoke-tool! 'test 'counter/add 1) (log! \"not seen\") (car '())", &["*"]);
+    assert_eq!(life.rest, Some(Rest::Ended { code: 1 }));
+    assert!(world.performed.is_empty(), "{:?}", world.performed);
+}
+
+#[test]
+fn a_stopped_facet_takes_its_assertions_along() {
+    let text = "
+(define inner (spawn-facet!))
+(spawn (lambda () (assert! (record 'inside 1)) (await (record 'never))) inner)
+(assert! (record 'outside 1))
+(yield)
+(stop-facet! inner)
+(await (record 'never))";
+    let (scenario, life, _) = run(text, &[]);
+    assert_eq!(life.rest, Some(Rest::Stuck { fibers: 1 }));
+    let facts = facts(&scenario, life);
+    assert!(facts.iter().any(|fact| fact == "<outside 1>"), "{facts:?}");
+    assert!(!facts.iter().any(|fact| fact == "<inside 1>"), "{facts:?}");
+}
+
+#[test]
+fn a_tool_that_was_not_granted_is_not_called() {
+    let text = "
+(define kind
+  (guard (failure ((condition? failure) (condition-kind failure)))
+    (call-tool 'test 'counter/add 1)))
+(assert! (record 'told kind))
+(await (record 'never))";
+    let (scenario, life, world) = run(text, &["workspace/read", "counter"]);
+    assert!(facts(&scenario, life).contains(&"<told capability-denied>".to_owned()));
+    assert!(world.performed.is_empty() && world.added.is_empty());
+}
+
+#[test]
+fn a_long_run_can_be_opened_and_go_on_with_snapshots() {
+    let text = "
+(let loop ((n 0))
+  (if (< n 4200) (begin (yield) (loop (+ n 1)))))
+(await (record 'never))";
+    let scenario = Scenario::new("program.scm", text, &["*"]);
+    let mut world = World::new(Files::new(), None, Pace::Lazy);
+    let first = scenario.live(SimulatedDisk::default(), NEVER, &mut world);
+    assert!(first.acknowledged.len() > 4200);
+    let mut store = MemoryStore::open(first.restart()).unwrap();
+    let mut run = scenario.open(&mut store, &scenario.main, every(1)).unwrap();
+    run.deliver(duet_runtime::driver::Input::Interrupt);
+    let mut stepped = 0;
+    while run.step().unwrap() == duet_runtime::run::Step::Turn {
+        stepped += 1;
+    }
+    assert_eq!(stepped, 1);
+    run.flush(&mut store).expect("the snapshot is whole");
+    let head = store.head(&scenario.run, &scenario.main).unwrap().unwrap().sequence;
+    assert!(store.record_at(&scenario.run, &scenario.main, head).unwrap().unwrap().header().snapshot.is_some());
+    let source = scenario.source(&store, &scenario.main);
+    let restored = source.restore(Some(at(head.number())), scenario.programs.clone(), Snapshots::Use).unwrap();
+    assert_eq!(restored.head().unwrap().sequence, head);
+}
