@@ -8,14 +8,15 @@
 
 use std::collections::btree_map::Entry;
 
-use duet_journal::PackedValue;
+use duet_journal::{BlobHash, PackedValue};
 
 use crate::action::{Action, Exit};
 use crate::activation::{Activation, Performed};
 use crate::body::{Bound, Programs};
+use crate::codec::Codec;
 use crate::draft::Draft;
 use crate::driver::{Effect, EffectKind};
-use crate::event::Batch;
+use crate::event::{Batch, Cause};
 use crate::gate::{self, Principal, Proposal, Verdict};
 use crate::identity::ActorId;
 use crate::record::{Failure, Outcome, TurnRecord};
@@ -57,7 +58,9 @@ impl<P: Programs> Run<P> {
 
     /// Runs the actor's body on the batch, on a draft of the state.
     fn run_instance(&mut self, before: &RunState, batch: &Batch) -> Result<Performed, (Failure, u64)> {
-        let activation = Activation::new(self.draft(before, batch.to), &batch.events, self.genesis.limits);
+        let lineage = self.lineage(batch).map_err(|failure| (failure, 0))?;
+        let draft = self.draft(before, batch.to, lineage);
+        let activation = Activation::new(draft, &batch.events, self.genesis.limits);
         let Some(actor) = before.actor(batch.to) else {
             return Ok(activation.drop_all());
         };
@@ -97,7 +100,7 @@ impl<P: Programs> Run<P> {
 
     /// Ends an actor: its assertions are retracted in descending order of the handles.
     fn crash(&self, before: &RunState, actor: ActorId, fuel_used: u64) -> Result<Performed, RunError> {
-        let mut draft = self.draft(before, actor);
+        let mut draft = self.draft(before, actor, String::new());
         let facets = before.actor(actor).into_iter().flat_map(|actor| actor.facets.values());
         let mut handles: Vec<_> = facets.flat_map(|facet| &facet.handles).copied().collect();
         handles.sort_by(|left, right| right.cmp(left));
@@ -145,9 +148,26 @@ impl<P: Programs> Run<P> {
         effects
     }
 
-    /// Begins a draft that stands on the newest record.
-    fn draft(&self, before: &RunState, actor: ActorId) -> Draft {
-        Draft::new(before.clone(), actor, self.names.clone(), self.lineage())
+    /// Begins a draft that stands on the newest record; an actor that only ends asks for nothing and needs no lineage.
+    fn draft(&self, before: &RunState, actor: ActorId, lineage: String) -> Draft {
+        Draft::new(before.clone(), actor, self.names.clone(), lineage)
+    }
+
+    /// Names the history that leads to the turn that handles `batch`: the newest record, and what the world says now, because branches that
+    /// part at an answer share every record before it.
+    ///
+    /// # Errors
+    /// The failure for which the turn must be undone: what the world says does not fit into a record.
+    fn lineage(&self, batch: &Batch) -> Result<String, Failure> {
+        let newest = self.head.map(|tip| tip.hash.to_string()).unwrap_or_default();
+        match batch.cause {
+            Cause::Start {} | Cause::Turn { .. } => Ok(newest),
+            Cause::Input {} => {
+                let said = PackedValue::from_value(&batch.events.encode())
+                    .map_err(|error| Failure::new("turn-too-large", error.to_string()))?;
+                Ok(format!("{newest}/{}", BlobHash::of(said.as_bytes())))
+            }
+        }
     }
 }
 
