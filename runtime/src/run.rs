@@ -162,7 +162,8 @@ impl<P: Programs> Run<P> {
             unflushed_blobs: Vec::new(),
             held_effects: Vec::new(),
             inbox: VecDeque::new(),
-            policy: SnapshotPolicy::default(),
+            // A body counts what it was frozen into as stored, which is not so while its turns are replayed.
+            policy: SnapshotPolicy::NEVER,
             since_snapshot: crate::snapshot::Since::default(),
         }
     }

@@ -27,6 +27,14 @@ pub struct SnapshotPolicy {
     pub record_bytes: u64,
 }
 
+impl SnapshotPolicy {
+    /// No snapshot is ever taken.
+    pub const NEVER: Self = Self {
+        turns: u64::MAX,
+        record_bytes: u64::MAX,
+    };
+}
+
 impl Default for SnapshotPolicy {
     fn default() -> Self {
         Self {

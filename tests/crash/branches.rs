@@ -14,7 +14,7 @@ use duet_runtime::snapshot::SnapshotPolicy;
 use preserves::IOValue;
 
 use crate::support::readable::first_with;
-use crate::support::scenario::{NEVER, Scenario, at, branch, every, review};
+use crate::support::scenario::{Scenario, at, branch, every, review};
 use crate::support::witness::records;
 use crate::support::workspace::files;
 use crate::support::world::{Files, Pace, World};
@@ -112,7 +112,7 @@ fn rewind_everywhere(past: &Past) {
 
 #[test]
 fn rewinding_and_going_on_equals_never_having_rewound() {
-    rewind_everywhere(&reviewed(NEVER));
+    rewind_everywhere(&reviewed(SnapshotPolicy::NEVER));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn restoring_a_snapshot_at_every_turn_and_going_on_equals_never_having_stopped()
 
 #[test]
 fn messages_in_flight_at_a_rewind_are_not_lost() {
-    for policy in [NEVER, every(1)] {
+    for policy in [SnapshotPolicy::NEVER, every(1)] {
         let past = talked(policy);
         let seen = past.facts(&past.store(), &past.scenario.main, None);
         assert_eq!(seen.iter().filter(|(fact, _)| format!("{fact:?}").starts_with("<seen")).count(), TOKENS_SEEN);
@@ -147,7 +147,7 @@ fn fork_at_the_question(past: &Past, answer: &str) -> (World, MemoryStore) {
 
 #[test]
 fn a_fork_at_the_question_can_be_answered_otherwise() {
-    for policy in [NEVER, every(4)] {
+    for policy in [SnapshotPolicy::NEVER, every(4)] {
         let past = reviewed(policy);
         let (world, store) = fork_at_the_question(&past, "no");
         let report = String::from_utf8_lossy(&world.files[".duet/review/returned.md"]).into_owned();
@@ -164,7 +164,7 @@ fn a_fork_at_the_question_can_be_answered_otherwise() {
 
 #[test]
 fn calls_that_differ_between_branches_have_different_keys() {
-    let past = reviewed(NEVER);
+    let past = reviewed(SnapshotPolicy::NEVER);
     let (world, _) = fork_at_the_question(&past, "no");
     let mut payloads: BTreeMap<String, IOValue> = BTreeMap::new();
     for (key, payload) in past.after.calls("workspace/write").into_iter().chain(world.calls("workspace/write")) {
@@ -189,7 +189,7 @@ fn a_fork_begins_where_it_was_asked_to() {
 
 #[test]
 fn going_back_on_a_fork_keeps_the_facts() {
-    let past = reviewed(NEVER);
+    let past = reviewed(SnapshotPolicy::NEVER);
     let fork = branch("other");
     for policy_turn in (4..=18).map(at) {
         let (_, mut store) = fork_at_the_question(&past, "no");
@@ -203,7 +203,7 @@ fn going_back_on_a_fork_keeps_the_facts() {
 
 #[test]
 fn a_fork_cannot_take_the_name_of_a_branch() {
-    let past = reviewed(NEVER);
+    let past = reviewed(SnapshotPolicy::NEVER);
     let mut store = past.store();
     let main = &past.scenario.main;
     let refused = move_head(&mut store, (&past.scenario.run, main, "test"), at(3), Some(main));

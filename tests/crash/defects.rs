@@ -12,9 +12,10 @@ use duet_runtime::driver::{Drivers, Effect, EffectKind, RequestId};
 use duet_runtime::record::Outcome;
 use duet_runtime::replay::Snapshots;
 use duet_runtime::run::Rest;
+use duet_runtime::snapshot::SnapshotPolicy;
 use preserves::IOValue;
 
-use crate::support::scenario::{Life, NEVER, Scenario, at, every, review};
+use crate::support::scenario::{Life, Scenario, at, every, review};
 use crate::support::witness::{Witness, turn_of};
 use crate::support::workspace::files;
 use crate::support::world::{Files, Pace, World};
@@ -22,7 +23,7 @@ use crate::support::world::{Files, Pace, World};
 fn run(text: &str, capabilities: &'static [&'static str]) -> (Scenario, Life, World) {
     let scenario = Scenario::new("program.scm", text, capabilities);
     let mut world = World::new(Files::new(), None, Pace::Lazy);
-    let life = scenario.live(SimulatedDisk::default(), NEVER, &mut world);
+    let life = scenario.live(SimulatedDisk::default(), SnapshotPolicy::NEVER, &mut world);
     (scenario, life, world)
 }
 
@@ -60,9 +61,9 @@ fn turns_are_found_by_their_number_whatever_their_hashes() {
 fn no_id_is_given_twice_in_a_run_not_even_across_processes() {
     let scenario = review();
     let mut world = World::new(files(), None, Pace::Lazy);
-    let first = scenario.live(SimulatedDisk::default(), NEVER, &mut world);
+    let first = scenario.live(SimulatedDisk::default(), SnapshotPolicy::NEVER, &mut world);
     world.person = Some("yes".to_owned());
-    let second = scenario.live(first.restart(), NEVER, &mut world);
+    let second = scenario.live(first.restart(), SnapshotPolicy::NEVER, &mut world);
     assert_eq!(second.rest, Some(Rest::Ended { code: 0 }));
     let made = made(&second.acknowledged);
     assert!(made.len() > 50, "the test needs many ids");
@@ -132,12 +133,13 @@ fn a_tool_that_was_not_granted_is_not_called() {
 #[test]
 fn a_long_run_can_be_opened_and_go_on_with_snapshots() {
     let text = "
+(define kept (make-vector 20000 'kept))
 (let loop ((n 0))
   (if (< n 4200) (begin (yield) (loop (+ n 1)))))
 (await (record 'never))";
     let scenario = Scenario::new("program.scm", text, &["*"]);
     let mut world = World::new(Files::new(), None, Pace::Lazy);
-    let first = scenario.live(SimulatedDisk::default(), NEVER, &mut world);
+    let first = scenario.live(SimulatedDisk::default(), SnapshotPolicy::NEVER, &mut world);
     assert!(first.acknowledged.len() > 4200);
     let mut store = MemoryStore::open(first.restart()).unwrap();
     let mut run = scenario.open(&mut store, &scenario.main, every(1)).unwrap();

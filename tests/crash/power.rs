@@ -13,7 +13,7 @@ use duet_runtime::run::Rest;
 use duet_runtime::snapshot::SnapshotPolicy;
 use preserves::IOValue;
 
-use crate::support::scenario::{Life, NEVER, Scenario, every, review};
+use crate::support::scenario::{Life, Scenario, every, review};
 use crate::support::witness::records;
 use crate::support::workspace::files;
 use crate::support::world::{Files, Pace, World};
@@ -180,12 +180,12 @@ fn cut_the_review(pace: Pace, policy: SnapshotPolicy) {
 
 #[test]
 fn a_review_cut_anywhere_ends_with_the_same_report() {
-    cut_the_review(Pace::Lazy, NEVER);
+    cut_the_review(Pace::Lazy, SnapshotPolicy::NEVER);
 }
 
 #[test]
 fn a_review_that_is_answered_early_and_cut_anywhere_ends_with_the_same_report() {
-    cut_the_review(Pace::Eager, NEVER);
+    cut_the_review(Pace::Eager, SnapshotPolicy::NEVER);
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn check_counting(world: &World) {
 fn a_tool_that_must_not_be_repeated_is_called_at_most_once_and_the_program_is_told() {
     for pace in [Pace::Lazy, Pace::Eager] {
         let scenario = counting();
-        let course = Course::new(&scenario, NEVER, World::new(Files::new(), None, pace));
+        let course = Course::new(&scenario, SnapshotPolicy::NEVER, World::new(Files::new(), None, pace));
         assert_eq!(course.after.added, [1, 2, 3, 4]);
         let told = std::cell::Cell::new(0);
         cut_everywhere(&course, &Extent::from_environment(), |world, _| {

@@ -27,12 +27,9 @@ use preserves::IOValue;
 use super::witness::{Witness, records};
 use super::world::World;
 
-/// No snapshot is ever taken.
-pub(crate) const NEVER: SnapshotPolicy = SnapshotPolicy { turns: u64::MAX, record_bytes: u64::MAX };
-
 /// A snapshot is taken after so many turns.
 pub(crate) fn every(turns: u64) -> SnapshotPolicy {
-    SnapshotPolicy { turns, ..NEVER }
+    SnapshotPolicy { turns, ..SnapshotPolicy::NEVER }
 }
 
 /// A compiled program that several processes run one after the other; compiling it anew for each would show nothing more.
