@@ -5,6 +5,7 @@
 //! It does not evaluate and knows nothing of heaps.
 //! Read next: `datum/reader.rs`.
 
+pub(crate) mod atom;
 pub mod lexer;
 mod printer;
 pub mod reader;

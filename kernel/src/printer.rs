@@ -4,15 +4,15 @@
 //! can take them: `#[label field …]` for a dataspace record, `{key value …}` for a dictionary, `#{member …}` for a set. (`<label field>`, the
 //! notation of Preserves, cannot serve: `<label` is an identifier.) What cannot be read back is `#<…>`.
 //! INVARIANT: it keeps its own stack, so neither depth nor cycles of a value touch the Rust stack, and it stops at the length it is given.
-//! It does not allocate in the heap. Read next: `printer/labels.rs`, `printer/atom.rs`.
+//! It does not allocate in the heap. Read next: `printer/labels.rs`, `datum/atom.rs`.
 
-pub(crate) mod atom;
 mod labels;
 #[cfg(test)]
 mod tests;
 
 use std::fmt::{self, Write as _};
 
+use crate::datum::atom;
 use crate::heap::kind::{condition, record, record_type};
 use crate::heap::{Heap, Kind};
 use crate::value::{Immediate, Value};

@@ -8,9 +8,8 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-use super::lexer::atom::{CHARACTER_NAMES, is_plain_symbol};
-use super::lexer::is_delimiter;
-use super::{Datum, Name, Node, NodeId};
+use super::atom::{write_character, write_delimited, write_keyword, write_symbol};
+use super::{Datum, Node, NodeId};
 
 impl fmt::Display for Datum {
     /// Writes the external representation, as `write` does.
@@ -148,9 +147,9 @@ fn write_atom(node: &Node, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         Node::Boolean(value) => formatter.write_str(if *value { "#t" } else { "#f" }),
         Node::Number(number) => write!(formatter, "{number}"),
         Node::Character(character) => write_character(*character, formatter),
-        Node::String(text) => write_delimited(text, '"', formatter),
-        Node::Symbol(name) => write_symbol(name, formatter),
-        Node::Keyword(name) => write_keyword(name, formatter),
+        Node::String(text) => write_delimited(text.chars(), '"', formatter),
+        Node::Symbol(name) => write_symbol(name.as_str(), formatter),
+        Node::Keyword(name) => write_keyword(name.as_str(), formatter),
         Node::Bytevector(bytes) => {
             formatter.write_str("#u8(")?;
             for (index, byte) in bytes.iter().enumerate() {
@@ -161,53 +160,4 @@ fn write_atom(node: &Node, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         Node::Pair(..) | Node::Vector(_) => Ok(()),
     }
-}
-
-fn write_character(character: char, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if let Some((name, _)) = CHARACTER_NAMES.iter().find(|(_, known)| *known == character) {
-        return write!(formatter, "#\\{name}");
-    }
-    if character.is_control() || character.is_whitespace() {
-        return write!(formatter, "#\\x{:x}", u32::from(character));
-    }
-    write!(formatter, "#\\{character}")
-}
-
-fn write_symbol(name: &Name, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if is_word(name.as_str()) && is_plain_symbol(name.as_str()) {
-        return formatter.write_str(name.as_str());
-    }
-    write_delimited(name.as_str(), '|', formatter)
-}
-
-fn write_keyword(name: &Name, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-    formatter.write_char(':')?;
-    if is_word(name.as_str()) {
-        return formatter.write_str(name.as_str());
-    }
-    write_delimited(name.as_str(), '|', formatter)
-}
-
-/// Whether the lexer would take the whole text as one word.
-fn is_word(text: &str) -> bool {
-    let is_ordinary = |character: char| !is_delimiter(character) && !character.is_control() && character != '\u{feff}';
-    !text.is_empty() && text.chars().all(is_ordinary)
-}
-
-fn write_delimited(text: &str, delimiter: char, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-    formatter.write_char(delimiter)?;
-    for character in text.chars() {
-        match character {
-            '\\' => formatter.write_str("\\\\")?,
-            '\n' => formatter.write_str("\\n")?,
-            '\t' => formatter.write_str("\\t")?,
-            '\r' => formatter.write_str("\\r")?,
-            '\u{7}' => formatter.write_str("\\a")?,
-            '\u{8}' => formatter.write_str("\\b")?,
-            _ if character == delimiter => write!(formatter, "\\{delimiter}")?,
-            _ if character.is_control() => write!(formatter, "\\x{:x};", u32::from(character))?,
-            _ => formatter.write_char(character)?,
-        }
-    }
-    formatter.write_char(delimiter)
 }

@@ -50,7 +50,8 @@ pub(super) fn word(word: &str, folds_case: bool) -> Result<Node, ReadProblem> {
 
 /// Whether a word, printed bare, would be read as this same symbol.
 pub(in crate::datum) fn is_plain_symbol(text: &str) -> bool {
-    !text.starts_with('#') && text != "." && word(text, false) == Ok(Node::Symbol(Name::from(text)))
+    let may_be_other = text.starts_with(['#', ':']) || may_be_number(text);
+    !may_be_other || text != "." && !text.starts_with('#') && word(text, false) == Ok(Node::Symbol(Name::from(text)))
 }
 
 /// The meaning of a word that starts with `#`.

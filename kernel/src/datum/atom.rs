@@ -1,26 +1,14 @@
 //! The text of atoms: characters, strings, symbols and keywords.
 //!
 //! INVARIANT: what is written here reads back as the same atom; a symbol that would read as something else stands between bars.
-//! It does not know heaps. Read next: `printer.rs`.
+//! It knows neither data nor heaps: both printers use it. Read next: `datum/printer.rs`, `printer.rs`.
 //!
 //! Source: R7RS 2.1, 6.6, 6.7, 7.1.1.
 
 use std::fmt;
 
-use crate::number::Number;
-
-/// The names of R7RS, section 6.6.
-const CHARACTER_NAMES: [(&str, char); 9] = [
-    ("alarm", '\u{7}'),
-    ("backspace", '\u{8}'),
-    ("delete", '\u{7f}'),
-    ("escape", '\u{1b}'),
-    ("newline", '\n'),
-    ("null", '\0'),
-    ("return", '\r'),
-    ("space", ' '),
-    ("tab", '\t'),
-];
+use super::lexer::atom::{CHARACTER_NAMES, is_plain_symbol};
+use super::lexer::is_delimiter;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
@@ -46,7 +34,7 @@ pub(crate) fn write_symbol(name: &str, out: &mut impl fmt::Write) -> fmt::Result
 /// Writes a keyword, whose name is given without its colon.
 pub(crate) fn write_keyword(name: &str, out: &mut impl fmt::Write) -> fmt::Result {
     out.write_char(':')?;
-    if is_word(name) {
+    if is_word(name) && !name.bytes().all(|byte| byte == b':') {
         return out.write_str(name);
     }
     write_delimited(name.chars(), '|', out)
@@ -82,24 +70,25 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_ordinary)
 }
 
-/// Whether a word is neither a number, nor like one, nor a keyword, nor the start of another syntax.
-fn is_plain_symbol(word: &str) -> bool {
-    let is_keyword = word.starts_with(':') && word != ":";
-    let may_be_number = word.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'));
-    let is_numeric = may_be_number && (looks_numeric(word) || Number::parse(word, 10).is_some());
-    !(word == "." || word.starts_with('#') || is_keyword || is_numeric)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datum::Node;
+    use crate::datum::reader::read_one;
 
-/// Whether a word starts like a number; the traditional names `1+`, `1-` and `-1+` are symbols all the same.
-fn looks_numeric(word: &str) -> bool {
-    let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
-    let digits = unsigned.strip_prefix('.').unwrap_or(unsigned);
-    digits.starts_with(|first: char| first.is_ascii_digit()) && !matches!(word, "1+" | "1-" | "-1+")
-}
-
-fn is_delimiter(character: char) -> bool {
-    matches!(
-        character,
-        '(' | ')' | '"' | ';' | '|' | '\'' | '`' | ',' | '[' | ']' | '{' | '}'
-    ) || character.is_whitespace()
+    #[test]
+    fn names_of_colons_read_back_as_what_they_are() {
+        for name in [":", "::", ":::", ":a", "a:", "1+", "+1", "", "."] {
+            let (mut symbol, mut keyword) = (String::new(), String::new());
+            write_symbol(name, &mut symbol).expect("a string takes any text");
+            write_keyword(name, &mut keyword).expect("a string takes any text");
+            for (text, expected) in [
+                (symbol, Node::Symbol(name.into())),
+                (keyword, Node::Keyword(name.into())),
+            ] {
+                let read = read_one(&text, 0).expect("it reads").expect("it is there").0;
+                assert_eq!(*read.node(read.root), expected, "{text}");
+            }
+        }
+    }
 }
