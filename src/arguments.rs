@@ -27,6 +27,7 @@ pub(crate) struct Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     Word {
+        name: &'static str,
         is_optional: bool,
         is_repeated: bool,
     },
@@ -121,16 +122,28 @@ impl Form {
     }
 
     fn count(self, slots: &[Slot], given: usize) -> Result<(), Failure> {
-        let words = || slots.iter().filter(|slot| matches!(slot, Slot::Word { .. }));
-        let least = words()
-            .filter(|slot| matches!(slot, Slot::Word { is_optional: false, .. }))
-            .count();
-        let is_bounded = !words().any(|slot| matches!(slot, Slot::Word { is_repeated: true, .. }));
-        if given < least {
-            return Err(self.wrong("something is missing"));
+        let mut most = 0;
+        let mut is_bounded = true;
+        for slot in slots {
+            if let Slot::Word {
+                name,
+                is_optional,
+                is_repeated,
+            } = slot
+            {
+                if given <= most && !is_optional {
+                    return Err(self.wrong(format!("{name} is missing")));
+                }
+                most += 1;
+                is_bounded &= !is_repeated;
+            }
         }
-        if is_bounded && given > words().count() {
-            return Err(self.wrong(format!("{given} words are too many")));
+        if is_bounded && given > most {
+            return Err(self.wrong(match most {
+                0 => "it takes options only".to_owned(),
+                1 => format!("{given} words are given, where 1 is the most"),
+                _ => format!("{given} words are given, where {most} are the most"),
+            }));
         }
         Ok(())
     }
@@ -164,6 +177,7 @@ impl Form {
                     None => slots.push(Slot::Flag(name)),
                 },
                 None => slots.push(Slot::Word {
+                    name: bare,
                     is_optional: token.starts_with('[') || token.ends_with(']') || token.ends_with('…'),
                     is_repeated: token.contains('…'),
                 }),
@@ -213,7 +227,7 @@ mod tests {
         assert_eq!(arguments.words, ["p", "x", "--name", "y"]);
         assert_eq!(arguments.all("answer"), ["a", "b"]);
         assert!(arguments.has("json") && arguments.has("memory") && !arguments.has("name"));
-        refuse(FORM, "", "something is missing");
+        refuse(FORM, "", "PROGRAM is missing");
         refuse(FORM, "p --nme x", "there is no option `--nme`");
         refuse(FORM, "p -n", "there is no option `-n`");
         refuse(FORM, "p --name", "`--name` needs a value: `--name RUN`");

@@ -28,7 +28,7 @@ macro_rules! commands {
         $(mod $module;)*
 
         /// All commands, in the order in which help lists them.
-        pub(crate) const TABLE: &[Row] = &[$(Row {
+        pub(crate) static TABLE: &[Row] = &[$(Row {
             form: Form { name: $name, line: $line },
             summary: $summary,
             details: $module::DETAILS,

@@ -146,9 +146,8 @@ impl Journal {
         Some((run, branch))
     }
 
-    /// Finds the place that an address names; what is left out is that of the current branch.
-    ///
-    /// A single name that is no run's may be that of a branch of the current run.
+    /// Finds the place that an address names. An address without a run means the current branch; a run without a branch, its first one;
+    /// a single name that is no run's, a branch of the current run.
     ///
     /// # Errors
     /// If the address is malformed, or there is no such place.
@@ -204,8 +203,7 @@ impl Journal {
         current: Option<(RunId, BranchName)>,
     ) -> Result<(RunId, BranchName), Failure> {
         if store.runs()?.contains(&name) {
-            let usual = current.filter(|(run, _)| *run == name).map(|(_, branch)| branch);
-            return Ok((name, usual.map_or_else(first_branch, Ok)?));
+            return Ok((name, first_branch()?));
         }
         let branch = BranchName::new(name.as_str()).map_err(|error| Failure::usage(error.to_string()))?;
         match current {

@@ -13,7 +13,7 @@ use duet_kernel::diagnostic::Diagnostic;
 use duet_kernel::expander::{Expander, SourceText};
 use duet_runtime::record;
 use duet_runtime::replay::Divergence;
-use preserves::IOValue;
+use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
 use crate::failure::{Failure, Problem};
 
@@ -126,9 +126,9 @@ fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Texts)
 /// Lays out a condition that nobody caught, and says how to go back.
 pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[String], is_styled: bool) -> String {
     let mut what = failure.message.clone();
-    for irritant in failure.irritants.iter() {
-        what.push(' ');
-        what.push_str(&shown(irritant));
+    for (position, irritant) in failure.irritants.iter().enumerate() {
+        what.push_str(if position == 0 { ": " } else { " " });
+        what.push_str(&in_scheme(irritant, SHOWN_DEPTH));
     }
     let mut group = Group::with_title(Level::ERROR.primary_title(what).id(failure.kind.clone()));
     if let Some(origin) = &failure.origin
@@ -206,6 +206,32 @@ pub(crate) fn problem(problem: &Problem, is_styled: bool) -> String {
         group = group.element(Level::HELP.message(advice.clone()));
     }
     renderer(is_styled).render(&[group])
+}
+
+/// How deep values in messages are shown, in levels.
+const SHOWN_DEPTH: usize = 8;
+
+/// Writes data as a program writes them; other values as Preserves text.
+fn in_scheme(value: &IOValue, depth: usize) -> String {
+    if depth == 0 {
+        return "…".to_owned();
+    }
+    let all = |items: &mut dyn Iterator<Item = preserves::Value<IOValue>>| {
+        items
+            .map(|item| in_scheme(&item.into(), depth - 1))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    match value.value_class() {
+        ValueClass::Compound(CompoundClass::Sequence) => format!("({})", all(&mut value.iter())),
+        ValueClass::Compound(CompoundClass::Record) => {
+            let label = in_scheme(&value.label().into(), depth - 1);
+            format!("#[{label} {}]", all(&mut value.iter()))
+        }
+        ValueClass::Compound(CompoundClass::Dictionary | CompoundClass::Set)
+        | ValueClass::Atomic(_)
+        | ValueClass::Embedded => shown(value),
+    }
 }
 
 /// Writes a value as Preserves text.

@@ -94,7 +94,7 @@ fn did(turn: &TurnRecord) -> String {
         loud
     };
     if told.is_empty() {
-        return "nothing".to_owned();
+        return "no action".to_owned();
     }
     let told: Vec<String> = told.into_iter().map(did_one).collect();
     told.join("; ")

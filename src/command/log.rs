@@ -88,12 +88,23 @@ impl History {
     }
 }
 
+/// The turns that lead to a head.
+fn line_of(newest_first: &[&Record], head: RecordHash) -> BTreeSet<RecordHash> {
+    let mut line: BTreeSet<RecordHash> = [head].into();
+    for record in newest_first {
+        if line.contains(&record.hash()) {
+            line.extend(record.header().parent);
+        }
+    }
+    line
+}
+
 fn draw(history: &History, heads: &[Head], place: &Place, terminal: &mut Terminal) -> Result<(), Failure> {
     let mut graph = Graph::default();
     let width = place.head.sequence.to_string().len().max(3);
     let mut order: Vec<&Record> = history.newest_first().collect();
     // Among turns of one position, the addressed branch's comes first, so that its column is the leftmost.
-    let own: BTreeSet<RecordHash> = [place.head.hash].into();
+    let own = line_of(&order, place.head.hash);
     order.sort_by_key(|record| (std::cmp::Reverse(record.header().sequence), !own.contains(&record.hash())));
     for record in order {
         let (header, body) = (record.header(), turn::body(record)?);

@@ -1,0 +1,345 @@
+//! The `duet` command, driven as a person drives it.
+//!
+//! Owns what only the whole shows: exit codes, which stream says what, messages, and a run's life across processes.
+//! INVARIANT: every test has a directory of its own, in which the journal appears.
+//! What programs mean is tested in `tests/scripts`, what commands do in their crates.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+const DUET: &str = env!("CARGO_BIN_EXE_duet");
+
+/// A directory with programs in it.
+struct Desk(TempDir);
+
+/// What a command said.
+#[derive(Debug)]
+struct Said {
+    output: String,
+    errors: String,
+    code: i32,
+}
+
+impl Desk {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let desk = Self(TempDir::new().expect("a directory"));
+        for (name, text) in files {
+            let path = desk.path(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, text).expect("a file");
+        }
+        desk
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn spawn(&self, line: &str) -> Child {
+        let mut command = Command::new(DUET);
+        command.args(words(line)).current_dir(self.0.path());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().expect("duet starts")
+    }
+
+    /// Runs a command with some input.
+    fn feed(&self, line: &str, input: &str) -> Said {
+        let mut child = self.spawn(line);
+        // A program may end without reading.
+        let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+        let done = child.wait_with_output().expect("duet ends");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        Said {
+            output: text(done.stdout),
+            errors: text(done.stderr),
+            code: done.status.code().unwrap_or(-1),
+        }
+    }
+
+    fn duet(&self, line: &str) -> Said {
+        self.feed(line, "")
+    }
+
+    /// Runs a command that must end with a code and print exactly this on standard output.
+    #[track_caller]
+    fn check(&self, line: &str, code: i32, output: &str) -> Said {
+        let said = self.duet(line);
+        assert_eq!(
+            (said.code, said.output.as_str()),
+            (code, output),
+            "duet {line}: {}",
+            said.errors
+        );
+        said
+    }
+}
+
+/// Splits at blanks, but not inside double quotes.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (position, part) in line.split('"').enumerate() {
+        if position % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// A program that calls a tool, asserts what it found, asks, and greets.
+const GREETER: &[(&str, &str)] = &[
+    (
+        "greeter/manifest.scm",
+        r#"((program "greeter.scm") (workspace (argument 1)) (tools workspace/read))"#,
+    ),
+    (
+        "greeter/greeter.scm",
+        r#"(define tag (invoke-tool! 'reader "workspace/read" (dictionary 'path "greeting.txt")))
+(define found (await (tool-result :tag tag)))
+(assert! (record 'found #t))
+(define name (await (user-input :prompt "Your name?")))
+(display "Hello, ")
+(display name)
+(newline)
+"#,
+    ),
+    ("here/greeting.txt", "Hello"),
+];
+
+#[test]
+fn a_script_reads_its_input_and_arguments_and_ends_with_its_code() {
+    let desk = Desk::new(&[(
+        "count.scm",
+        r#"(import (scheme base) (scheme write) (scheme process-context))
+(write (command-line))
+(newline)
+(let loop ((n 0))
+  (if (eof-object? (read-line)) (begin (display n) (newline) (exit 7)) (loop (+ n 1))))
+"#,
+    )]);
+    let said = desk.feed("run count.scm -- a --b", "x\ny\nz\n");
+    assert_eq!(said.output, "(\"count.scm\" \"a\" \"--b\")\n3\n");
+    assert_eq!((said.errors.as_str(), said.code), ("", 7));
+    assert!(desk.path(".duet/journal.sqlite").exists());
+    desk.feed("run count.scm", "");
+    desk.check("runs", 0, "count    count.scm  main@5\ncount-2  count.scm  main@4\n");
+}
+
+#[test]
+fn nothing_is_kept_of_a_run_in_memory() {
+    let desk = Desk::new(&[("one.scm", "(display 1)")]);
+    let said = desk.check("run one.scm --memory", 0, "1");
+    assert_eq!(said.errors, "");
+    assert!(!desk.path(".duet").exists());
+}
+
+#[test]
+fn all_errors_of_a_text_are_shown_at_once() {
+    let desk = Desk::new(&[
+        (
+            "syntax.scm",
+            "(define (square x) (* x x))\n(define y (sqare 3))\n(if)\n(let ((a 1) (a 2)) a)\n(car 1 2)\n",
+        ),
+        ("open.scm", "(display 1))\n(display \"è\\q\")\n(display (list 1 2)\n"),
+        (
+            "macro.scm",
+            "(define-syntax swap!\n  (syntax-rules ()\n    ((_ a b) (let ((t a)) (set! a b) (set! c t)))))\n(define x 1)\n(define y 2)\n(swap! x y)\n",
+        ),
+    ]);
+    for (name, file) in [
+        ("errors_of_forms", "syntax"),
+        ("errors_of_reading", "open"),
+        ("errors_of_a_macro", "macro"),
+    ] {
+        let said = desk.duet(&format!("run {file}.scm"));
+        assert_eq!((said.output.as_str(), said.code), ("", 1), "{file}");
+        insta::assert_snapshot!(name, said.errors);
+    }
+}
+
+#[test]
+fn an_uncaught_condition_names_the_place_and_the_turn_to_go_back_to() {
+    let desk = Desk::new(&[(
+        "wrong.scm",
+        "(display \"before\")\n(newline)\n(define (head list)\n  (+ 1 (car list)))\n(define (main) (head '()) 'done)\n(main)\n",
+    )]);
+    let said = desk.check("run wrong.scm", 1, "before\n");
+    insta::assert_snapshot!("an_uncaught_condition", said.errors);
+    desk.check("replay --check wrong", 0, "identical: 2 turns\n");
+    assert_eq!(desk.duet("resume wrong").code, 1);
+}
+
+#[test]
+fn a_foreign_file_is_named_and_left_alone() {
+    let desk = Desk::new(&[("notes.txt", "my notes\n"), ("one.scm", "(display 1)")]);
+    for line in [
+        "run one.scm --journal notes.txt",
+        "log --journal notes.txt",
+        "fsck --repair --journal notes.txt",
+    ] {
+        let said = desk.check(line, 1, "");
+        assert!(
+            said.errors
+                .contains("notes.txt` is not a journal: it is not an SQLite database"),
+            "{}",
+            said.errors
+        );
+        assert_eq!(
+            fs::read_to_string(desk.path("notes.txt")).expect("it is there"),
+            "my notes\n"
+        );
+    }
+}
+
+#[test]
+fn a_command_that_is_not_understood_says_the_right_form() {
+    let desk = Desk::new(&[]);
+    let mut all = String::new();
+    for line in [
+        "",
+        "rnu one.scm",
+        "run",
+        "run one.scm --nam x",
+        "run one.scm --name",
+        "log a b",
+        "show review@x",
+        "fork review",
+        "log --limit 0",
+    ] {
+        let said = desk.duet(line);
+        all.push_str(&format!("$ duet {line}\n{}[exit {}]\n", said.errors, said.code));
+    }
+    insta::assert_snapshot!("usage", all);
+}
+
+#[test]
+fn a_run_waits_is_answered_and_can_be_taken_back() {
+    let desk = Desk::new(GREETER);
+    let said = desk.check("run greeter -- here", 4, "");
+    assert_eq!(
+        said.errors,
+        "greeter waits for an answer: Your name?\n`duet answer greeter TEXT` answers, `duet resume greeter` asks again\n"
+    );
+    desk.check(
+        "waits",
+        0,
+        "wait 1     main     fiber 0 for the answer to request 2\nrequest 2  main     question \"Your name?\"\n",
+    );
+    desk.check("answer greeter Ada", 0, "Hello, Ada\n");
+    assert_eq!(desk.duet("answer greeter Ada").code, 1);
+
+    let said = desk.check("goto greeter@2", 0, "");
+    assert!(
+        said.errors.starts_with("greeter is at turn 2; it was at turn 4\n"),
+        "{}",
+        said.errors
+    );
+    desk.check("fork greeter@2 what-if", 0, "");
+    desk.check("resume what-if --answer Bob", 0, "Hello, Bob\n");
+    desk.check("replay --check greeter/what-if", 0, "identical: 4 turns\n");
+    insta::assert_snapshot!("log_of_branches", desk.duet("log greeter").output);
+
+    desk.check("goto greeter@4", 0, "");
+    insta::assert_snapshot!("log_of_one_branch", desk.duet("log greeter/main").output);
+    let facts = desk.duet("facts greeter@2").output;
+    assert!(facts.starts_with("handle 0   main     <found #t>\n"), "{facts}");
+    desk.check("fsck greeter", 0, "greeter: sound, 5 records\n");
+}
+
+#[test]
+fn data_come_as_json_too() {
+    let desk = Desk::new(&[("one.scm", "(display 1)\n(newline)\n")]);
+    desk.check("run one.scm", 0, "1\n");
+    for line in [
+        "log", "show @1", "facts", "waits", "runs", "branches", "fsck", "replay", "tools",
+    ] {
+        let said = desk.duet(&format!("{line} --json"));
+        let parsed: Result<serde_json::Value, _> = serde_json::from_str(&said.output);
+        assert!(
+            parsed.is_ok() && said.code == 0 && said.errors.is_empty(),
+            "{line}: {said:?}"
+        );
+    }
+    let shown: serde_json::Value = serde_json::from_str(&desk.duet("show @1 --json").output).expect("JSON");
+    assert_eq!(shown["turn"], 1);
+    assert_eq!(shown["actions"][0]["kind"], "write");
+}
+
+/// Kills a child without warning, as a power cut would.
+fn kill(mut child: Child) {
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+}
+
+#[test]
+fn a_killed_run_goes_on_where_it_was() {
+    let desk = Desk::new(&[(
+        "talk.scm",
+        "(display \"ready\")\n(newline)\n(define line (read-line))\n(display \"got \")\n(display line)\n(newline)\n",
+    )]);
+    let mut child = desk.spawn("run talk.scm");
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().expect("a pipe"))
+        .read_line(&mut first)
+        .expect("a line");
+    assert_eq!(first, "ready\n");
+    kill(child);
+    let said = desk.feed("resume", "word\n");
+    assert_eq!((said.output.as_str(), said.code), ("got word\n", 0), "{}", said.errors);
+    desk.check("replay --check", 0, "identical: 4 turns\n");
+}
+
+#[test]
+fn a_reader_that_stops_early_is_no_error() {
+    let desk = Desk::new(&[(
+        "many.scm",
+        "(let loop ((n 0)) (if (< n 400) (begin (display n) (newline) (loop (+ n 1)))))",
+    )]);
+    let mut child = desk.spawn("run many.scm");
+    let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+    output.read_line(&mut String::new()).expect("a line");
+    drop(output);
+    let done = child.wait_with_output().expect("duet ends");
+    assert_eq!(String::from_utf8_lossy(&done.stderr), "");
+    assert!([Some(0), Some(130)].contains(&done.status.code()), "{:?}", done.status);
+
+    let mut child = desk.spawn("log many");
+    drop(child.stdout.take());
+    let done = child.wait_with_output().expect("duet ends");
+    assert_eq!(
+        (String::from_utf8_lossy(&done.stderr).as_ref(), done.status.code()),
+        ("", Some(0))
+    );
+}
+
+#[test]
+fn a_manifest_that_is_wrong_is_explained() {
+    let desk = Desk::new(&[
+        ("empty/other.scm", ""),
+        ("typo/manifest.scm", "((programm \"a.scm\"))"),
+        ("open/manifest.scm", "((program \"a.scm\")"),
+    ]);
+    for (folder, expected) in [
+        ("empty", "the folder `empty` has no `manifest.scm`"),
+        (
+            "typo",
+            "`typo/manifest.scm`: `programm` is none of program, workspace, tools",
+        ),
+        ("open", "this parenthesis is never closed"),
+    ] {
+        let said = desk.check(&format!("run {folder}"), 1, "");
+        assert!(said.errors.contains(expected), "{}", said.errors);
+    }
+    assert!(
+        !Path::new(&desk.path(".duet/journal.sqlite")).exists(),
+        "a program that cannot be read leaves no journal"
+    );
+}
