@@ -135,8 +135,8 @@ fn a_script_reads_its_input_and_arguments_and_ends_with_its_code() {
 
 #[test]
 fn nothing_is_kept_of_a_run_in_memory() {
-    let desk = Desk::new(&[("one.scm", "(display 1)")]);
-    let said = desk.check("run one.scm --memory", 0, "1");
+    let desk = Desk::new(&[("one.scm", "(display 1) (newline)")]);
+    let said = desk.check("run one.scm --memory", 0, "1\n");
     assert_eq!(said.errors, "");
     assert!(!desk.path(".duet").exists());
 }
@@ -231,7 +231,7 @@ fn a_run_waits_is_answered_and_can_be_taken_back() {
     desk.check(
         "waits",
         0,
-        "wait 1     main     fiber 0 for the answer to request 2\nrequest 2  main     question \"Your name?\"\n",
+        "wait 1     main     fiber 0 for the answer to request 1\nrequest 1  main     question \"Your name?\"\n",
     );
     desk.check("answer greeter Ada", 0, "Hello, Ada\n");
     assert_eq!(desk.duet("answer greeter Ada").code, 1);
@@ -270,7 +270,8 @@ fn data_come_as_json_too() {
     }
     let shown: serde_json::Value = serde_json::from_str(&desk.duet("show @1 --json").output).expect("JSON");
     assert_eq!(shown["turn"], 1);
-    assert_eq!(shown["actions"][0]["kind"], "write");
+    let actions = shown["actions"].as_array().expect("an array");
+    assert!(actions.iter().any(|action| action["kind"] == "write"), "{shown}");
 }
 
 /// Kills a child without warning, as a power cut would.
