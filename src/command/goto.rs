@@ -89,6 +89,12 @@ fn forward(store: &mut dyn Store, place: &Place, turn: Sequence, terminal: &mut 
             found.push((head.branch, hash));
         }
     }
+    // What this branch left behind itself comes before what forks made of it.
+    let kept = format!("{}.", place.branch);
+    let own = |(branch, _): &(BranchName, RecordHash)| branch.as_str().starts_with(&kept);
+    if found.iter().any(own) {
+        found.retain(own);
+    }
     let (to, more) = found.split_first().ok_or_else(|| journal::beyond(place, turn))?;
     if !more.is_empty() {
         let names: Vec<String> = found.iter().map(|(branch, _)| format!("`duet resume {}/{branch}`", place.run)).collect();
