@@ -117,11 +117,15 @@ pub(crate) fn workspace_of_note(bytes: &[u8]) -> Option<PathBuf> {
 
 fn read_text(path: &Path) -> Result<String, Failure> {
     let shown = path.display();
-    fs::read_to_string(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Failure::problem(format!("there is no file `{shown}`")),
-        ErrorKind::InvalidData => Failure::problem(format!("`{shown}` is not UTF-8 text"))
-            .advise("name a Scheme source file or a folder with `manifest.scm`"),
-        _ => Failure::caused(format!("cannot read `{shown}`"), &error),
+    fs::read_to_string(path).map_err(|error| {
+        if error.kind() == ErrorKind::NotFound {
+            Failure::problem(format!("there is no file `{shown}`"))
+        } else if error.kind() == ErrorKind::InvalidData {
+            Failure::problem(format!("`{shown}` is not UTF-8 text"))
+                .advise("name a Scheme source file or a folder with `manifest.scm`")
+        } else {
+            Failure::caused(format!("cannot read `{shown}`"), &error)
+        }
     })
 }
 
@@ -201,29 +205,30 @@ fn read_grant(datum: &Datum) -> Result<Grant, String> {
 
 /// A file of the manifest's own folder, so that a folder can be moved whole.
 fn file_name(datum: &Datum, id: NodeId) -> Result<String, String> {
-    match datum.node(id) {
-        Node::String(file) if Path::new(&**file).is_relative() && !file.split('/').any(|part| part == "..") => {
-            Ok(file.to_string())
-        }
-        _ => Err("the program is a string: the path of a file in this folder".to_owned()),
+    if let Node::String(file) = datum.node(id)
+        && Path::new(&**file).is_relative()
+        && !file.split('/').any(|part| part == "..")
+    {
+        return Ok(file.to_string());
     }
+    Err("the program is a string: the path of a file in this folder".to_owned())
 }
 
 fn argument_position(datum: &Datum, id: NodeId) -> Result<usize, String> {
     let wrong = || "the workspace is written (argument N), N from 1".to_owned();
     let parts = list(datum, id).ok_or_else(wrong)?;
-    match parts[..] {
-        [word, number] if symbol(datum, word) == Some("argument") => match datum.node(number) {
-            Node::Number(number) => number
-                .to_string()
-                .parse()
-                .ok()
-                .filter(|number| *number > 0)
-                .ok_or_else(wrong),
-            _ => Err(wrong()),
-        },
-        _ => Err(wrong()),
+    if let [word, number] = parts[..]
+        && symbol(datum, word) == Some("argument")
+        && let Node::Number(number) = datum.node(number)
+    {
+        return number
+            .to_string()
+            .parse()
+            .ok()
+            .filter(|number| *number > 0)
+            .ok_or_else(wrong);
     }
+    Err(wrong())
 }
 
 fn symbol(datum: &Datum, id: NodeId) -> Option<&str> {

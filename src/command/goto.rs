@@ -129,9 +129,8 @@ fn irreversible(store: &dyn Store, place: &Place, turn: Sequence) -> Result<BTre
     let mut next = turn.next();
     while let Some(at) = next.filter(|at| *at <= place.head.sequence) {
         if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)? {
-            called.extend(turn.actions.into_iter().filter_map(|action| match action {
-                Action::InvokeTool(call) => Some(call.tool),
-                _ => None,
+            called.extend(turn.actions.into_iter().filter_map(|action| {
+                if let Action::InvokeTool(call) = action { Some(call.tool) } else { None }
             }));
         }
         next = at.next();
