@@ -1,6 +1,6 @@
 //! `duet log`: the turns of a run as a graph, newest first.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use duet_journal::{Head, Record, RecordHash, Sequence, Store};
 use serde_json::json;
@@ -88,15 +88,19 @@ impl History {
     }
 }
 
-/// The turns that lead to a head.
-fn line_of(newest_first: &[&Record], head: RecordHash) -> BTreeSet<RecordHash> {
-    let mut line: BTreeSet<RecordHash> = [head].into();
+/// For each turn, the position of the first head it leads to: the addressed branch's, then the others in order of their names.
+fn ranks(newest_first: &[&Record], heads: &[Head], own: RecordHash) -> BTreeMap<RecordHash, usize> {
+    let mut ranks = BTreeMap::new();
+    for (rank, head) in std::iter::once(own).chain(heads.iter().map(|head| head.hash)).enumerate() {
+        ranks.entry(head).or_insert(rank);
+    }
     for record in newest_first {
-        if line.contains(&record.hash()) {
-            line.extend(record.header().parent);
+        if let (Some(rank), Some(parent)) = (ranks.get(&record.hash()).copied(), record.header().parent) {
+            let known = ranks.entry(parent).or_insert(rank);
+            *known = rank.min(*known);
         }
     }
-    line
+    ranks
 }
 
 fn draw(history: &History, heads: &[Head], place: &Place, terminal: &mut Terminal) -> Result<(), Failure> {
@@ -104,8 +108,8 @@ fn draw(history: &History, heads: &[Head], place: &Place, terminal: &mut Termina
     let width = place.head.sequence.to_string().len().max(3);
     let mut order: Vec<&Record> = history.newest_first().collect();
     // Among turns of one position, the addressed branch's comes first, so that its column is the leftmost.
-    let own = line_of(&order, place.head.hash);
-    order.sort_by_key(|record| (std::cmp::Reverse(record.header().sequence), !own.contains(&record.hash())));
+    let ranks = ranks(&order, heads, place.head.hash);
+    order.sort_by_key(|record| (std::cmp::Reverse(record.header().sequence), ranks.get(&record.hash()).copied()));
     for record in order {
         let (header, body) = (record.header(), turn::body(record)?);
         let ends: Vec<&str> =
