@@ -1,7 +1,7 @@
 //! Canonical packed Preserves, read and written with care.
 //!
 //! Owns [`PackedValue`], the limits and the errors; `packed/scan.rs` reads bytes, `packed/value.rs` converts to and from
-//! `IOValue`, `packed/write.rs` writes the pieces of an envelope.
+//! `IOValue`, `packed/build.rs` writes a value part by part, `packed/write.rs` the pieces of which all bytes are put together.
 //! INVARIANT: the bytes of a [`PackedValue`] are exactly one value in canonical form, within the limits.
 //!
 //! The `preserves` crate accepts other forms, misreads integers from −2¹²⁸ to −2¹²⁷ − 1 and overflows the stack on deep
@@ -14,10 +14,12 @@ use std::fmt;
 
 use preserves::IOValue;
 
+mod build;
 mod scan;
 mod value;
 pub(crate) mod write;
 
+pub use build::PackedWriter;
 pub(crate) use scan::{Compound, Scanner, Token};
 
 /// The greatest depth of a value: a value inside 512 others is refused.
@@ -43,9 +45,25 @@ impl PackedValue {
     /// Encodes `value`; annotations are left out, as they are no part of a value.
     ///
     /// # Errors
-    /// [`PackedFault::TooDeep`] or [`PackedFault::TooLarge`].
+    /// As [`write`](Self::write).
     pub fn from_value(value: &IOValue) -> Result<Self, PackedError> {
-        Self::from_bytes(value::encode(value, MAX_DEPTH)?)
+        Self::write(|out| out.value(value))
+    }
+
+    /// Makes a value of what `parts` writes, which must be exactly one value, without a tree of it.
+    ///
+    /// # Errors
+    /// [`PackedFault::TooDeep`] or [`PackedFault::TooLarge`]; [`PackedFault::Order`] for a set or dictionary whose elements or keys are
+    /// the same but for annotations.
+    ///
+    /// # Panics
+    /// If `parts` writes no value or several.
+    pub fn write(parts: impl FnOnce(&mut PackedWriter)) -> Result<Self, PackedError> {
+        let mut writer = PackedWriter::default();
+        parts(&mut writer);
+        let bytes = writer.finish()?;
+        debug_assert_eq!(check(&bytes, MAX_DEPTH), Ok(()), "what is written is canonical");
+        Ok(Self(bytes))
     }
 
     /// Decodes to a tree.

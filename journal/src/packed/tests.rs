@@ -128,6 +128,44 @@ fn a_tree_that_is_too_deep_is_refused_when_encoded() {
 }
 
 #[test]
+fn a_value_written_by_parts_is_that_of_the_tree() {
+    let tree = |text: &str| text.parse::<IOValue>().unwrap();
+    let written = PackedValue::write(|out| {
+        out.record("a", |out| {
+            out.unsigned(128);
+            out.sequence(|out| out.boolean(true));
+            out.string("x");
+            out.byte_string(b"y");
+            out.value(&tree("{b: #{2 1}}"));
+        });
+    });
+    assert_eq!(
+        written,
+        PackedValue::from_value(&tree("<a 128 [#t] \"x\" #\"y\" {b: #{2 1}}>"))
+    );
+}
+
+#[test]
+fn parts_are_refused_where_a_tree_would_be_too_deep() {
+    fn nest(out: &mut super::PackedWriter, depth: usize, inner: &IOValue) {
+        match depth {
+            0 => out.value(inner),
+            _ => out.sequence(|out| nest(out, depth - 1, inner)),
+        }
+    }
+    let (atom, list) = (IOValue::new(false), IOValue::new(Vec::<Value<IOValue>>::new()));
+    let written = |depth, inner| PackedValue::write(|out| nest(out, depth, inner)).map(drop);
+    let too_deep = Err(PackedError {
+        offset_bytes: MAX_DEPTH,
+        fault: PackedFault::TooDeep { limit: MAX_DEPTH },
+    });
+    assert_eq!(written(MAX_DEPTH, &atom), Ok(()));
+    assert_eq!(written(MAX_DEPTH - 1, &list), Ok(()));
+    assert_eq!(written(MAX_DEPTH, &list), too_deep);
+    assert_eq!(written(MAX_DEPTH + 1, &atom), too_deep);
+}
+
+#[test]
 fn what_is_too_large_is_refused() {
     let fault = |length_bytes| PackedFault::TooLarge {
         length_bytes,

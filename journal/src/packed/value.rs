@@ -1,7 +1,7 @@
 //! `IOValue` to canonical bytes and back, without recursion.
 //!
 //! INVARIANT: `decode(encode(v))` equals `v` without its annotations, for integers of any size.
-//! It does not trust its own output: [`PackedValue`](super::PackedValue) scans what `encode` returns.
+//! It does not trust its own sets and dictionaries: `encode` scans a value that has one.
 //! Read next: `record.rs`.
 
 use num_bigint::BigInt;
@@ -9,8 +9,9 @@ use preserves::{
     AtomClass, CompoundClass, IOValue, Map, Set, SignedInteger, Value, ValueClass, ValueImpl, signed_integer,
 };
 
+use super::build::too_large;
 use super::write::{atom, tag};
-use super::{Compound, MAX_VALUE_BYTES, PackedError, PackedFault, Scanner, Token};
+use super::{Compound, MAX_DEPTH, MAX_VALUE_BYTES, PackedError, PackedFault, Scanner, Token, check};
 
 type Tree = Value<IOValue>;
 
@@ -34,51 +35,61 @@ struct Encoder {
     /// For each open set and dictionary, where its parts start.
     parts: Vec<Vec<usize>>,
     depth: usize,
+    /// Whether there is a set or dictionary, whose parts may turn out the same without their annotations.
+    has_sorted: bool,
 }
 
-/// Encodes `value` canonically.
-pub(super) fn encode(value: &IOValue, max_depth: usize) -> Result<Vec<u8>, PackedError> {
-    let steps = vec![Step::Value(value.value().clone())];
+/// Appends `value`, which stands inside `depth` others, canonically.
+///
+/// # Errors
+/// [`PackedFault::TooDeep`], [`PackedFault::TooLarge`], [`PackedFault::Order`]; part of the value may then have been appended.
+pub(super) fn encode(out: &mut Vec<u8>, value: &IOValue, depth: usize) -> Result<(), PackedError> {
+    let start = out.len();
     let mut encoder = Encoder {
-        out: Vec::new(),
-        steps,
+        out: std::mem::take(out),
+        steps: vec![Step::Value(value.value().clone())],
         parts: Vec::new(),
-        depth: 0,
+        depth,
+        has_sorted: false,
     };
-    while let Some(step) = encoder.steps.pop() {
-        let offset_bytes = encoder.out.len();
-        match step {
-            Step::Value(value) => encoder.value(&value),
-            Step::Part => encoder
-                .parts
-                .last_mut()
-                .expect("a part is inside a set or dictionary")
-                .push(offset_bytes),
-            Step::EndSorted => encoder.end_sorted(),
-            Step::End => encoder.end(),
-            Step::Leave => encoder.depth -= 1,
-        }
-        if encoder.depth > max_depth {
-            return Err(PackedError {
-                offset_bytes,
-                fault: PackedFault::TooDeep { limit: max_depth },
-            });
-        }
-        if encoder.out.len() > MAX_VALUE_BYTES {
-            let fault = PackedFault::TooLarge {
-                length_bytes: encoder.out.len(),
-                limit_bytes: MAX_VALUE_BYTES,
-            };
-            return Err(PackedError {
-                offset_bytes: MAX_VALUE_BYTES,
-                fault,
-            });
-        }
+    let encoded = encoder.encode();
+    *out = encoder.out;
+    encoded?;
+    if encoder.has_sorted {
+        check(&out[start..], MAX_DEPTH.saturating_sub(depth)).map_err(|error| PackedError {
+            offset_bytes: start + error.offset_bytes,
+            ..error
+        })?;
     }
-    Ok(encoder.out)
+    Ok(())
 }
 
 impl Encoder {
+    fn encode(&mut self) -> Result<(), PackedError> {
+        while let Some(step) = self.steps.pop() {
+            let offset_bytes = self.out.len();
+            match step {
+                Step::Value(value) => self.value(&value),
+                Step::Part => self
+                    .parts
+                    .last_mut()
+                    .expect("a part is inside a set or dictionary")
+                    .push(offset_bytes),
+                Step::EndSorted => self.end_sorted(),
+                Step::End => self.end(),
+                Step::Leave => self.depth -= 1,
+            }
+            if self.depth > MAX_DEPTH {
+                let fault = PackedFault::TooDeep { limit: MAX_DEPTH };
+                return Err(PackedError { offset_bytes, fault });
+            }
+            if self.out.len() > MAX_VALUE_BYTES {
+                return Err(too_large(self.out.len()));
+            }
+        }
+        Ok(())
+    }
+
     fn value(&mut self, value: &Tree) {
         match value.value_class() {
             ValueClass::Atomic(class) => self.atom(&class, value),
@@ -105,7 +116,7 @@ impl Encoder {
             }
             AtomClass::SignedInteger => {
                 let number = value.as_signed_integer().expect("the class says integer");
-                atom(out, tag::INTEGER, &integer_bytes(&number));
+                integer_to(out, &number);
             }
             AtomClass::String => atom(out, tag::STRING, text(value.as_string()).as_bytes()),
             AtomClass::Symbol => atom(out, tag::SYMBOL, text(value.as_symbol()).as_bytes()),
@@ -123,23 +134,23 @@ impl Encoder {
         match class {
             CompoundClass::Record => {
                 self.open(tag::RECORD, Step::End);
-                self.push_reversed(value.iter().map(Step::Value).collect());
+                self.push_reversed(value.iter().map(Step::Value));
                 self.steps.push(Step::Value(value.label()));
             }
             CompoundClass::Sequence => {
                 self.open(tag::SEQUENCE, Step::End);
-                self.push_reversed(value.iter().map(Step::Value).collect());
+                self.push_reversed(value.iter().map(Step::Value));
             }
             CompoundClass::Set => {
                 self.open_sorted(tag::SET);
-                self.push_reversed(value.iter().flat_map(|v| [Step::Part, Step::Value(v)]).collect());
+                self.push_reversed(value.iter().flat_map(|v| [Step::Part, Step::Value(v)]));
             }
             CompoundClass::Dictionary => {
                 self.open_sorted(tag::DICTIONARY);
                 let steps = value
                     .entries()
                     .flat_map(|(k, v)| [Step::Part, Step::Value(k), Step::Value(v)]);
-                self.push_reversed(steps.collect());
+                self.push_reversed(steps);
             }
         }
     }
@@ -151,12 +162,15 @@ impl Encoder {
     }
 
     fn open_sorted(&mut self, tag: u8) {
+        self.has_sorted = true;
         self.open(tag, Step::EndSorted);
         self.parts.push(Vec::new());
     }
 
-    fn push_reversed(&mut self, steps: Vec<Step>) {
-        self.steps.extend(steps.into_iter().rev());
+    fn push_reversed(&mut self, steps: impl Iterator<Item = Step>) {
+        let bottom = self.steps.len();
+        self.steps.extend(steps);
+        self.steps[bottom..].reverse();
     }
 
     fn end(&mut self) {
@@ -186,23 +200,25 @@ fn text<'a>(text: Option<std::borrow::Cow<'a, str>>) -> std::borrow::Cow<'a, str
     text.expect("the class says text")
 }
 
-fn integer_bytes(number: &SignedInteger) -> Vec<u8> {
+fn integer_to(out: &mut Vec<u8>, number: &SignedInteger) {
     let number: i128 = match number.repr() {
         signed_integer::SignedIntegerRepr::I128(number) => *number,
-        signed_integer::SignedIntegerRepr::U128(number) => return BigInt::from(*number).to_signed_bytes_be(),
-        signed_integer::SignedIntegerRepr::Big(number) => return number.to_signed_bytes_be(),
+        signed_integer::SignedIntegerRepr::U128(number) => {
+            return atom(out, tag::INTEGER, &BigInt::from(*number).to_signed_bytes_be());
+        }
+        signed_integer::SignedIntegerRepr::Big(number) => {
+            return atom(out, tag::INTEGER, &number.to_signed_bytes_be());
+        }
     };
-    if number == 0 {
-        return Vec::new();
-    }
     let bytes = number.to_be_bytes();
-    // The sign must survive: as many leading sign bits go as leave one.
+    // The sign must survive: as many leading sign bits go as leave one. Zero has no bytes.
     let sign_bits = if number < 0 {
         number.leading_ones()
     } else {
         number.leading_zeros()
     } as usize;
-    bytes[(sign_bits - 1) / 8..].to_vec()
+    let start = if number == 0 { bytes.len() } else { (sign_bits - 1) / 8 };
+    atom(out, tag::INTEGER, &bytes[start..]);
 }
 
 fn integer(bytes: &[u8]) -> SignedInteger {

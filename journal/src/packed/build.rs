@@ -1,0 +1,118 @@
+//! One value, written part by part by those who have no tree of it.
+//!
+//! INVARIANT: what is open is closed, since parts are written by closures; so the only faults are those of size and depth, and those of a
+//! tree that is written as a part.
+//! It does not write sets and dictionaries, except as parts of a tree.
+//! Read next: `packed/value.rs`.
+
+use preserves::IOValue;
+
+use super::write::{atom, open_record, tag, unsigned};
+use super::{MAX_DEPTH, MAX_VALUE_BYTES, PackedError, PackedFault, value};
+
+/// Writes canonical bytes. The first fault is kept and reported at the end.
+#[derive(Debug, Default)]
+pub struct PackedWriter {
+    out: Vec<u8>,
+    depth: usize,
+    /// Values outside all others.
+    count: usize,
+    fault: Option<PackedError>,
+}
+
+impl PackedWriter {
+    /// Writes a record labelled with a symbol; `fields` writes the fields.
+    pub fn record(&mut self, label: &str, fields: impl FnOnce(&mut Self)) {
+        self.enter();
+        open_record(&mut self.out, label);
+        fields(self);
+        self.leave();
+    }
+
+    /// Writes a sequence; `items` writes the items.
+    pub fn sequence(&mut self, items: impl FnOnce(&mut Self)) {
+        self.enter();
+        self.out.push(tag::SEQUENCE);
+        items(self);
+        self.leave();
+    }
+
+    /// Writes a boolean.
+    pub fn boolean(&mut self, value: bool) {
+        self.begin();
+        self.out.push(if value { tag::TRUE } else { tag::FALSE });
+    }
+
+    /// Writes a non-negative integer.
+    pub fn unsigned(&mut self, number: u64) {
+        self.begin();
+        unsigned(&mut self.out, number);
+    }
+
+    /// Writes a string.
+    pub fn string(&mut self, text: &str) {
+        self.atom(tag::STRING, text.as_bytes());
+    }
+
+    /// Writes a byte string.
+    pub fn byte_string(&mut self, bytes: &[u8]) {
+        self.atom(tag::BYTE_STRING, bytes);
+    }
+
+    /// Writes a tree without its annotations.
+    pub fn value(&mut self, value: &IOValue) {
+        self.begin();
+        if self.fault.is_none() {
+            self.fault = value::encode(&mut self.out, value, self.depth).err();
+        }
+    }
+
+    /// Returns the bytes.
+    pub(super) fn finish(self) -> Result<Vec<u8>, PackedError> {
+        if let Some(fault) = self.fault {
+            return Err(fault);
+        }
+        assert_eq!(self.count, 1, "exactly one value is written");
+        if self.out.len() > MAX_VALUE_BYTES {
+            return Err(too_large(self.out.len()));
+        }
+        Ok(self.out)
+    }
+
+    fn begin(&mut self) {
+        self.count += usize::from(self.depth == 0);
+    }
+
+    fn atom(&mut self, tag: u8, bytes: &[u8]) {
+        self.begin();
+        atom(&mut self.out, tag, bytes);
+    }
+
+    fn enter(&mut self) {
+        self.begin();
+        self.depth += 1;
+        if self.depth > MAX_DEPTH && self.fault.is_none() {
+            self.fault = Some(PackedError {
+                offset_bytes: self.out.len(),
+                fault: PackedFault::TooDeep { limit: MAX_DEPTH },
+            });
+        }
+    }
+
+    fn leave(&mut self) {
+        self.out.push(tag::END);
+        self.depth -= 1;
+    }
+}
+
+/// The fault of a value of this length.
+pub(super) fn too_large(length_bytes: usize) -> PackedError {
+    let fault = PackedFault::TooLarge {
+        length_bytes,
+        limit_bytes: MAX_VALUE_BYTES,
+    };
+    PackedError {
+        offset_bytes: MAX_VALUE_BYTES,
+        fault,
+    }
+}
