@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use self::index::{Index, Run};
-use self::log::{Checksum, FrameBuilder};
+use self::log::{Checksum, Entry, FrameBuilder};
 use super::batch::{self, Tip};
 use super::{Append, Head, HeadMove, Store, StoreError};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
@@ -124,8 +124,12 @@ impl MemoryStore {
         Ok(())
     }
 
-    /// Makes a frame durable, then takes its entries into the index.
-    fn commit(&mut self, frame: FrameBuilder) -> Result<(), StoreError> {
+    /// Makes a frame durable, then takes its entries into the index; `records` are those in the frame, in order.
+    fn commit<'a>(
+        &mut self,
+        frame: FrameBuilder,
+        mut records: impl Iterator<Item = &'a Record>,
+    ) -> Result<(), StoreError> {
         let start = self.disk.bytes().len();
         let frame = frame.finish(self.last);
         let written = self.disk.write(start, &frame).and_then(|()| self.disk.sync());
@@ -138,7 +142,16 @@ impl MemoryStore {
         }
         let frame = log::frame_at(self.disk.bytes(), start).expect("the frame has just been written");
         for entry in log::entries(self.disk.bytes(), &frame)? {
-            self.index.apply(self.disk.bytes(), entry)?;
+            match entry {
+                Entry::Record { bytes } => {
+                    let record = records.next().expect("the frame holds the given records");
+                    debug_assert_eq!(record.as_bytes(), &self.disk.bytes()[bytes.clone()]);
+                    self.index.add_record(record, bytes)?;
+                }
+                entry @ (Entry::Claim { .. } | Entry::Blob { .. } | Entry::Head { .. }) => {
+                    self.index.apply(self.disk.bytes(), entry)?;
+                }
+            }
         }
         self.last = frame.checksum;
         Ok(())
@@ -163,7 +176,7 @@ impl Store for MemoryStore {
         let epoch = self.index.runs.get(run).map_or(Epoch(0), |run| run.epoch).next()?;
         let mut frame = FrameBuilder::default();
         frame.claim(run, epoch, owner);
-        self.commit(frame)?;
+        self.commit(frame, std::iter::empty())?;
         Ok(epoch)
     }
 
@@ -186,7 +199,7 @@ impl Store for MemoryStore {
             frame.head(append.run, append.branch, tip.hash);
             tips.insert((append.run, append.branch), tip);
         }
-        self.commit(frame)
+        self.commit(frame, appends.iter().flat_map(|append| append.records))
     }
 
     fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
@@ -204,7 +217,7 @@ impl Store for MemoryStore {
         }
         let mut frame = FrameBuilder::default();
         frame.head(run, branch, *to);
-        self.commit(frame)
+        self.commit(frame, std::iter::empty())
     }
 
     fn runs(&self) -> Result<Vec<RunId>, StoreError> {

@@ -1,6 +1,7 @@
 //! What the memory store knows of its log: where records and blobs are, who owns runs, where heads stand.
 //!
-//! INVARIANT: it is a function of the log's frames; recovery and commit fill it through the same door.
+//! INVARIANT: it is a function of the log's frames; recovery and commit fill it through the same door, except that commit need not decode
+//! the records that it has just written.
 //! It holds no bytes.
 //! Read next: `store/memory.rs`.
 
@@ -58,7 +59,14 @@ impl Index {
     pub(super) fn apply(&mut self, log: &[u8], entry: Entry<'_>) -> Result<(), StoreError> {
         match entry {
             Entry::Claim { run, epoch, owner: _ } => self.runs.entry(run).or_default().epoch = epoch,
-            Entry::Record { bytes } => self.add_record(log, bytes)?,
+            Entry::Record { bytes } => {
+                let content = log[bytes.clone()].to_vec();
+                let record = Record::decode(content).map_err(|source| StoreError::BadRecord {
+                    hash: RecordHash::of(&log[bytes.clone()]),
+                    source,
+                })?;
+                self.add_record(&record, bytes)?;
+            }
             Entry::Blob { hash, bytes } => {
                 self.blobs.entry(hash).or_insert(bytes);
             }
@@ -75,11 +83,12 @@ impl Index {
         Ok(())
     }
 
-    fn add_record(&mut self, log: &[u8], bytes: Range<usize>) -> Result<(), StoreError> {
-        let content = log[bytes.clone()].to_vec();
-        let hash = RecordHash::of(&content);
-        let record = Record::decode(content).map_err(|source| StoreError::BadRecord { hash, source })?;
-        let header = record.header();
+    /// Takes in a record whose bytes stand at `bytes` of the log.
+    ///
+    /// # Errors
+    /// [`StoreError::Inconsistent`].
+    pub(super) fn add_record(&mut self, record: &Record, bytes: Range<usize>) -> Result<(), StoreError> {
+        let (header, hash) = (record.header(), record.hash());
         let jump = match header.parent {
             None => hash,
             Some(parent) if self.place(&parent)?.sequence.next() == Some(header.sequence) => self.jump_from(parent)?,
