@@ -176,6 +176,8 @@ fn create(path: &Path) -> Result<(), StoreError> {
 
 fn fill(path: &Path) -> rusqlite::Result<()> {
     let connection = Connection::open(path)?;
+    // Nobody has seen the file yet: it is synced once, whole, before it gets its name.
+    connection.pragma_update(None, "synchronous", "off")?;
     let (id, version) = (schema::APPLICATION_ID, schema::VERSION);
     connection.execute_batch(&format!(
         "PRAGMA application_id = {id}; PRAGMA user_version = {version};"
