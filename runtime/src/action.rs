@@ -9,6 +9,7 @@
 
 use std::fmt;
 
+use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
 use crate::actor::Manifest;
@@ -142,6 +143,12 @@ macro_rules! actions {
             fn encode(&self) -> IOValue {
                 match self {
                     $(Self::$kind(action) => action.encode(),)*
+                }
+            }
+
+            fn write(&self, out: &mut PackedWriter) {
+                match self {
+                    $(Self::$kind(action) => action.write(out),)*
                 }
             }
 

@@ -9,6 +9,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use duet_journal::packed::PackedWriter;
 use preserves::{IOValue, Value, ValueImpl};
 
 /// Says why a value is not the encoding of what was expected.
@@ -94,6 +95,11 @@ pub trait Codec: Sized {
     /// Represents the value.
     fn encode(&self) -> IOValue;
 
+    /// Writes the bytes of the representation; without building it, where a turn's record is concerned.
+    fn write(&self, out: &mut PackedWriter) {
+        out.value(&self.encode());
+    }
+
     /// Reads a value from its representation.
     ///
     /// # Errors
@@ -115,6 +121,11 @@ pub fn label_of(value: &IOValue) -> Option<String> {
     label.as_symbol().map(|name| name.into_owned())
 }
 
+/// Says whether `value` is a record with this symbol as its label.
+pub fn is_labelled(value: &IOValue, label: &str) -> bool {
+    value.is_record() && value.value().label().as_symbol().is_some_and(|name| name == label)
+}
+
 /// The fields of a record `<label field …>`, read in order.
 pub struct Fields {
     label: &'static str,
@@ -128,7 +139,7 @@ impl Fields {
     /// # Errors
     /// [`DecodeError::Kind`] or [`DecodeError::Arity`].
     pub fn of(value: &IOValue, label: &'static str, arity: usize) -> Result<Self, DecodeError> {
-        if !value.is_record() || label_of(value).as_deref() != Some(label) {
+        if !is_labelled(value, label) {
             return Err(DecodeError::kind(label, value));
         }
         let found = value.value().len();
@@ -175,6 +186,11 @@ macro_rules! codec_struct {
                 $crate::codec::record($label, vec![$($crate::codec::Codec::encode(&self.$field)),*])
             }
 
+            #[allow(unused_variables, reason = "a struct may have no fields")]
+            fn write(&self, out: &mut duet_journal::packed::PackedWriter) {
+                out.record($label, |out| { $($crate::codec::Codec::write(&self.$field, out);)* });
+            }
+
             fn decode(value: &preserves::IOValue) -> Result<Self, $crate::codec::DecodeError> {
                 const NAMES: &[&str] = &[$(stringify!($field)),*];
                 #[allow(unused_mut, unused_variables, reason = "a struct may have no fields")]
@@ -194,6 +210,15 @@ macro_rules! codec_enum {
                 match self {
                     $(Self::$variant { $($field),* } => {
                         $crate::codec::record($label, vec![$($crate::codec::Codec::encode($field)),*])
+                    })+
+                }
+            }
+
+            #[allow(unused_variables, reason = "a variant may have no fields")]
+            fn write(&self, out: &mut duet_journal::packed::PackedWriter) {
+                match self {
+                    $(Self::$variant { $($field),* } => {
+                        out.record($label, |out| { $($crate::codec::Codec::write($field, out);)* });
                     })+
                 }
             }
@@ -218,6 +243,10 @@ impl Codec for IOValue {
         self.clone()
     }
 
+    fn write(&self, out: &mut PackedWriter) {
+        out.value(self);
+    }
+
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
         Ok(value.clone())
     }
@@ -228,6 +257,10 @@ impl Codec for bool {
         IOValue::new(*self)
     }
 
+    fn write(&self, out: &mut PackedWriter) {
+        out.boolean(*self);
+    }
+
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
         value.as_boolean().ok_or_else(|| DecodeError::kind("a boolean", value))
     }
@@ -236,6 +269,10 @@ impl Codec for bool {
 impl Codec for u64 {
     fn encode(&self) -> IOValue {
         IOValue::new(*self)
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        out.unsigned(*self);
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
@@ -249,6 +286,10 @@ impl Codec for u64 {
 impl Codec for String {
     fn encode(&self) -> IOValue {
         IOValue::new(self.clone())
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        out.string(self);
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
@@ -268,6 +309,10 @@ impl Codec for Bytes {
         IOValue::bytes(self.0.clone())
     }
 
+    fn write(&self, out: &mut PackedWriter) {
+        out.byte_string(&self.0);
+    }
+
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
         let bytes = value
             .as_bytestring()
@@ -281,6 +326,10 @@ impl<T: Codec> Codec for Box<T> {
         T::encode(self)
     }
 
+    fn write(&self, out: &mut PackedWriter) {
+        T::write(self, out);
+    }
+
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
         T::decode(value).map(Self::new)
     }
@@ -289,6 +338,10 @@ impl<T: Codec> Codec for Box<T> {
 impl<T: Codec> Codec for Vec<T> {
     fn encode(&self) -> IOValue {
         IOValue::new(self.iter().map(T::encode).collect::<Vec<_>>())
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        out.sequence(|out| self.iter().for_each(|item| item.write(out)));
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
@@ -304,6 +357,10 @@ impl<T: Codec> Codec for Arc<[T]> {
         IOValue::new(self.iter().map(T::encode).collect::<Vec<_>>())
     }
 
+    fn write(&self, out: &mut PackedWriter) {
+        out.sequence(|out| self.iter().for_each(|item| item.write(out)));
+    }
+
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
         Vec::decode(value).map(Arc::from)
     }
@@ -315,6 +372,13 @@ impl<T: Codec> Codec for Option<T> {
         match self {
             Some(content) => IOValue::new(vec![content.encode()]),
             None => IOValue::new(false),
+        }
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        match self {
+            Some(content) => out.sequence(|out| content.write(out)),
+            None => out.boolean(false),
         }
     }
 
@@ -350,6 +414,13 @@ impl<T: Codec> Codec for Result<T, IOValue> {
         match self {
             Ok(content) => record("ok", vec![content.encode()]),
             Err(fault) => record("error", vec![fault.clone()]),
+        }
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        match self {
+            Ok(content) => out.record("ok", |out| content.write(out)),
+            Err(fault) => out.record("error", |out| Codec::write(fault, out)),
         }
     }
 

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use duet_journal::Sequence;
+use duet_journal::packed::PackedWriter;
 use im::Vector;
 use preserves::IOValue;
 
@@ -149,6 +150,10 @@ codec_enum!(Cause "a cause" { Start "start" {} Turn "turn" { sequence } Input "i
 impl Codec for Sequence {
     fn encode(&self) -> IOValue {
         self.number().encode()
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        self.number().write(out);
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {

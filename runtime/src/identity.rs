@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 use uuid::Uuid;
 
@@ -35,6 +36,10 @@ macro_rules! ids {
         impl Codec for $name {
             fn encode(&self) -> IOValue {
                 self.0.encode()
+            }
+
+            fn write(&self, out: &mut PackedWriter) {
+                self.0.write(out);
             }
 
             fn decode(value: &IOValue) -> Result<Self, DecodeError> {
@@ -68,6 +73,10 @@ impl fmt::Display for RequestId {
 impl Codec for RequestId {
     fn encode(&self) -> IOValue {
         self.0.encode()
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        self.0.write(out);
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {

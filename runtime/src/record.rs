@@ -117,7 +117,13 @@ impl TurnRecord {
     /// # Errors
     /// [`PackedError`](duet_journal::packed::PackedError) if it is too large.
     pub fn pack(&self) -> Result<PackedValue, duet_journal::packed::PackedError> {
-        PackedValue::from_value(&self.encode())
+        let packed = PackedValue::write(|out| self.write(out));
+        debug_assert_eq!(
+            packed,
+            PackedValue::from_value(&self.encode()),
+            "both ways to encode a record agree"
+        );
+        packed
     }
 }
 
