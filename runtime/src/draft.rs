@@ -7,6 +7,8 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use duet_journal::RecordHash;
+
 use crate::actor::{Actor, Condition, Facet, Fiber, Target};
 use crate::driver::RequestId;
 use crate::event::Outbox;
@@ -24,8 +26,8 @@ pub struct Draft {
     pub outbox: Outbox,
     /// Names what leaves the run as text.
     pub names: Namer,
-    /// The history that the turn stands on, as text: it qualifies the keys of requests.
-    pub lineage: String,
+    /// The newest record of the history that the turn stands on: it qualifies the keys of requests.
+    pub lineage: Option<RecordHash>,
     /// Procedures and continuations for the next action, in the order in which it takes them. They stay out of the record.
     pub callables: VecDeque<Callable>,
 }
@@ -90,7 +92,7 @@ impl From<duet_journal::packed::PackedError> for Refusal {
 
 impl Draft {
     /// Begins a draft of what `actor` makes of `state`.
-    pub fn new(state: RunState, actor: ActorId, names: Namer, lineage: String) -> Self {
+    pub fn new(state: RunState, actor: ActorId, names: Namer, lineage: Option<RecordHash>) -> Self {
         Self {
             state,
             actor,
@@ -136,7 +138,8 @@ impl Draft {
 
     /// Returns the key under which the world recognises a repetition of a request: unique to the run and to the history it stands on.
     pub(crate) fn key(&self, request: RequestId) -> String {
-        self.names.name(&format!("effect/{}", self.lineage), request.0)
+        let lineage = self.lineage.map(|hash| hash.to_string()).unwrap_or_default();
+        self.names.name(&format!("effect/{lineage}"), request.0)
     }
 
     /// Takes the next procedure or continuation.
