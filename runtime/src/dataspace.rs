@@ -14,7 +14,7 @@ pub mod pattern;
 use im::OrdMap;
 use preserves::{IOValue, ValueImpl};
 
-use crate::codec::{Codec, DecodeError, Fields, record};
+use crate::codec::{Codec, DecodeError, Fields, is_labelled, record};
 use crate::codec_struct;
 use crate::dataspace::index::{Change, Index};
 use crate::dataspace::pattern::Pattern;
@@ -199,6 +199,10 @@ pub fn observe_value(to: ObserverRef, pattern: &Pattern) -> IOValue {
 }
 
 fn parse_observe(value: &IOValue) -> Option<(ObserverRef, Pattern)> {
+    // Almost no fact is one: that must not cost the making of an error.
+    if !is_labelled(value, "Observe") {
+        return None;
+    }
     let mut fields = Fields::of(value, "Observe", 2).ok()?;
     let pattern = fields.read("pattern").ok()?;
     let target: IOValue = fields.read("observer").ok()?;
