@@ -24,9 +24,11 @@ pub(crate) type Tree = Value<IOValue>;
 
 /// A value with its canonical bytes; cheap to clone, compared by content.
 #[derive(Clone)]
-pub struct Fact {
+pub struct Fact(Arc<Content>);
+
+struct Content {
     value: IOValue,
-    bytes: Arc<[u8]>,
+    bytes: Vec<u8>,
 }
 
 impl Fact {
@@ -35,24 +37,24 @@ impl Fact {
     /// # Errors
     /// [`PackedError`] if it is too deep or too large to be recorded.
     pub fn new(value: IOValue) -> Result<Self, PackedError> {
-        let bytes = PackedValue::from_value(&value)?.into_bytes().into();
-        Ok(Self { value, bytes })
+        let bytes = PackedValue::from_value(&value)?.into_bytes();
+        Ok(Self(Arc::new(Content { value, bytes })))
     }
 
     /// Returns the value.
     pub fn value(&self) -> &IOValue {
-        &self.value
+        &self.0.value
     }
 
     /// Returns the canonical packed bytes.
-    pub fn bytes(&self) -> &Arc<[u8]> {
-        &self.bytes
+    pub fn bytes(&self) -> &[u8] {
+        &self.0.bytes
     }
 }
 
 impl PartialEq for Fact {
     fn eq(&self, other: &Self) -> bool {
-        self.bytes == other.bytes
+        self.0.bytes == other.0.bytes
     }
 }
 
@@ -61,7 +63,7 @@ impl Eq for Fact {}
 /// The order of the bytes: for maps, where any order will do. [`compare`] is the order of values.
 impl Ord for Fact {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.bytes.cmp(&other.bytes)
+        self.0.bytes.cmp(&other.0.bytes)
     }
 }
 
@@ -73,13 +75,13 @@ impl PartialOrd for Fact {
 
 impl fmt::Debug for Fact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.fmt(f)
+        self.0.value.fmt(f)
     }
 }
 
 impl Codec for Fact {
     fn encode(&self) -> IOValue {
-        self.value.clone()
+        self.0.value.clone()
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
