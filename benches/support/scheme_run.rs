@@ -1,0 +1,74 @@
+//! Runs of Scheme programs as the benchmarks start them, through the same calls as the command.
+//!
+//! INVARIANT: nothing is measured here; a benchmark decides what it times. The programs are the benchmarks' own, so failing is panicking.
+
+#![allow(dead_code, reason = "each benchmark uses a part")]
+
+use duet_journal::{Blob, BranchName, RunId, Store};
+use duet_kernel::expander::LibraryName;
+use duet_modules::resolver::Resolver;
+use duet_modules::source::Embedded;
+use duet_runtime::actor::Manifest;
+use duet_runtime::driver::{Drivers, Effect, Input};
+use duet_runtime::record::{Genesis, Limits, VERSION};
+use duet_runtime::run::{Run, Start};
+use duet_runtime::scheme::{Program, SchemePrograms, Source};
+use duet_runtime::snapshot::SnapshotPolicy;
+
+/// Compiles a program and the libraries it needs; one without `import` sees the library `default_import`.
+pub(crate) fn compile(text: &str, default_import: &[&str]) -> (SchemePrograms, Program) {
+    let mut libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
+    let source = Source {
+        name: "bench.scm",
+        text,
+        default_imports: vec![LibraryName {
+            parts: default_import.iter().map(|part| (*part).into()).collect(),
+        }],
+    };
+    let compiled = SchemePrograms::compile(&source, &mut libraries).map_err(|(error, _)| error);
+    let (programs, program, _) = compiled.expect("the program compiles");
+    (programs, program)
+}
+
+/// Starts a run of a compiled program that is granted everything.
+pub(crate) fn start_compiled(
+    name: &str,
+    (programs, program): (SchemePrograms, Program),
+    policy: SnapshotPolicy,
+    store: &mut dyn Store,
+) -> Run<SchemePrograms> {
+    let start = Start {
+        run: RunId::new(name).expect("a benchmark's name is a run's"),
+        branch: BranchName::new("main").expect("the name is well formed"),
+        owner: "bench".to_owned(),
+        genesis: Genesis {
+            version: VERSION,
+            program: program.value,
+            manifest: Manifest::of(&["*"]),
+            limits: Limits::default(),
+            pinned: program.pinned.iter().map(Blob::hash).collect(),
+        },
+        pinned: program.pinned,
+    };
+    Run::start(start, programs, policy, store).expect("the run starts")
+}
+
+/// Starts a run of a program that uses the kernel's own library.
+pub(crate) fn start(name: &str, text: &str, policy: SnapshotPolicy, store: &mut dyn Store) -> Run<SchemePrograms> {
+    start_compiled(name, compile(text, &["duet", "kernel"]), policy, store)
+}
+
+/// A world in which nothing happens.
+pub(crate) struct NoWorld;
+
+impl Drivers for NoWorld {
+    fn perform(&mut self, _: Vec<Effect>) {}
+
+    fn next_input(&mut self) -> Option<Input> {
+        None
+    }
+
+    fn poll_input(&mut self) -> Option<Input> {
+        None
+    }
+}
