@@ -21,6 +21,7 @@ pub(crate) fn compile(text: &str, default_import: &[&str]) -> (SchemePrograms, P
     let source = Source {
         name: "bench.scm",
         text,
+        arguments: Vec::new(),
         default_imports: vec![LibraryName {
             parts: default_import.iter().map(|part| (*part).into()).collect(),
         }],

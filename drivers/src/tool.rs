@@ -18,6 +18,7 @@ use duet_runtime::driver::ToolFailure;
 use preserves::IOValue;
 
 pub mod arguments;
+pub mod clock;
 pub mod failure;
 pub mod process;
 pub mod scripted;
@@ -142,7 +143,9 @@ impl Registry {
             .with(workspace::list::List::new(Arc::clone(&workspace)))
             .with(workspace::read::Read::new(Arc::clone(&workspace)))
             .with(workspace::write::Write::new(Arc::clone(&workspace)))
-            .with(process::Run::new(workspace, environment)))
+            .with(process::Run::new(workspace, environment))
+            .with(clock::Clock::second())
+            .with(clock::Clock::jiffy()))
     }
 
     /// Adds a tool; one of the same name is replaced, so that a double can stand in for it.

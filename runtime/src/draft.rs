@@ -7,13 +7,29 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use duet_journal::RecordHash;
+use duet_journal::{BlobHash, RecordHash};
 
 use crate::actor::{Actor, Condition, Facet, Fiber, Target};
 use crate::driver::RequestId;
 use crate::event::Outbox;
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, Namer, ObserverId, WaitId};
 use crate::state::{Question, RunState};
+
+/// The history that leads to a turn; becomes text only where an effect needs a key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lineage {
+    /// The newest record before it.
+    pub newest: Option<RecordHash>,
+    /// What the world says in it, by hash: branches that part at an answer share every record before it.
+    pub said: Option<BlobHash>,
+}
+
+impl std::fmt::Display for Lineage {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.newest.iter().try_for_each(|hash| write!(formatter, "{hash}"))?;
+        self.said.iter().try_for_each(|hash| write!(formatter, "/{hash}"))
+    }
+}
 
 /// The state as one actor's turn is changing it.
 #[derive(Clone, Debug)]
@@ -27,7 +43,7 @@ pub struct Draft {
     /// Names what leaves the run as text.
     pub names: Namer,
     /// The newest record of the history that the turn stands on: it qualifies the keys of requests.
-    pub lineage: Option<RecordHash>,
+    pub lineage: Lineage,
     /// Procedures and continuations for the next action, in the order in which it takes them. They stay out of the record.
     pub callables: VecDeque<Callable>,
 }
@@ -92,7 +108,7 @@ impl From<duet_journal::packed::PackedError> for Refusal {
 
 impl Draft {
     /// Begins a draft of what `actor` makes of `state`.
-    pub fn new(state: RunState, actor: ActorId, names: Namer, lineage: Option<RecordHash>) -> Self {
+    pub fn new(state: RunState, actor: ActorId, names: Namer, lineage: Lineage) -> Self {
         Self {
             state,
             actor,
@@ -138,7 +154,7 @@ impl Draft {
 
     /// Returns the key under which the world recognises a repetition of a request: unique to the run and to the history it stands on.
     pub(crate) fn key(&self, request: RequestId) -> String {
-        let lineage = self.lineage.map(|hash| hash.to_string()).unwrap_or_default();
+        let lineage = self.lineage;
         self.names.name(&format!("effect/{lineage}"), request.0)
     }
 

@@ -324,11 +324,6 @@ impl<P: Programs> Run<P> {
         }
     }
 
-    /// Names the history that the next turn stands on.
-    pub(crate) fn lineage(&self) -> Option<RecordHash> {
-        self.head.map(|tip| tip.hash)
-    }
-
     /// Puts a turn's record at the end of the chain, with a snapshot if one is due, and what the turn sends into the queue.
     pub(crate) fn chain(&mut self, body: &PackedValue) -> Result<(), RunError> {
         let sequence = self.next_sequence()?;

@@ -16,6 +16,7 @@ mod tests;
 use duet_journal::{Blob, BlobHash};
 use duet_kernel::code::{CodeSpace, LoadError};
 use duet_kernel::compiler::{CompileError, compile};
+use duet_kernel::core::GlobalName;
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
 use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature};
@@ -179,12 +180,32 @@ impl SchemePrograms {
         Ok(())
     }
 
+    /// Starts what a main program does next: its next unit, and after the last the procedure that lets the console's buffers go.
+    fn start_next(&mut self, instance: &mut Instance) -> bool {
+        if start_next_unit(&mut self.machine, instance) {
+            return true;
+        }
+        let is_over = instance.heap.register(Register::Runtime0) != Value::NIL;
+        let name = GlobalName {
+            library: Name::from("(duet internal ports)"),
+            name: Name::from("%flush-console"),
+        };
+        match instance.global(&self.code, &name) {
+            Some(flush) if !is_over => {
+                instance.heap.set_register(Register::Runtime0, Value::FALSE);
+                self.machine.start(instance, flush, &[]);
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+
     /// Runs what is on the machine until the fiber parks or ends.
     fn execute(&mut self, body: &mut SchemeBody, turn: &mut Activation) -> Result<End, Fault> {
         loop {
             match self.machine.run(&mut body.instance, &self.code, turn.fuel())? {
                 Outcome::Finished(value) => {
-                    if !turn.is_main() || !start_next_unit(&mut self.machine, &mut body.instance) {
+                    if !turn.is_main() || !self.start_next(&mut body.instance) {
                         return Ok(End::Finished {
                             is_true: value.is_true(),
                         });

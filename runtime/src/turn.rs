@@ -14,7 +14,7 @@ use crate::action::{Action, Exit};
 use crate::activation::{Activation, Performed};
 use crate::body::{Bound, Programs};
 use crate::codec::Codec;
-use crate::draft::Draft;
+use crate::draft::{Draft, Lineage};
 use crate::driver::{Effect, EffectKind};
 use crate::event::{Batch, Cause};
 use crate::gate::{self, Principal, Proposal, Verdict};
@@ -100,7 +100,7 @@ impl<P: Programs> Run<P> {
 
     /// Ends an actor: its assertions are retracted in descending order of the handles.
     fn crash(&self, before: &RunState, actor: ActorId, fuel_used: u64) -> Result<Performed, RunError> {
-        let mut draft = self.draft(before, actor, String::new());
+        let mut draft = self.draft(before, actor, Lineage::default());
         let facets = before.actor(actor).into_iter().flat_map(|actor| actor.facets.values());
         let mut handles: Vec<_> = facets.flat_map(|facet| &facet.handles).copied().collect();
         handles.sort_by(|left, right| right.cmp(left));
@@ -149,7 +149,7 @@ impl<P: Programs> Run<P> {
     }
 
     /// Begins a draft that stands on the newest record; an actor that only ends asks for nothing and needs no lineage.
-    fn draft(&self, before: &RunState, actor: ActorId, lineage: String) -> Draft {
+    fn draft(&self, before: &RunState, actor: ActorId, lineage: Lineage) -> Draft {
         Draft::new(before.clone(), actor, self.names.clone(), lineage)
     }
 
@@ -158,14 +158,17 @@ impl<P: Programs> Run<P> {
     ///
     /// # Errors
     /// The failure for which the turn must be undone: what the world says does not fit into a record.
-    fn lineage(&self, batch: &Batch) -> Result<String, Failure> {
-        let newest = self.head.map(|tip| tip.hash.to_string()).unwrap_or_default();
+    fn lineage(&self, batch: &Batch) -> Result<Lineage, Failure> {
+        let newest = self.head.map(|tip| tip.hash);
         match batch.cause {
-            Cause::Start {} | Cause::Turn { .. } => Ok(newest),
+            Cause::Start {} | Cause::Turn { .. } => Ok(Lineage { newest, said: None }),
             Cause::Input {} => {
                 let said = PackedValue::from_value(&batch.events.encode())
                     .map_err(|error| Failure::new("turn-too-large", error.to_string()))?;
-                Ok(format!("{newest}/{}", BlobHash::of(said.as_bytes())))
+                Ok(Lineage {
+                    newest,
+                    said: Some(BlobHash::of(said.as_bytes())),
+                })
             }
         }
     }

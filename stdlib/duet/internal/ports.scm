@@ -23,6 +23,11 @@
   (let ((bytes (%port-take-pending! port force?)))
     (if bytes (%console-write (%port-stream port) bytes))))
 
+;;; Lets go of what the console's output ports still hold; the end of a program.
+(define (%flush-console)
+  (%emit (%console-port 1) #t)
+  (%emit (%console-port 2) #t))
+
 (define-syntax define-reader
   (syntax-rules ()
     ((_ name primitive)

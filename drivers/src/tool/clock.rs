@@ -1,0 +1,84 @@
+//! `clock/second` and `clock/jiffy`: what the time is.
+//!
+//! INVARIANT: the time is read when the call is made, once; the journal keeps the answer, so a replay is told the same.
+//! It waits for nothing; timers are another matter.
+
+use std::borrow::Cow;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use preserves::IOValue;
+
+use super::{Call, Context, Description, EffectClass, Tool};
+
+static SECOND: Description = Description {
+    name: Cow::Borrowed("clock/second"),
+    summary: Cow::Borrowed("says how many seconds have passed since the beginning of 1970"),
+    payload: Cow::Borrowed(&[]),
+    result: Cow::Borrowed("a double"),
+    effect: EffectClass::Pure,
+    idempotent: true,
+    timeout_ms: None,
+};
+
+static JIFFY: Description = Description {
+    name: Cow::Borrowed("clock/jiffy"),
+    summary: Cow::Borrowed("says how many microseconds have passed since the beginning of 1970"),
+    payload: Cow::Borrowed(&[]),
+    result: Cow::Borrowed("an integer"),
+    effect: EffectClass::Pure,
+    idempotent: true,
+    timeout_ms: None,
+};
+
+/// One of the two tools.
+pub struct Clock {
+    description: &'static Description,
+    /// The time as the tool tells it.
+    tell: fn(std::time::Duration) -> IOValue,
+}
+
+impl Clock {
+    /// Makes `clock/second`.
+    pub fn second() -> Self {
+        Self {
+            description: &SECOND,
+            tell: |elapsed| IOValue::new(elapsed.as_secs_f64()),
+        }
+    }
+
+    /// Makes `clock/jiffy`.
+    pub fn jiffy() -> Self {
+        Self {
+            description: &JIFFY,
+            tell: |elapsed| IOValue::new(u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX)),
+        }
+    }
+}
+
+impl Tool for Clock {
+    fn description(&self) -> &Description {
+        self.description
+    }
+
+    fn call(&self, _payload: IOValue, _context: Context) -> Call {
+        #[expect(clippy::disallowed_methods, reason = "this tool is where the time comes in")]
+        let now = SystemTime::now();
+        let told = (self.tell)(now.duration_since(UNIX_EPOCH).unwrap_or_default());
+        Box::pin(async move { Ok(told) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_clocks_tell_the_same_time() {
+        let past_2020 = std::time::Duration::from_secs(50 * 365 * 86_400);
+        assert_eq!((Clock::second().tell)(past_2020), IOValue::new(past_2020.as_secs_f64()));
+        assert_eq!(
+            (Clock::jiffy().tell)(past_2020),
+            IOValue::new(past_2020.as_micros() as u64)
+        );
+    }
+}
