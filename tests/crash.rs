@@ -20,4 +20,5 @@ mod crash {
     mod course;
     mod defects;
     mod power;
+    mod course;
 }

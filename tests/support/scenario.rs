@@ -30,6 +30,12 @@ use super::world::World;
 /// A snapshot is taken after so many turns.
 pub(crate) fn every(turns: u64) -> SnapshotPolicy {
     SnapshotPolicy { turns, ..SnapshotPolicy::NEVER }
+/// No snapshot is ever taken.
+pub(crate) const NEVER: SnapshotPolicy = SnapshotPolicy { turns: u64::MAX, record_bytes: u64::MAX };
+
+/// A snapshot is taken after so many turns.
+pub(crate) fn every(turns: u64) -> SnapshotPolicy {
+    SnapshotPolicy { turns, ..NEVER }
 }
 
 /// A compiled program that several processes run one after the other; compiling it anew for each would show nothing more.
@@ -107,6 +113,7 @@ impl Scenario {
         let mut resolver = Resolver::new(vec![Box::new(libraries), Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
         let default_imports = ["duet base", "duet dataspace"].map(library).to_vec();
         let source = scheme::Source { name, text, default_imports, arguments: Default::default() };
+        let source = scheme::Source { name, text, default_imports };
         let compiled = SchemePrograms::compile(&source, &mut resolver);
         let (programs, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{name}: {error:?}"));
         Self {
