@@ -81,6 +81,8 @@ pub struct Machine {
     remaining: usize,
     /// The number of arguments of the call being entered, for entries that look.
     argument_count: usize,
+    /// One past the instruction at which the machine last stopped; for backtraces only.
+    stopped_at: u32,
     state: State,
 }
 
@@ -99,6 +101,7 @@ impl Machine {
             soft_limit: STACK_STEP_WORDS,
             remaining: 0,
             argument_count: 0,
+            stopped_at: 0,
             state: State::Idle,
         };
         machine.stack[0] = underflow_point();

@@ -88,6 +88,7 @@ pub(super) fn run(
     }
     *fuel = u64::try_from(hot.fuel).unwrap_or(0);
     let outcome = cold.outcome.take();
+    cold.machine.stopped_at = hot.pc as u32;
     hot.store(cold.machine);
     match outcome {
         Some(outcome @ Outcome::Request { .. }) => {

@@ -15,6 +15,7 @@ use crate::value::{Immediate, Value};
 use super::control::chain_points;
 use super::execute::{Cold, Flow};
 use super::{Hot, Outcome, resumption_point};
+use super::{Hot, Instance, Machine, Outcome};
 
 /// The library that defines the procedures the machine calls.
 pub(super) const CONTROL_LIBRARY: &str = "(duet internal control)";
@@ -76,6 +77,39 @@ pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<Backtra
             })
         })
         .collect()
+    let points = (0..heap.object_length(points)).map(|index| heap.field(points, index));
+    points.filter_map(|point| entry(code, point)).collect()
+}
+
+fn entry(code: &CodeSpace, point: Value) -> Option<BacktraceEntry> {
+    if !point.is_immediate(Immediate::Return) {
+        return None;
+    }
+    let position = point.payload().checked_sub(1)?;
+    let procedure = code.block_at(position)?.name.clone();
+    Some(BacktraceEntry {
+        procedure,
+        span: code.span_at(position),
+    })
+}
+
+impl Machine {
+    /// The frames around a request that has not been answered, innermost first, beginning with the call that makes it; those of tail calls are gone.
+    pub fn waiting_frames(&self, instance: &Instance, code: &CodeSpace) -> Vec<BacktraceEntry> {
+        let mut points = vec![Value::immediate(Immediate::Return, self.stopped_at, 0)];
+        self.points_below(&instance.heap, self.base, &mut points);
+        points.into_iter().filter_map(|point| entry(code, point)).collect()
+    }
+
+    /// Appends the return points of the frames below the one at `base`, until there are enough.
+    fn points_below(&self, heap: &Heap, mut base: usize, points: &mut Vec<Value>) {
+        while base > 1 && points.len() < BACKTRACE_MAX {
+            let point = self.stack[base - 1];
+            points.push(point);
+            base -= point.detail() as usize;
+        }
+        chain_points(heap, self.remaining, BACKTRACE_MAX, points);
+    }
 }
 
 /// The position of the instruction that a frame with this return point is executing.
@@ -344,6 +378,8 @@ impl Cold<'_> {
             base -= point.detail() as usize;
         }
         chain_points(self.heap, self.machine.remaining, BACKTRACE_MAX, &mut points);
+        let mut points = vec![Value::immediate(Immediate::Return, hot.pc as u32, 0)];
+        self.machine.points_below(self.heap, hot.base_index(), &mut points);
         points
     }
 }
