@@ -16,7 +16,7 @@ use crate::body::{End, Resumption, Runner, Task, Until, Wanted};
 use crate::draft::{Draft, Refusal};
 use crate::event::Event;
 use crate::identity::{FacetId, FiberId, WaitId};
-use crate::record::{Failure, Limits};
+use crate::record::{Failure, Limits, Origin};
 
 /// A turn in progress.
 pub struct Activation {
@@ -33,6 +33,19 @@ pub struct Activation {
     /// What the turn's handlers may still use in all.
     handler_fuel: u64,
     fuel_used: u64,
+    /// Which action's place in the program is sought.
+    search: Option<Search>,
+}
+
+/// A search for the place in the program from which an action came.
+#[derive(Debug)]
+struct Search {
+    /// The action's position among those of the turn.
+    action: usize,
+    /// Where the program is now.
+    now: Option<Origin>,
+    /// The place, once the action has been performed.
+    found: Option<Origin>,
 }
 
 /// What a turn came to.
@@ -45,6 +58,8 @@ pub(crate) struct Performed {
     pub(crate) dropped: Vec<u64>,
     /// Fuel used.
     pub(crate) fuel_used: u64,
+    /// Where the action that was sought came from, if that is known.
+    pub(crate) place: Option<Origin>,
 }
 
 #[derive(Clone, Copy)]
@@ -89,6 +104,29 @@ impl Activation {
             fuel: 0,
             handler_fuel: limits.turn_fuel,
             fuel_used: 0,
+            search: None,
+        }
+    }
+
+    /// Has the turn note from which place in the program the action at a position comes.
+    pub(crate) fn seek(mut self, action: usize) -> Self {
+        self.search = Some(Search {
+            action,
+            now: None,
+            found: None,
+        });
+        self
+    }
+
+    /// Says whether the body should note places with [`note_place`](Self::note_place); finding them takes time.
+    pub fn is_sought(&self) -> bool {
+        self.search.is_some()
+    }
+
+    /// Notes where in the program the next actions come from.
+    pub fn note_place(&mut self, place: Option<Origin>) {
+        if let Some(search) = &mut self.search {
+            search.now = place;
         }
     }
 
@@ -127,6 +165,7 @@ impl Activation {
             actions: self.actions,
             dropped: self.dropped,
             fuel_used: self.fuel_used,
+            place: self.search.and_then(|search| search.found),
         }
     }
 
@@ -140,6 +179,13 @@ impl Activation {
         }
         let action = action.into();
         action.perform(&mut self.draft)?;
+        if let Some(search) = self
+            .search
+            .as_mut()
+            .filter(|search| search.action == self.actions.len())
+        {
+            search.found = search.now.clone();
+        }
         self.actions.push(action);
         Ok(())
     }
@@ -162,6 +208,7 @@ impl Activation {
             return Ok(());
         }
         self.current = Some(fiber);
+        self.note_place(None);
         match self.run_task(body, fiber.kind, task) {
             End::Finished { .. } => Ok(()),
             End::Failed(failure) => Err(failure),

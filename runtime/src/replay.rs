@@ -30,6 +30,8 @@ pub struct Divergence {
     pub actor: ActorId,
     /// Which part of the turn differs.
     pub part: &'static str,
+    /// Which element of the part, counted from 0, if it is a list.
+    pub element: Option<usize>,
     /// What the journal says; nothing, if the program did more.
     pub journal_says: Option<IOValue>,
     /// What the program did; nothing, if the journal says more.
@@ -57,8 +59,8 @@ impl fmt::Display for Divergence {
 
 /// Finds the first difference between two turns.
 pub(crate) fn difference(sequence: Sequence, journal: &TurnRecord, program: &TurnRecord) -> Option<Divergence> {
-    let one = |part, left: IOValue, right: IOValue| (left != right).then_some((part, Some(left), Some(right)));
-    let (part, journal_says, program_did) = one("actor", journal.actor.encode(), program.actor.encode())
+    let one = |part, left: IOValue, right: IOValue| (left != right).then_some((part, None, Some(left), Some(right)));
+    let (part, element, journal_says, program_did) = one("actor", journal.actor.encode(), program.actor.encode())
         .or_else(|| one("cause", journal.cause.encode(), program.cause.encode()))
         .or_else(|| first("events", &journal.events, &program.events))
         .or_else(|| first("actions", &journal.actions, &program.actions))
@@ -74,13 +76,14 @@ pub(crate) fn difference(sequence: Sequence, journal: &TurnRecord, program: &Tur
         sequence,
         actor: journal.actor,
         part,
+        element,
         journal_says,
         program_did,
         span,
     })
 }
 
-type Difference = (&'static str, Option<IOValue>, Option<IOValue>);
+type Difference = (&'static str, Option<usize>, Option<IOValue>, Option<IOValue>);
 
 fn first<T: Codec>(part: &'static str, journal: &[T], program: &[T]) -> Option<Difference> {
     (0..journal.len().max(program.len())).find_map(|position| {
@@ -88,7 +91,7 @@ fn first<T: Codec>(part: &'static str, journal: &[T], program: &[T]) -> Option<D
             journal.get(position).map(T::encode),
             program.get(position).map(T::encode),
         );
-        (left != right).then_some((part, left, right))
+        (left != right).then_some((part, Some(position), left, right))
     })
 }
 
@@ -311,6 +314,7 @@ impl<P: Programs> Run<P> {
                     sequence,
                     actor,
                     part,
+                    element: None,
                     journal_says,
                     program_did: None,
                     span: None,

@@ -93,6 +93,11 @@ impl SchemePrograms {
         source::pinned(program, fetch)
     }
 
+    /// Makes these programs answer to the description of another one, so that replaying a run shows where they differ from what it recorded.
+    pub fn stand_in_for(&mut self, program: IOValue) {
+        self.program = program;
+    }
+
     /// Returns the code, for listings.
     pub fn code(&self) -> &CodeSpace {
         &self.code
@@ -237,6 +242,10 @@ impl SchemePrograms {
         let Some(procedure) = host::procedures().nth(position) else {
             return Ok(None);
         };
+        if turn.is_sought() {
+            let frames = self.machine.waiting_frames(&body.instance, &self.code);
+            turn.note_place(convert::origin(&frames, &self.expander));
+        }
         let mut call = Call::new(procedure, &mut body.instance, &self.code, turn, &arguments);
         call.command_line = &self.command_line;
         let reply = (procedure.body)(&mut call);

@@ -19,7 +19,7 @@ use crate::driver::{Effect, EffectKind};
 use crate::event::{Batch, Cause};
 use crate::gate::{self, Principal, Proposal, Verdict};
 use crate::identity::ActorId;
-use crate::record::{Failure, Outcome, TurnRecord};
+use crate::record::{Failure, Origin, Outcome, TurnRecord};
 use crate::replay;
 use crate::run::{Run, RunError};
 use crate::state::RunState;
@@ -47,20 +47,29 @@ impl<P: Programs> Run<P> {
         batch: &Batch,
         expected: Option<&TurnRecord>,
     ) -> Result<(), RunError> {
-        let attempt = self.run_instance(before, batch);
+        let attempt = self.run_instance(before, batch, None);
         let judged = self.judge(before, batch, attempt)?;
-        self.compare(expected, &judged.turn)?;
+        self.compare(before, batch, (expected, &judged.turn))?;
         let effects = self.adopt(judged.performed, &judged.turn);
         self.chain(&judged.body)?;
         self.hold(effects);
         Ok(())
     }
 
-    /// Runs the actor's body on the batch, on a draft of the state.
-    fn run_instance(&mut self, before: &RunState, batch: &Batch) -> Result<Performed, (Failure, u64)> {
+    /// Runs the actor's body on the batch, on a draft of the state; with `sought`, notes where the action at that position comes from.
+    fn run_instance(
+        &mut self,
+        before: &RunState,
+        batch: &Batch,
+        sought: Option<usize>,
+    ) -> Result<Performed, (Failure, u64)> {
         let lineage = self.lineage(batch).map_err(|failure| (failure, 0))?;
         let draft = self.draft(before, batch.to, lineage);
         let activation = Activation::new(draft, &batch.events, self.genesis.limits);
+        let activation = match sought {
+            Some(action) => activation.seek(action),
+            None => activation,
+        };
         let Some(actor) = before.actor(batch.to) else {
             return Ok(activation.drop_all());
         };
@@ -91,9 +100,7 @@ impl<P: Programs> Run<P> {
                 Ok((fuel, Err(failure))) => (failure, fuel),
                 Err(failed) => failed,
             };
-        if let Some(body) = self.bodies.get_mut(&batch.to) {
-            self.programs.abort_turn(body);
-        }
+        self.undo(batch.to);
         let end = self.crash(before, batch.to, fuel)?;
         judged(before, batch, end, Some(failure)).map_err(RunError::Crash)
     }
@@ -111,23 +118,45 @@ impl<P: Programs> Run<P> {
             actions: vec![exit],
             dropped: Vec::new(),
             fuel_used,
+            place: None,
         })
     }
 
     /// Compares a turn with what the journal says of it, and undoes it if it is another one.
-    fn compare(&mut self, expected: Option<&TurnRecord>, found: &TurnRecord) -> Result<(), RunError> {
+    fn compare(
+        &mut self,
+        before: &RunState,
+        batch: &Batch,
+        (expected, found): (Option<&TurnRecord>, &TurnRecord),
+    ) -> Result<(), RunError> {
         let sequence = self.next_sequence()?;
-        let Some(divergence) = expected.and_then(|expected| replay::difference(sequence, expected, found)) else {
+        let Some(mut divergence) = expected.and_then(|expected| replay::difference(sequence, expected, found)) else {
             return Ok(());
         };
-        if let Some(body) = self
-            .bodies
-            .get_mut(&found.actor)
-            .filter(|_| found.outcome == (Outcome::Committed {}))
-        {
-            self.programs.abort_turn(body);
+        if found.outcome == (Outcome::Committed {}) {
+            self.undo(batch.to);
+            if let ("actions", Some(action)) = (divergence.part, divergence.element) {
+                divergence.span = self.place(before, batch, action).map(Box::new);
+            }
         }
         Err(RunError::Divergence(Box::new(divergence)))
+    }
+
+    /// Finds where in the program an action comes from, by taking the turn once more and undoing it again.
+    fn place(&mut self, before: &RunState, batch: &Batch, action: usize) -> Option<Origin> {
+        let place = self
+            .run_instance(before, batch, Some(action))
+            .ok()
+            .and_then(|performed| performed.place);
+        self.undo(batch.to);
+        place
+    }
+
+    /// Puts an actor's body back to where it was before the turn.
+    fn undo(&mut self, actor: ActorId) {
+        if let Some(body) = self.bodies.get_mut(&actor) {
+            self.programs.abort_turn(body);
+        }
     }
 
     /// Makes the draft the state, keeps what the body did, and returns what the world is to do.

@@ -9,7 +9,7 @@ use duet_kernel::code::CodeSpace;
 use duet_kernel::expander::Expander;
 use duet_kernel::heap::kind::{condition, opaque};
 use duet_kernel::heap::{Heap, HeapFull, Kind};
-use duet_kernel::machine::{Instance, backtrace};
+use duet_kernel::machine::{BacktraceEntry, Instance, backtrace};
 use duet_kernel::printer::write_limited;
 use duet_kernel::value::Value;
 use preserves::IOValue;
@@ -212,6 +212,17 @@ fn foreign_condition(heap: &mut Heap, fault: &IOValue) -> Result<Value, HeapFull
 /// How much of an object that is no data a failure shows, in characters.
 const SHOWN_CHARACTERS: usize = 200;
 
+/// Finds the innermost frame that has a place in a source text.
+pub(super) fn origin(frames: &[BacktraceEntry], expander: &Expander) -> Option<Origin> {
+    let span = frames.iter().find_map(|frame| frame.span)?;
+    let source = expander.source(span.source)?.name.clone();
+    Some(Origin {
+        source,
+        start: span.start.into(),
+        end: span.end.into(),
+    })
+}
+
 /// Describes an object that nobody caught.
 pub(super) fn failure(heap: &Heap, code: &CodeSpace, expander: &Expander, object: Value) -> Failure {
     let shown =
@@ -243,15 +254,7 @@ pub(super) fn failure(heap: &Heap, code: &CodeSpace, expander: &Expander, object
         rest = heap.cdr(rest);
     }
     let frames = backtrace(heap, code, object);
-    let span = frames.iter().find_map(|frame| frame.span);
-    let origin = span.and_then(|span| {
-        let source = expander.source(span.source)?.name.clone();
-        Some(Box::new(Origin {
-            source,
-            start: span.start.into(),
-            end: span.end.into(),
-        }))
-    });
+    let origin = origin(&frames, expander).map(Box::new);
     let names = frames
         .iter()
         .map(|frame| frame.procedure.as_ref().map_or("?", |name| name.as_str()).to_owned());
