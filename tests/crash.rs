@@ -7,6 +7,7 @@
 //! Read next: `support/scenario.rs`, then `crash/power.rs`.
 #![allow(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
+#[path = "support"]
 mod support {
     pub(crate) mod readable;
     pub(crate) mod scenario;
@@ -15,10 +16,12 @@ mod support {
     pub(crate) mod world;
 }
 
+#[path = "crash"]
 mod crash {
     mod branches;
     mod course;
     mod defects;
     mod power;
     mod course;
+    mod replay;
 }

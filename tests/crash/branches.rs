@@ -36,7 +36,14 @@ impl Past {
         let life = scenario.live(SimulatedDisk::default(), policy, &mut after);
         assert!(life.rest.is_some(), "the disk does not fail");
         let records = life.acknowledged.clone();
-        Self { scenario, policy, disk: life.restart().bytes().to_vec(), before, after, records }
+        Self {
+            scenario,
+            policy,
+            disk: life.restart().bytes().to_vec(),
+            before,
+            after,
+            records,
+        }
     }
 
     pub(crate) fn store(&self) -> MemoryStore {
@@ -50,7 +57,13 @@ impl Past {
     /// Goes on from a turn of the main branch, on that branch or a new one, in a world of its own; returns the store afterwards.
     pub(crate) fn continue_from(&self, turn: Sequence, fork: Option<&BranchName>, world: &mut World) -> MemoryStore {
         let mut store = self.store();
-        move_head(&mut store, (&self.scenario.run, &self.scenario.main, "test"), turn, fork).unwrap();
+        move_head(
+            &mut store,
+            (&self.scenario.run, &self.scenario.main, "test"),
+            turn,
+            fork,
+        )
+        .unwrap();
         let on = fork.unwrap_or(&self.scenario.main);
         let life = self.scenario.live_on(store.into_disk(), on, self.policy, world);
         assert!(life.rest.is_some(), "the disk does not fail");
@@ -59,7 +72,10 @@ impl Past {
 
     /// The facts after a turn, as a fresh process finds them.
     fn facts(&self, store: &MemoryStore, on: &BranchName, turn: Option<Sequence>) -> Vec<(IOValue, u64)> {
-        let restored = self.scenario.source(store, on).restore(turn, self.scenario.programs.clone(), Snapshots::Use);
+        let restored = self
+            .scenario
+            .source(store, on)
+            .restore(turn, self.scenario.programs.clone(), Snapshots::Use);
         restored.unwrap().state().dataspace.facts()
     }
 
@@ -106,7 +122,12 @@ fn rewind_everywhere(past: &Past) {
         let again = past.records_of(&store, &past.scenario.main);
         assert!(again == past.records, "going on from turn {turn} leaves other records");
         // What was performed before the turn is not done again, so only the last turns' files are there.
-        assert!(world.files.iter().all(|(path, bytes)| past.after.files.get(path) == Some(bytes)));
+        assert!(
+            world
+                .files
+                .iter()
+                .all(|(path, bytes)| past.after.files.get(path) == Some(bytes))
+        );
     }
 }
 
@@ -125,14 +146,24 @@ fn messages_in_flight_at_a_rewind_are_not_lost() {
     for policy in [SnapshotPolicy::NEVER, every(1)] {
         let past = talked(policy);
         let seen = past.facts(&past.store(), &past.scenario.main, None);
-        assert_eq!(seen.iter().filter(|(fact, _)| format!("{fact:?}").starts_with("<seen")).count(), TOKENS_SEEN);
+        assert_eq!(
+            seen.iter()
+                .filter(|(fact, _)| format!("{fact:?}").starts_with("<seen"))
+                .count(),
+            TOKENS_SEEN
+        );
         let is_in_flight = |turn: &u64| {
             let store = past.store();
             let source = past.scenario.source(&store, &past.scenario.main);
-            let restored = source.restore(Some(at(*turn)), past.scenario.programs.clone(), Snapshots::Use).unwrap();
+            let restored = source
+                .restore(Some(at(*turn)), past.scenario.programs.clone(), Snapshots::Use)
+                .unwrap();
             !restored.state().queue.is_empty()
         };
-        assert!((0..=past.head()).filter(is_in_flight).count() >= 10, "the test needs messages in flight");
+        assert!(
+            (0..=past.head()).filter(is_in_flight).count() >= 10,
+            "the test needs messages in flight"
+        );
         rewind_everywhere(&past);
     }
 }
@@ -153,12 +184,18 @@ fn a_fork_at_the_question_can_be_answered_otherwise() {
         let report = String::from_utf8_lossy(&world.files[".duet/review/returned.md"]).into_owned();
         assert!(report.contains("Verdict: returned by a person."), "{report}");
         assert!(!world.files.contains_key(".duet/review/accepted.md"));
-        assert!(past.records_of(&store, &past.scenario.main) == past.records, "the first branch has changed");
+        assert!(
+            past.records_of(&store, &past.scenario.main) == past.records,
+            "the first branch has changed"
+        );
         let asked = first_with(&past.records, "ask-user").number();
         let forked = past.records_of(&store, &branch("other"));
         let shared = usize::try_from(asked + 1).unwrap();
         assert!(forked[..shared] == past.records[..shared], "the fork has another past");
-        assert!(forked[shared..] != past.records[shared..], "the fork has the same future");
+        assert!(
+            forked[shared..] != past.records[shared..],
+            "the fork has the same future"
+        );
     }
 }
 
@@ -167,9 +204,17 @@ fn calls_that_differ_between_branches_have_different_keys() {
     let past = reviewed(SnapshotPolicy::NEVER);
     let (world, _) = fork_at_the_question(&past, "no");
     let mut payloads: BTreeMap<String, IOValue> = BTreeMap::new();
-    for (key, payload) in past.after.calls("workspace/write").into_iter().chain(world.calls("workspace/write")) {
+    for (key, payload) in past
+        .after
+        .calls("workspace/write")
+        .into_iter()
+        .chain(world.calls("workspace/write"))
+    {
         let known = payloads.entry(key).or_insert_with(|| payload.clone());
-        assert_eq!(*known, payload, "a tool that knows the key would not write the second report");
+        assert_eq!(
+            *known, payload,
+            "a tool that knows the key would not write the second report"
+        );
     }
     assert_eq!(payloads.len(), 2);
 }
@@ -180,7 +225,13 @@ fn a_fork_begins_where_it_was_asked_to() {
     for turn in (0..=past.head()).map(at) {
         let mut store = past.store();
         let fork = branch("fork");
-        move_head(&mut store, (&past.scenario.run, &past.scenario.main, "test"), turn, Some(&fork)).unwrap();
+        move_head(
+            &mut store,
+            (&past.scenario.run, &past.scenario.main, "test"),
+            turn,
+            Some(&fork),
+        )
+        .unwrap();
         assert_eq!(store.head(&past.scenario.run, &fork).unwrap().unwrap().sequence, turn);
         let there = past.facts(&store, &past.scenario.main, Some(turn));
         assert_eq!(past.facts(&store, &fork, None), there, "turn {turn}");
@@ -207,8 +258,16 @@ fn a_fork_cannot_take_the_name_of_a_branch() {
     let mut store = past.store();
     let main = &past.scenario.main;
     let refused = move_head(&mut store, (&past.scenario.run, main, "test"), at(3), Some(main));
-    assert!(matches!(refused, Err(RunError::Store(StoreError::HeadMoved { .. }))), "{refused:?}");
-    let beyond = move_head(&mut store, (&past.scenario.run, main, "test"), at(past.head() + 1), None);
+    assert!(
+        matches!(refused, Err(RunError::Store(StoreError::HeadMoved { .. }))),
+        "{refused:?}"
+    );
+    let beyond = move_head(
+        &mut store,
+        (&past.scenario.run, main, "test"),
+        at(past.head() + 1),
+        None,
+    );
     assert!(matches!(beyond, Err(RunError::NoTurn { .. })), "{beyond:?}");
     assert!(past.records_of(&store, main) == past.records);
 }
@@ -218,10 +277,16 @@ fn a_run_without_an_answer_waits_and_goes_on_when_there_is_one() {
     let past = Past::new(review(), every(4), World::new(files(), None, Pace::Lazy));
     let store = past.store();
     let waiting = past.scenario.source(&store, &past.scenario.main);
-    let asking = waiting.restore(None, past.scenario.programs.clone(), Snapshots::Use).unwrap().questions();
+    let asking = waiting
+        .restore(None, past.scenario.programs.clone(), Snapshots::Use)
+        .unwrap()
+        .questions();
     assert_eq!(asking.len(), 1, "the question stands open");
     let mut world = World::new(files(), Some("yes"), Pace::Lazy);
     let life = past.scenario.live(store.into_disk(), past.policy, &mut world);
     assert_eq!(life.rest, Some(Rest::Ended { code: 0 }));
-    assert!(life.acknowledged == reviewed(every(4)).records, "waiting for the person left a trace");
+    assert!(
+        life.acknowledged == reviewed(every(4)).records,
+        "waiting for the person left a trace"
+    );
 }

@@ -1,14 +1,19 @@
-//! The review example runs to its end.
+//! The review example runs to its end; its report and its journal as snapshots.
+//!
+//! INVARIANT: a change of what the example does, or of what the journal says of it, shows here.
+//! Read next: `power.rs`.
 
 use duet_journal::store::memory::SimulatedDisk;
 use duet_runtime::run::Rest;
 use duet_runtime::snapshot::SnapshotPolicy;
+use insta::{assert_snapshot, with_settings};
 
 use crate::support::readable::readable;
 use crate::support::scenario::{review};
 
 use crate::support::readable::readable;
 use crate::support::scenario::{NEVER, review};
+use crate::support::scenario::review;
 use crate::support::workspace::files;
 use crate::support::world::{Pace, World};
 
@@ -19,6 +24,24 @@ fn the_review_runs_to_its_end_and_reports() {
     let life = review().live(SimulatedDisk::default(), NEVER, &mut world);
     println!("{}", readable(&life.acknowledged));
     assert_eq!(life.rest, Some(Rest::Ended { code: 0 }));
-    println!("{}", String::from_utf8_lossy(&world.files[".duet/review/accepted.md"]));
-    println!("{} {} {}", world.console, life.acknowledged.len(), life.disk.operations());
+    assert_eq!(
+        world.console,
+        "The report is in .duet/review/accepted.md: accepted by a person.\n"
+    );
+    let report = String::from_utf8_lossy(&world.files[".duet/review/accepted.md"]).into_owned();
+    with_settings!({ snapshot_path => "../journals", prepend_module_to_snapshot => false, omit_expression => true }, {
+        assert_snapshot!("review-report", report);
+        assert_snapshot!("review-journal", readable(&life.acknowledged));
+    });
+}
+
+#[test]
+fn few_findings_are_accepted_without_asking() {
+    let mut files = files();
+    files.remove("docs/old/notes.txt");
+    let mut world = World::new(files, None, Pace::Eager);
+    let life = review().live(SimulatedDisk::default(), SnapshotPolicy::NEVER, &mut world);
+    assert_eq!(life.rest, Some(Rest::Ended { code: 0 }));
+    let report = String::from_utf8_lossy(&world.files[".duet/review/accepted.md"]).into_owned();
+    assert!(report.contains("Verdict: accepted without asking."), "{report}");
 }

@@ -29,21 +29,36 @@ fn run(text: &str, capabilities: &'static [&'static str]) -> (Scenario, Life, Wo
 
 fn facts(scenario: &Scenario, life: Life) -> Vec<String> {
     let store = MemoryStore::open(life.restart()).unwrap();
-    let restored =
-        scenario.source(&store, &scenario.main).restore(None, scenario.programs.clone(), Snapshots::Ignore).unwrap();
-    restored.state().dataspace.facts().iter().map(|(fact, _)| format!("{fact:?}")).collect()
+    let restored = scenario
+        .source(&store, &scenario.main)
+        .restore(None, scenario.programs.clone(), Snapshots::Ignore)
+        .unwrap();
+    restored
+        .state()
+        .dataspace
+        .facts()
+        .iter()
+        .map(|(fact, _)| format!("{fact:?}"))
+        .collect()
 }
 
 /// Every id that the turns gave out, in order.
 fn made(records: &[Record]) -> Vec<Thing> {
     let turns = records.iter().filter_map(turn_of);
-    turns.flat_map(|turn| turn.actions).flat_map(|action| action.claims().makes).collect()
+    turns
+        .flat_map(|turn| turn.actions)
+        .flat_map(|action| action.claims().makes)
+        .collect()
 }
 
 #[test]
 fn turns_are_found_by_their_number_whatever_their_hashes() {
     let scenario = review();
-    let life = scenario.live(SimulatedDisk::default(), every(1), &mut World::new(files(), Some("yes"), Pace::Lazy));
+    let life = scenario.live(
+        SimulatedDisk::default(),
+        every(1),
+        &mut World::new(files(), Some("yes"), Pace::Lazy),
+    );
     let (records, store) = (life.acknowledged.clone(), MemoryStore::open(life.restart()).unwrap());
     let hashes: Vec<String> = records.iter().map(|record| record.hash().to_string()).collect();
     assert!(!hashes.is_sorted(), "the test needs hashes in another order");
@@ -51,7 +66,9 @@ fn turns_are_found_by_their_number_whatever_their_hashes() {
     for record in &records {
         let turn = record.header().sequence;
         let source = scenario.source(&store, &scenario.main);
-        let restored = source.restore(Some(turn), scenario.programs.clone(), Snapshots::Use).unwrap();
+        let restored = source
+            .restore(Some(turn), scenario.programs.clone(), Snapshots::Use)
+            .unwrap();
         let tip = restored.head().unwrap();
         assert_eq!((tip.sequence, tip.hash), (turn, record.hash()));
     }
@@ -77,8 +94,15 @@ fn a_tool_that_runs_before_its_turn_is_durable_is_noticed() {
     let witness = Witness::new(MemoryStore::default(), &scenario.run, &scenario.main);
     let mut world = World::new(files(), None, Pace::Lazy);
     world.meet(witness.ledger());
-    let kind = EffectKind::Tool { name: "workspace/list".to_owned(), payload: IOValue::new(false) };
-    world.perform(vec![Effect { request: RequestId(1), key: String::new(), kind }]);
+    let kind = EffectKind::Tool {
+        name: "workspace/list".to_owned(),
+        payload: IOValue::new(false),
+    };
+    world.perform(vec![Effect {
+        request: RequestId(1),
+        key: String::new(),
+        kind,
+    }]);
 }
 
 #[test]
@@ -87,16 +111,27 @@ fn a_failed_turn_leaves_its_record_and_nothing_else() {
     let (scenario, life, _) = run(text, &[]);
     assert_eq!(life.rest, Some(Rest::Ended { code: 1 }));
     let last = turn_of(life.acknowledged.last().unwrap()).unwrap();
-    let Outcome::Failed { failure } = last.outcome else { panic!("the last turn has not failed") };
+    let Outcome::Failed { failure } = last.outcome else {
+        panic!("the last turn has not failed")
+    };
     let origin = failure.origin.expect("the failure has a place");
     assert_eq!(failure.kind, "wrong-type");
-    assert_eq!(&text[usize::try_from(origin.start).unwrap()..usize::try_from(origin.end).unwrap()], "(car '())");
-    assert!(facts(&scenario, life).is_empty(), "the actor's assertions end with it, and the turn was undone");
+    assert_eq!(
+        &text[usize::try_from(origin.start).unwrap()..usize::try_from(origin.end).unwrap()],
+        "(car '())"
+    );
+    assert!(
+        facts(&scenario, life).is_empty(),
+        "the actor's assertions end with it, and the turn was undone"
+    );
 }
 
 #[test]
 fn a_failed_turn_asks_nothing_of_the_world() {
-    let (_, life, world) = run("(invoke-tool! 'test 'counter/add 1) (log! \"not seen\") (car '())", &["*"]);
+    let (_, life, world) = run(
+        "(invoke-tool! 'test 'counter/add 1) (log! \"not seen\") (car '())",
+        &["*"],
+    );
     assert_eq!(life.rest, Some(Rest::Ended { code: 1 }));
     assert!(world.performed.is_empty(), "{:?}", world.performed);
 }
@@ -151,8 +186,18 @@ fn a_long_run_can_be_opened_and_go_on_with_snapshots() {
     assert_eq!(stepped, 1);
     run.flush(&mut store).expect("the snapshot is whole");
     let head = store.head(&scenario.run, &scenario.main).unwrap().unwrap().sequence;
-    assert!(store.record_at(&scenario.run, &scenario.main, head).unwrap().unwrap().header().snapshot.is_some());
+    assert!(
+        store
+            .record_at(&scenario.run, &scenario.main, head)
+            .unwrap()
+            .unwrap()
+            .header()
+            .snapshot
+            .is_some()
+    );
     let source = scenario.source(&store, &scenario.main);
-    let restored = source.restore(Some(at(head.number())), scenario.programs.clone(), Snapshots::Use).unwrap();
+    let restored = source
+        .restore(Some(at(head.number())), scenario.programs.clone(), Snapshots::Use)
+        .unwrap();
     assert_eq!(restored.head().unwrap().sequence, head);
 }

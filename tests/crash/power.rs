@@ -56,12 +56,21 @@ impl<'a> Course<'a> {
         let mut after = before.clone();
         let life = scenario.live(SimulatedDisk::default(), policy, &mut after);
         assert_eq!(life.rest, Some(Rest::Ended { code: 0 }));
-        Self { scenario, policy, before, after, records: life.acknowledged, operations: life.disk.operations() }
+        Self {
+            scenario,
+            policy,
+            before,
+            after,
+            records: life.acknowledged,
+            operations: life.disk.operations(),
+        }
     }
 
     /// One process on a disk with a fault ahead; it must meet that fault.
     fn cut(&self, bytes: &[u8], plan: FaultPlan, world: &mut World) -> Survivor {
-        let life = self.scenario.live(SimulatedDisk::new(bytes.to_vec(), plan), self.policy, world);
+        let life = self
+            .scenario
+            .live(SimulatedDisk::new(bytes.to_vec(), plan), self.policy, world);
         assert_eq!(life.rest, None, "the disk fails");
         self.survive(life)
     }
@@ -72,7 +81,10 @@ impl<'a> Course<'a> {
         let store = MemoryStore::open(life.restart()).unwrap();
         let found = records(&store, &self.scenario.run, &self.scenario.main);
         assert!(found.starts_with(&acknowledged), "acknowledged turns are lost");
-        Survivor { bytes: store.into_disk().bytes().to_vec(), records: found }
+        Survivor {
+            bytes: store.into_disk().bytes().to_vec(),
+            records: found,
+        }
     }
 
     /// The next process goes on and comes to the end; returns its records and the number of its disk operations.
@@ -80,7 +92,10 @@ impl<'a> Course<'a> {
         let disk = SimulatedDisk::new(survivor.bytes.clone(), FaultPlan::default());
         let life = self.scenario.live(disk, self.policy, world);
         assert_eq!(life.rest, Some(Rest::Ended { code: 0 }));
-        assert!(life.acknowledged.starts_with(&survivor.records), "the run went on from somewhere else");
+        assert!(
+            life.acknowledged.starts_with(&survivor.records),
+            "the run went on from somewhere else"
+        );
         (life.acknowledged, life.disk.operations())
     }
 }
@@ -99,7 +114,10 @@ fn cut_everywhere(course: &Course<'_>, extent: &Extent, judge: impl Fn(&World, &
         for fault in &extent.faults {
             let mut world = course.before.clone();
             let survivor = course.cut(&[], FaultPlan::at(operation, *fault), &mut world);
-            assert!(course.records.starts_with(&survivor.records), "{fault:?} at {operation}: turns nobody took");
+            assert!(
+                course.records.starts_with(&survivor.records),
+                "{fault:?} at {operation}: turns nobody took"
+            );
             let mut again = world.clone();
             let (records, operations) = course.finish(&survivor, &mut again);
             judge(&again, &records);
@@ -127,7 +145,10 @@ fn cut_again(
     cuts.map(|(operation, fault)| {
         let mut world = world.clone();
         let second = course.cut(&survivor.bytes, FaultPlan::at(operation, fault), &mut world);
-        assert!(second.records.starts_with(&survivor.records), "the second crash lost what survived the first");
+        assert!(
+            second.records.starts_with(&survivor.records),
+            "the second crash lost what survived the first"
+        );
         let (records, _) = course.finish(&second, &mut world);
         judge(&world, &records);
     })
@@ -148,7 +169,10 @@ const REVIEW_TOOLS: [&str; 3] = ["workspace/list", "workspace/read", "workspace/
 
 /// What was called, whatever the order: each call once, however often it was repeated.
 fn called(world: &World, tool: &str) -> Vec<String> {
-    let mut payloads: Vec<String> = by_key(world.calls(tool)).values().map(|payload| format!("{payload:?}")).collect();
+    let mut payloads: Vec<String> = by_key(world.calls(tool))
+        .values()
+        .map(|payload| format!("{payload:?}"))
+        .collect();
     payloads.sort();
     payloads
 }
@@ -166,7 +190,11 @@ fn check_review(course: &Course<'_>, world: &World, records: &[Record]) {
         assert!(records == course.records, "resuming left a trace in the journal");
     }
     let said = &course.after.console;
-    assert!(world.console == *said || world.console.is_empty(), "said at most once: {:?}", world.console);
+    assert!(
+        world.console == *said || world.console.is_empty(),
+        "said at most once: {:?}",
+        world.console
+    );
 }
 
 fn cut_the_review(pace: Pace, policy: SnapshotPolicy) {
@@ -175,7 +203,11 @@ fn cut_the_review(pace: Pace, policy: SnapshotPolicy) {
     let cuts = cut_everywhere(&course, &Extent::from_environment(), |world, records| {
         check_review(&course, world, records);
     });
-    println!("{} turns, {} operations, {cuts} cuts", course.records.len() - 1, course.operations);
+    println!(
+        "{} turns, {} operations, {cuts} cuts",
+        course.records.len() - 1,
+        course.operations
+    );
 }
 
 #[test]
@@ -216,10 +248,15 @@ fn check_counting(world: &World) {
     assert_eq!(added.len(), world.added.len(), "added twice: {:?}", world.added);
     let results = String::from_utf8_lossy(&world.files["results"]).into_owned();
     for number in 1..=4 {
-        let (is_done, is_lost) =
-            (results.contains(&format!("({number} done)")), results.contains(&format!("({number} interrupted)")));
+        let (is_done, is_lost) = (
+            results.contains(&format!("({number} done)")),
+            results.contains(&format!("({number} interrupted)")),
+        );
         assert!(is_done || is_lost, "{number}: {results}");
-        assert!(added.contains(&number) || is_lost, "{number} was never added, but {results}");
+        assert!(
+            added.contains(&number) || is_lost,
+            "{number} was never added, but {results}"
+        );
     }
 }
 

@@ -36,6 +36,10 @@ pub(crate) const NEVER: SnapshotPolicy = SnapshotPolicy { turns: u64::MAX, recor
 /// A snapshot is taken after so many turns.
 pub(crate) fn every(turns: u64) -> SnapshotPolicy {
     SnapshotPolicy { turns, ..NEVER }
+    SnapshotPolicy {
+        turns,
+        ..SnapshotPolicy::NEVER
+    }
 }
 
 /// A compiled program that several processes run one after the other; compiling it anew for each would show nothing more.
@@ -103,17 +107,28 @@ pub(crate) fn at(number: u64) -> Sequence {
 }
 
 fn library(words: &str) -> LibraryName {
-    LibraryName { parts: words.split(' ').map(Into::into).collect() }
+    LibraryName {
+        parts: words.split(' ').map(Into::into).collect(),
+    }
 }
 
 impl Scenario {
     /// Compiles a program that finds libraries in `examples/review` and the standard library.
     pub(crate) fn new(name: &str, text: &str, capabilities: &'static [&'static str]) -> Self {
         let libraries = Directory::new("examples/review");
-        let mut resolver = Resolver::new(vec![Box::new(libraries), Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
+        let mut resolver = Resolver::new(vec![
+            Box::new(libraries),
+            Box::new(Embedded::new("stdlib", duet_stdlib::FILES)),
+        ]);
         let default_imports = ["duet base", "duet dataspace"].map(library).to_vec();
         let source = scheme::Source { name, text, default_imports, arguments: Default::default() };
         let source = scheme::Source { name, text, default_imports };
+        let source = scheme::Source {
+            name,
+            text,
+            default_imports,
+            arguments: Default::default(),
+        };
         let compiled = SchemePrograms::compile(&source, &mut resolver);
         let (programs, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{name}: {error:?}"));
         Self {
@@ -123,6 +138,11 @@ impl Scenario {
             run: RunId::new("test").unwrap(),
             main: branch("main"),
         }
+    }
+
+    /// Makes the program answer to another one's description, so that it can replay that one's runs.
+    pub(crate) fn stand_in_for(&self, other: &Self) {
+        self.programs.0.borrow_mut().stand_in_for(other.program.value.clone());
     }
 
     fn genesis(&self) -> Genesis {
@@ -158,12 +178,22 @@ impl Scenario {
         policy: SnapshotPolicy,
     ) -> Result<Run<Shared>, RunError> {
         let programs = self.programs.clone();
-        Run::open(store, (&self.run, branch, "test"), programs, policy, &Recovery::default())
+        Run::open(
+            store,
+            (&self.run, branch, "test"),
+            programs,
+            policy,
+            &Recovery::default(),
+        )
     }
 
     /// Where the records of a branch are.
     pub(crate) fn source<'a>(&'a self, store: &'a dyn Store, branch: &'a BranchName) -> Source<'a> {
-        Source { store, run: &self.run, branch }
+        Source {
+            store,
+            run: &self.run,
+            branch,
+        }
     }
 
     /// One process: opens the disk, starts the run or goes on with it, and drives it until it rests or the disk fails.
@@ -181,13 +211,21 @@ impl Scenario {
     ) -> Life {
         let opened = disk.clone();
         let Ok(store) = MemoryStore::open(disk) else {
-            return Life { rest: None, acknowledged: Vec::new(), disk: begun(opened) };
+            return Life {
+                rest: None,
+                acknowledged: Vec::new(),
+                disk: begun(opened),
+            };
         };
         let mut witness = Witness::new(store, &self.run, branch);
         world.meet(witness.ledger());
         let rest = self.drive(&mut witness, branch, policy, world);
         let acknowledged = witness.ledger().records();
-        Life { rest, acknowledged, disk: witness.into_disk() }
+        Life {
+            rest,
+            acknowledged,
+            disk: witness.into_disk(),
+        }
     }
 
     fn drive(
@@ -197,7 +235,11 @@ impl Scenario {
         policy: SnapshotPolicy,
         world: &mut World,
     ) -> Option<Rest> {
-        let run = if *branch == self.main { self.start_or_open(witness, policy) } else { self.open(witness, branch, policy) };
+        let run = if *branch == self.main {
+            self.start_or_open(witness, policy)
+        } else {
+            self.open(witness, branch, policy)
+        };
         let rest = run.and_then(|mut run| run.drive(witness, world));
         match rest {
             Ok(rest) => {
@@ -232,19 +274,32 @@ impl Life {
 /// The disk on which a log could not even be begun, after the same operations once more.
 fn begun(mut disk: SimulatedDisk) -> SimulatedDisk {
     let header = MemoryStore::default().into_disk();
-    let begun = disk.cut(0).and_then(|()| disk.write(0, header.bytes())).and_then(|()| disk.sync());
+    let begun = disk
+        .cut(0)
+        .and_then(|()| disk.write(0, header.bytes()))
+        .and_then(|()| disk.sync());
     assert!(begun.is_err(), "the log could be begun");
     disk
 }
 
 /// The review example, with what its manifest grants.
 pub(crate) fn review() -> Scenario {
-    let text = std::fs::read_to_string("examples/review/review.scm").unwrap();
-    review_of(&text)
+    review_of(&review_text())
+}
+
+/// The text of its program.
+pub(crate) fn review_text() -> String {
+    std::fs::read_to_string("examples/review/review.scm").unwrap()
 }
 
 /// The review example with another text of its program.
 pub(crate) fn review_of(text: &str) -> Scenario {
-    let capabilities = &["console", "person", "workspace/list", "workspace/read", "workspace/write"];
+    let capabilities = &[
+        "console",
+        "person",
+        "workspace/list",
+        "workspace/read",
+        "workspace/write",
+    ];
     Scenario::new("examples/review/review.scm", text, capabilities)
 }

@@ -61,8 +61,12 @@ impl Ledger {
             panic!("no durable turn up to {head:?} has asked for {effect:?}")
         };
         let is_the_same = *kind == effect.kind
-            || (effect.kind == EffectKind::Withdraw && matches!(kind, EffectKind::Ask { .. } | EffectKind::Read { .. }));
-        assert!(is_the_same, "{effect:?} is performed, but turn {turn} has asked for {kind:?}");
+            || (effect.kind == EffectKind::Withdraw
+                && matches!(kind, EffectKind::Ask { .. } | EffectKind::Read { .. }));
+        assert!(
+            is_the_same,
+            "{effect:?} is performed, but turn {turn} has asked for {kind:?}"
+        );
         *turn
     }
 }
@@ -106,7 +110,11 @@ impl Witness {
 pub(crate) fn records(store: &dyn Store, run: &RunId, branch: &BranchName) -> Vec<Record> {
     let is_there = store.runs().unwrap().contains(run) && store.head(run, branch).unwrap().is_some();
     let all = Sequence::FIRST..Sequence::new(1 << 40).unwrap();
-    if is_there { store.read(run, branch, all).unwrap() } else { Vec::new() }
+    if is_there {
+        store.read(run, branch, all).unwrap()
+    } else {
+        Vec::new()
+    }
 }
 
 impl Store for Witness {
@@ -116,7 +124,9 @@ impl Store for Witness {
 
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
         self.store.append_group(appends)?;
-        appends.iter().for_each(|append| self.ledger.acknowledge(append.records));
+        appends
+            .iter()
+            .for_each(|append| self.ledger.acknowledge(append.records));
         Ok(())
     }
 

@@ -25,14 +25,28 @@ pub(crate) fn files() -> Files {
     let texts = [
         ("README.md", format!("# A tree\n\nIt has {NOTE} notes.\n\n{LICENCE}")),
         ("docs/guide.md", format!("Guide\n\n{LICENCE}\nEnd\n")),
-        ("docs/old/notes.txt", format!("{long}\n{NOTE} throw away\n{NOTE} or keep\n")),
-        ("src/main.rs", format!("{}fn main() {{}}\n{}", note("arguments"), note("errors"))),
-        ("src/parse.rs", format!("{}\n// {long}\n{}{}", note("depth"), note("spans"), note("recovery"))),
+        (
+            "docs/old/notes.txt",
+            format!("{long}\n{NOTE} throw away\n{NOTE} or keep\n"),
+        ),
+        (
+            "src/main.rs",
+            format!("{}fn main() {{}}\n{}", note("arguments"), note("errors")),
+        ),
+        (
+            "src/parse.rs",
+            format!("{}\n// {long}\n{}{}", note("depth"), note("spans"), note("recovery")),
+        ),
         ("src/print.rs", "fn print() {}\n".to_owned()),
-        ("tools/check.sh", format!("#!/bin/sh\n\n{LICENCE}\n# FIX{}\n", "ME quoting")),
+        (
+            "tools/check.sh",
+            format!("#!/bin/sh\n\n{LICENCE}\n# FIX{}\n", "ME quoting"),
+        ),
         ("tools/logo.png", "no source".to_owned()),
     ];
-    let text_files = texts.into_iter().map(|(path, text)| (path.to_owned(), text.into_bytes()));
+    let text_files = texts
+        .into_iter()
+        .map(|(path, text)| (path.to_owned(), text.into_bytes()));
     let binary = ("src/table.c".to_owned(), vec![0xff, 0xfe, 0x00, 0x80]);
     text_files.chain([binary]).collect()
 }

@@ -94,9 +94,7 @@ impl World {
     /// The calls of a tool: key and payload of each, in their order.
     pub(crate) fn calls(&self, tool: &str) -> Vec<(String, IOValue)> {
         let call = |performed: &Performed| match &performed.effect.kind {
-            EffectKind::Tool { name, payload } if name == tool => {
-                Some((performed.effect.key.clone(), payload.clone()))
-            }
+            EffectKind::Tool { name, payload } if name == tool => Some((performed.effect.key.clone(), payload.clone())),
             EffectKind::Tool { .. }
             | EffectKind::Write { .. }
             | EffectKind::Read { .. }
@@ -116,16 +114,31 @@ impl World {
                 let outcome = self.use_tool(name, payload);
                 self.answers.push_back(Input::ToolResult { request, outcome });
             }
-            EffectKind::Write { stream: Stream::Output, bytes } => {
+            EffectKind::Write {
+                stream: Stream::Output,
+                bytes,
+            } => {
                 self.console.push_str(&String::from_utf8_lossy(bytes));
             }
             EffectKind::Ask { .. } => {
-                let said = self.person.iter().map(|text| Input::Answer { request, value: IOValue::new(text.clone()) });
+                let said = self.person.iter().map(|text| Input::Answer {
+                    request,
+                    value: IOValue::new(text.clone()),
+                });
                 self.answers.extend(said);
             }
-            EffectKind::Read { .. } => self.answers.push_back(Input::Chunk { request, bytes: Vec::new() }),
-            EffectKind::Withdraw => self.answers.retain(|answer| !matches!(answer, Input::Answer { request: asked, .. } if *asked == request)),
-            EffectKind::Write { stream: Stream::Error, .. } | EffectKind::Log { .. } | EffectKind::Progress { .. } => {}
+            EffectKind::Read { .. } => self.answers.push_back(Input::Chunk {
+                request,
+                bytes: Vec::new(),
+            }),
+            EffectKind::Withdraw => self
+                .answers
+                .retain(|answer| !matches!(answer, Input::Answer { request: asked, .. } if *asked == request)),
+            EffectKind::Write {
+                stream: Stream::Error, ..
+            }
+            | EffectKind::Log { .. }
+            | EffectKind::Progress { .. } => {}
         }
         self.performed.push(Performed { turn, effect });
     }
@@ -153,7 +166,10 @@ impl World {
         let entry = |(path, size_bytes): (&str, Option<usize>)| {
             dictionary([
                 ("path", IOValue::new(path.to_owned())),
-                ("kind", IOValue::symbol(if size_bytes.is_some() { "file" } else { "directory" })),
+                (
+                    "kind",
+                    IOValue::symbol(if size_bytes.is_some() { "file" } else { "directory" }),
+                ),
                 ("size_bytes", integer(size_bytes.unwrap_or(0) as u64)),
             ])
         };
@@ -167,13 +183,19 @@ impl World {
             return Err(Kind::NotFound.with(format!("there is no `{path}` in the workspace"), details));
         };
         let size_bytes = integer(found.len() as u64);
-        let fields = [("content", content(found.clone(), false).0), ("size_bytes", size_bytes), ("next", IOValue::new(false))];
+        let fields = [
+            ("content", content(found.clone(), false).0),
+            ("size_bytes", size_bytes),
+            ("next", IOValue::new(false)),
+        ];
         Ok(dictionary(fields))
     }
 
     fn write(&mut self, payload: &IOValue) -> Outcome {
         let path = text_field(payload, "path");
-        let new = field(payload, "content").and_then(|value| bytes(&value)).unwrap_or_default();
+        let new = field(payload, "content")
+            .and_then(|value| bytes(&value))
+            .unwrap_or_default();
         let previous = self.files.insert(path, new.clone());
         let is_changed = previous.as_ref() != Some(&new);
         let previous = previous.map_or_else(|| IOValue::new(false), |bytes| content(bytes, false).0);
@@ -190,7 +212,9 @@ fn field(payload: &IOValue, name: &'static str) -> Option<IOValue> {
 }
 
 fn text_field(payload: &IOValue, name: &'static str) -> String {
-    field(payload, name).and_then(|value| string(&value)).unwrap_or_default()
+    field(payload, name)
+        .and_then(|value| string(&value))
+        .unwrap_or_default()
 }
 
 impl Drivers for World {
