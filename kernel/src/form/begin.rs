@@ -7,6 +7,10 @@ use crate::syntax::Syntax;
 
 pub(super) fn expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
     let parts = unit.parts(form)?;
+    if parts.len() == 1 {
+        // An empty sequence has no value; only among definitions does it mean something.
+        return Err(unit.malformed(form));
+    }
     Ok(unit.sequence(&parts[1..], form))
 }
 
