@@ -296,7 +296,7 @@ impl Cold<'_> {
                 argument: 0,
                 expected: "a vector",
             }
-        } else if !index.is_fixnum() {
+        } else if !index.is_fixnum() && !self.heap.is_kind(index, Kind::Bignum) {
             Failure::WrongType {
                 argument: 1,
                 expected: "an exact integer",
