@@ -22,6 +22,5 @@ mod crash {
     mod course;
     mod defects;
     mod power;
-    mod course;
     mod replay;
 }

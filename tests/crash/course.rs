@@ -9,10 +9,6 @@ use duet_runtime::snapshot::SnapshotPolicy;
 use insta::{assert_snapshot, with_settings};
 
 use crate::support::readable::readable;
-use crate::support::scenario::{review};
-
-use crate::support::readable::readable;
-use crate::support::scenario::{NEVER, review};
 use crate::support::scenario::review;
 use crate::support::workspace::files;
 use crate::support::world::{Pace, World};
@@ -21,8 +17,6 @@ use crate::support::world::{Pace, World};
 fn the_review_runs_to_its_end_and_reports() {
     let mut world = World::new(files(), Some("yes"), Pace::Lazy);
     let life = review().live(SimulatedDisk::default(), SnapshotPolicy::NEVER, &mut world);
-    let life = review().live(SimulatedDisk::default(), NEVER, &mut world);
-    println!("{}", readable(&life.acknowledged));
     assert_eq!(life.rest, Some(Rest::Ended { code: 0 }));
     assert_eq!(
         world.console,

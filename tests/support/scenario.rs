@@ -9,7 +9,6 @@ use std::rc::Rc;
 
 use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
 use duet_journal::{Blob, BranchName, Record, RunId, Sequence, Store, StoreError};
-use duet_journal::{Blob, BranchName, Record, RunId, Sequence, Store};
 use duet_kernel::expander::LibraryName;
 use duet_modules::resolver::Resolver;
 use duet_modules::source::{Directory, Embedded};
@@ -29,13 +28,6 @@ use super::world::World;
 
 /// A snapshot is taken after so many turns.
 pub(crate) fn every(turns: u64) -> SnapshotPolicy {
-    SnapshotPolicy { turns, ..SnapshotPolicy::NEVER }
-/// No snapshot is ever taken.
-pub(crate) const NEVER: SnapshotPolicy = SnapshotPolicy { turns: u64::MAX, record_bytes: u64::MAX };
-
-/// A snapshot is taken after so many turns.
-pub(crate) fn every(turns: u64) -> SnapshotPolicy {
-    SnapshotPolicy { turns, ..NEVER }
     SnapshotPolicy {
         turns,
         ..SnapshotPolicy::NEVER
@@ -121,8 +113,6 @@ impl Scenario {
             Box::new(Embedded::new("stdlib", duet_stdlib::FILES)),
         ]);
         let default_imports = ["duet base", "duet dataspace"].map(library).to_vec();
-        let source = scheme::Source { name, text, default_imports, arguments: Default::default() };
-        let source = scheme::Source { name, text, default_imports };
         let source = scheme::Source {
             name,
             text,
@@ -248,8 +238,6 @@ impl Scenario {
             }
             Err(RunError::Store(StoreError::Io { .. })) => None,
             Err(error) => panic!("that is not the disk: {error:?}"),
-            Err(RunError::Store(_)) if witness.store().disk().is_down() => None,
-            Err(error) => panic!("the disk has not failed: {error:?}"),
         }
     }
 }

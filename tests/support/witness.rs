@@ -95,11 +95,6 @@ impl Witness {
         self.ledger.clone()
     }
 
-    /// The store below.
-    pub(crate) fn store(&self) -> &MemoryStore {
-        &self.store
-    }
-
     /// Gives the disk away.
     pub(crate) fn into_disk(self) -> SimulatedDisk {
         self.store.into_disk()

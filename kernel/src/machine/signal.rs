@@ -14,8 +14,7 @@ use crate::value::{Immediate, Value};
 
 use super::control::chain_points;
 use super::execute::{Cold, Flow};
-use super::{Hot, Outcome, resumption_point};
-use super::{Hot, Instance, Machine, Outcome};
+use super::{Hot, Instance, Machine, Outcome, resumption_point};
 
 /// The library that defines the procedures the machine calls.
 pub(super) const CONTROL_LIBRARY: &str = "(duet internal control)";
@@ -65,18 +64,6 @@ pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<Backtra
     if !heap.is_kind(points, Kind::Frames) {
         return Vec::new();
     }
-    (0..heap.object_length(points))
-        .map(|index| heap.field(points, index))
-        .filter(|point| point.is_immediate(Immediate::Return))
-        .filter_map(|point| {
-            let position = call_position(code, point)?;
-            let procedure = code.block_at(position)?.name.clone();
-            Some(BacktraceEntry {
-                procedure,
-                span: code.span_at(position),
-            })
-        })
-        .collect()
     let points = (0..heap.object_length(points)).map(|index| heap.field(points, index));
     points.filter_map(|point| entry(code, point)).collect()
 }
@@ -85,7 +72,7 @@ fn entry(code: &CodeSpace, point: Value) -> Option<BacktraceEntry> {
     if !point.is_immediate(Immediate::Return) {
         return None;
     }
-    let position = point.payload().checked_sub(1)?;
+    let position = call_position(code, point)?;
     let procedure = code.block_at(position)?.name.clone();
     Some(BacktraceEntry {
         procedure,

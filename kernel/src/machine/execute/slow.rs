@@ -382,29 +382,6 @@ fn written_call(hot: Hot, instruction: Instruction) -> WrittenCall {
         operands,
         second: 1,
         operation,
-    fn arithmetic(
-        &mut self,
-        operation: fn(&Number, &Number) -> Result<Number, NumberError>,
-        left: Value,
-        right: Value,
-    ) -> Result<Value, Failure> {
-        let expected = "a number";
-        let a = self
-            .heap
-            .as_number(left)
-            .ok_or(Failure::WrongType { argument: 0, expected })?;
-        let b = self
-            .heap
-            .as_number(right)
-            .ok_or(Failure::WrongType { argument: 1, expected })?;
-        let result = operation(&a, &b).map_err(|error| match error {
-            NumberError::NotInteger => Failure::WrongType {
-                argument: usize::from(a.is_integer()),
-                expected: "an integer",
-            },
-            error => Failure::Arithmetic(error),
-        })?;
-        Ok(self.heap.number(&result)?)
     }
 }
 
