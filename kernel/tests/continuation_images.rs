@@ -266,7 +266,7 @@ fn travel<'a>(
 }
 
 fn steps() -> impl Strategy<Value = Vec<(u64, Vehicle)>> {
-    let slice = prop_oneof![1u64..20, 1u64..300, 1u64..3000, 1u64..20_000];
+    let slice = prop_oneof![4 => 1u64..12, 3 => 1u64..60, 2 => 1u64..300, 1 => 1u64..6000];
     let vehicle = prop_oneof![
         4 => Just(Vehicle::Graph),
         4 => Just(Vehicle::Heap),
