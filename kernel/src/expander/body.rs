@@ -246,6 +246,17 @@ impl UnitExpander<'_> {
         Ok(Target::Local(self.bind_local(identifier)))
     }
 
+    /// Binds the identifier that names a record type. A repeated definition at top level has a global of its own, so that the procedures of an
+    /// earlier one keep their type.
+    pub(crate) fn define_type(&mut self, context: &mut Context, form: Syntax, name: Syntax) -> Result<Target, Failure> {
+        let identifier = self.defined_identifier(context, form, name)?;
+        if context.is_top_level && self.global_here(identifier).is_some() {
+            let global_name = self.fresh_global_name(&self.name_of(identifier));
+            return Ok(Target::Global(self.bind_global_name(identifier, &global_name)));
+        }
+        self.define_variable(context, form, name)
+    }
+
     /// Binds the identifier that a definition names, as a keyword.
     pub(crate) fn define_keyword(
         &mut self,
@@ -294,13 +305,7 @@ impl UnitExpander<'_> {
 
     /// The global that a definition at top level names. One that a macro introduced gets a name of its own.
     fn bind_global(&mut self, identifier: Identifier) -> u32 {
-        let store = &self.session.syntax;
-        if let Some(Binding::Global(global)) =
-            store
-                .bindings
-                .bound_in(&store.sets, identifier.symbol, identifier.scopes)
-            && self.session.globals[global as usize].library == self.module.name
-        {
+        if let Some(global) = self.global_here(identifier) {
             return global;
         }
         let plain = self.name_of(identifier);
@@ -310,8 +315,26 @@ impl UnitExpander<'_> {
         } else {
             self.fresh_global_name(&plain)
         };
+        self.bind_global_name(identifier, &name)
+    }
+
+    /// The global of this module that the identifier names already.
+    fn global_here(&self, identifier: Identifier) -> Option<u32> {
+        let store = &self.session.syntax;
+        let bound = store
+            .bindings
+            .bound_in(&store.sets, identifier.symbol, identifier.scopes);
+        match bound {
+            Some(Binding::Global(global)) if self.session.globals[global as usize].library == self.module.name => {
+                Some(global)
+            }
+            Some(_) | None => None,
+        }
+    }
+
+    fn bind_global_name(&mut self, identifier: Identifier, name: &Name) -> u32 {
         let module = self.module.name.clone();
-        let global = self.session.global(&module, &name);
+        let global = self.session.global(&module, name);
         self.session.syntax.bind(identifier, Binding::Global(global));
         global
     }

@@ -37,7 +37,7 @@ pub(super) fn define_record_type(
     let names = unit.session.syntax.make_list(&names, None, form);
     let arguments = vec![unit.constant(type_name), unit.constant(names)];
     let descriptor = unit.primitive_call("%make-record-type", arguments, form);
-    let type_target = unit.define_variable(context, form, type_name)?;
+    let type_target = unit.define_type(context, form, type_name)?;
     context.define(type_target, Value::Ready(descriptor), form);
     define_constructor(unit, context, (form, constructor), (type_target, &fields))?;
     if unit.session.syntax.identifier(predicate).is_some() {

@@ -4,8 +4,8 @@
 "\a\b\t\n\r\x41;\x3bb;"                              ; => "\a\b\t\n\rAλ"
 "one \
    line"                                             ; => "one line"
-"one   \   
-   \  two"                                           ; raises: syntax
+(read (open-input-string "\"one \\  \t\n \t two\""))   ; => "one two"
+(read (open-input-string "\"one \\  two\""))            ; raises: read-error
 (string-length "a
 b")                                                  ; => 3
 (string? "a")                                        ; => #t
