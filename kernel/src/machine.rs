@@ -33,7 +33,7 @@ const SLACK_WORDS: usize = 70 * 1024;
 /// How far the pseudo frames of interrupts and conditions reach beyond the part of the stack in use.
 const OVERRUN_WORDS: usize = 8;
 /// By how much the part of the stack in use grows at a time, in words.
-const STACK_STEP_WORDS: usize = 1024;
+const STACK_STEP_WORDS: usize = 256;
 /// The most arguments a call may pass.
 pub const ARGUMENTS_MAX: usize = 32 * 1024;
 
@@ -84,6 +84,8 @@ pub struct Machine {
     /// One past the instruction at which the machine last stopped; for backtraces only.
     stopped_at: u32,
     state: State,
+    /// Whether nothing was written to the stack since it was cleared.
+    is_clean: bool,
 }
 
 impl Default for Machine {
@@ -103,6 +105,7 @@ impl Machine {
             argument_count: 0,
             stopped_at: 0,
             state: State::Idle,
+            is_clean: true,
         };
         machine.stack[0] = underflow_point();
         machine
@@ -116,6 +119,7 @@ impl Machine {
         assert!(arguments.len() <= ARGUMENTS_MAX, "the caller bounds the arguments");
         self.clear(instance);
         self.ensure_room(1 + arguments.len());
+        self.is_clean = false;
         self.stack[self.base] = procedure;
         self.stack[self.base + 1..=self.base + arguments.len()].copy_from_slice(arguments);
         self.state = State::Entering(arguments.len());
@@ -124,8 +128,11 @@ impl Machine {
     /// Drops whatever computation is on the stack.
     pub fn clear(&mut self, instance: &mut Instance) {
         // Later frames must not find words of another instance, or of a turn that was undone, in registers they do not write.
-        self.stack[..self.soft_limit + OVERRUN_WORDS].fill(Value::ZERO);
-        self.soft_limit = STACK_STEP_WORDS;
+        if !self.is_clean {
+            self.stack[..self.soft_limit + OVERRUN_WORDS].fill(Value::ZERO);
+            self.soft_limit = STACK_STEP_WORDS;
+            self.is_clean = true;
+        }
         self.empty_stack();
         self.remaining = 0;
         self.state = State::Idle;
@@ -147,6 +154,7 @@ impl Machine {
     /// # Panics
     /// If there is no computation to run, or a request or interrupt has not been answered.
     pub fn run(&mut self, instance: &mut Instance, code: &CodeSpace, fuel: &mut u64) -> Result<Outcome, HeapFull> {
+        self.is_clean = false;
         instance.link(code)?;
         let start = match self.state {
             State::Entering(count) => Start::Call(count),
@@ -167,6 +175,7 @@ impl Machine {
         }
         assert!(self.state == State::Waiting, "the machine waits for nothing");
         // Register 0 of the waiting frame is free: a primitive that returns its argument is called in it.
+        self.is_clean = false;
         self.stack[self.base] = builtin::returner();
         self.stack[self.base + 1] = value;
         self.state = State::Entering(1);
@@ -180,6 +189,7 @@ impl Machine {
         self.await_interrupted(code);
         assert!(self.state == State::Waiting, "the machine waits for nothing");
         let signal = signal::signal_procedure(&instance.heap, code).or_else(|| code.primitive("%uncaught"));
+        self.is_clean = false;
         self.stack[self.base] = signal.unwrap_or(Value::FALSE);
         self.stack[self.base + 1] = condition;
         self.state = State::Entering(1);

@@ -548,6 +548,8 @@ fn the_built_in_tools_describe_themselves() {
         })
         .collect();
     let expected = [
+        "clock/jiffy  pure idempotent",
+        "clock/second  pure idempotent",
         "process/run arguments [directory] [input] [environment] [timeout_ms] [output_limit_bytes] irreversible once",
         "workspace/list [path] [recursive] [all] [limit] pure idempotent",
         "workspace/read path [offset] [length] pure idempotent",

@@ -352,21 +352,14 @@ impl Cold<'_> {
 
     /// The return points of the frames from the running one outwards.
     fn points(&self, hot: Hot) -> Vec<Value> {
-        let mut base = hot.base_index();
+        let base = hot.base_index();
         // At the entry of a procedure the caller's frame is told by its return point.
         let is_entry = base > 1 && self.machine.stack[base - 1].payload() as usize == hot.pc;
         let mut points = Vec::new();
         if hot.pc > 0 && !is_entry {
             points.push(resumption_point(hot.pc - 1, self.frame_size(hot)));
         }
-        while base > 1 && points.len() < BACKTRACE_MAX {
-            let point = self.machine.stack[base - 1];
-            points.push(point);
-            base -= point.detail() as usize;
-        }
-        chain_points(self.heap, self.machine.remaining, BACKTRACE_MAX, &mut points);
-        let mut points = vec![Value::immediate(Immediate::Return, hot.pc as u32, 0)];
-        self.machine.points_below(self.heap, hot.base_index(), &mut points);
+        self.machine.points_below(self.heap, base, &mut points);
         points
     }
 }
