@@ -17,7 +17,8 @@
       (k z)))
 
 (define (main)
-  (let ((answer (ctak 18 12 6)))
+  (let ((answer (let repeat ((rounds 8) (answer #f))
+                  (if (= rounds 0) answer (repeat (- rounds 1) (ctak 18 12 6))))))
     (if (= answer 7)
         (display "ctak ok")
         (error "ctak is wrong" answer)))

@@ -1,6 +1,8 @@
 ;; Pairs, symbols and higher-order procedures: symbolic derivatives.
 (import (scheme base) (scheme write))
 
+(define (third list) (car (cddr list)))
+
 (define (derivative form)
   (cond ((not (pair? form)) (if (eq? form 'x) 1 0))
         ((eq? (car form) '+) (cons '+ (map derivative (cdr form))))
@@ -11,8 +13,8 @@
                (cons '+ (map (lambda (factor) (list '/ (derivative factor) factor)) (cdr form)))))
         ((eq? (car form) '/)
          (list '-
-               (list '/ (derivative (cadr form)) (caddr form))
-               (list '/ (cadr form) (list '* (caddr form) (caddr form) (derivative (caddr form))))))
+               (list '/ (derivative (cadr form)) (third form))
+               (list '/ (cadr form) (list '* (third form) (third form) (derivative (third form))))))
         (else (error "no derivative for" form))))
 
 (define expected
