@@ -1,7 +1,7 @@
 //! One actor's turn while it runs: who is next, what they are told, what they do.
 //!
 //! Owns the order inside a turn and the operations that a program has. INVARIANT: whatever a program does to the run, it does through
-//! [`Activation::perform`], so the list of actions is complete; fibers run one at a time, each until it parks or ends.
+//! `Activation::perform`, so the list of actions is complete; fibers run one at a time, each until it parks or ends.
 //! It neither judges nor commits; `turn.rs` does.
 //! Read next: `activation/deliver.rs`, `activation/operation.rs`, then `turn.rs`.
 

@@ -1,6 +1,6 @@
 //! The turn, whole: event batch → instance runs → actions → gate → commit record → dataspace and queues → (durable) → effects.
 //!
-//! [`Run::take_turn`] is that line; each step is one call, and each call's body is in this file.
+//! `Run::take_turn` is that line; each step is one call, and each call's body is in this file.
 //! INVARIANT: until `adopt`, nothing but the draft and the actor's own body has changed, and the body can go back; from then on the state,
 //! the body and the chain of records agree. Effects wait until `run.rs` has been told that the record is durable.
 //! It does not choose the next batch and does not write to stores; `run.rs` does.
