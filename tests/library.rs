@@ -1,7 +1,7 @@
 //! The standard library: every library loads, and its procedures do what the reports say.
 //!
 //! Owns a session over the embedded sources, without a runtime.
-//! INVARIANT: what the runtime must supply is listed here by name; a library that needs anything else does not load.
+//! INVARIANT: a library that needs more than the kernel's primitives and the runtime's host procedures does not load.
 //! The console is played: it gives a fixed text and keeps what is written.
 //! Read next: `scripts.rs`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -15,41 +15,11 @@ use duet_kernel::datum::Name;
 use duet_kernel::expander::{Expander, Expansion, LibraryName, PrimitiveSignature};
 use duet_kernel::heap::Limits;
 use duet_kernel::machine::{Instance, Machine, Outcome};
-use duet_kernel::primitive::{Body, Primitive};
 use duet_kernel::printer::write_limited;
 use duet_kernel::value::Value;
 use duet_modules::resolver::Resolver;
 use duet_modules::source::Embedded;
-
-/// What the standard library expects from the runtime: procedures that concern the world or the dataspace.
-const SUPPLIED: &[&str] = &[
-    "%await",
-    "%exit",
-    "%console-read",
-    "%console-write",
-    "assert!",
-    "command-line",
-    "current-actor",
-    "current-facet",
-    "current-jiffy",
-    "current-second",
-    "generate-request-id!",
-    "invoke-tool!",
-    "jiffies-per-second",
-    "log!",
-    "message!",
-    "on-stop",
-    "progress!",
-    "retract!",
-    "send!",
-    "spawn",
-    "spawn-facet!",
-    "stop-facet!",
-    "unwatch",
-    "update!",
-    "watch",
-    "yield",
-];
+use duet_runtime::scheme::host;
 
 struct Session {
     machine: Machine,
@@ -64,18 +34,7 @@ struct Session {
 
 impl Session {
     fn new() -> Self {
-        let supplied: Vec<Primitive> = SUPPLIED
-            .iter()
-            .map(|name| Primitive {
-                name,
-                parameters: "argument …",
-                least: 0,
-                most: None,
-                documentation: "Supplied by the runtime.",
-                body: Body::Host,
-            })
-            .collect();
-        let code = CodeSpace::new(&supplied);
+        let code = CodeSpace::new(&host::primitives());
         let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
             name: Name::from(primitive.name),
             minimum: primitive.least.into(),

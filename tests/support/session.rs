@@ -10,11 +10,11 @@ use duet_kernel::expander::{Expander, LibraryName, PrimitiveSignature};
 use duet_kernel::heap::kind::condition;
 use duet_kernel::heap::{Kind, Limits};
 use duet_kernel::machine::{Instance, Machine, Outcome};
-use duet_kernel::primitive::{Body, Primitive};
 use duet_kernel::printer::{Style, print};
 use duet_kernel::value::Value;
 use duet_modules::resolver::Resolver;
 use duet_modules::source::Embedded;
+use duet_runtime::scheme::host;
 
 use super::script::{Evaluate, Raised};
 
@@ -33,7 +33,7 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn new() -> Session {
-        let code = CodeSpace::new(&host_primitives());
+        let code = CodeSpace::new(&host::primitives());
         let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
             name: Name::from(primitive.name),
             minimum: primitive.least.into(),
@@ -141,47 +141,3 @@ fn host_error(error: &dyn std::fmt::Display) -> Raised {
         message: error.to_string(),
     }
 }
-
-/// The host procedures that the standard library mentions; calling one ends the script.
-fn host_primitives() -> Vec<Primitive> {
-    HOST_NAMES
-        .iter()
-        .map(|name| Primitive {
-            name,
-            parameters: "",
-            least: 0,
-            most: None,
-            documentation: "",
-            body: Body::Host,
-        })
-        .collect()
-}
-
-const HOST_NAMES: &[&str] = &[
-    "%await",
-    "%exit",
-    "%console-read",
-    "%console-write",
-    "assert!",
-    "command-line",
-    "current-actor",
-    "current-facet",
-    "current-jiffy",
-    "current-second",
-    "generate-request-id!",
-    "invoke-tool!",
-    "jiffies-per-second",
-    "log!",
-    "message!",
-    "on-stop",
-    "progress!",
-    "retract!",
-    "send!",
-    "spawn",
-    "spawn-facet!",
-    "stop-facet!",
-    "unwatch",
-    "update!",
-    "watch",
-    "yield",
-];

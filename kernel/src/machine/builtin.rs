@@ -2,7 +2,6 @@
 //!
 //! INVARIANT: it is loaded first, so its positions are the same in every code space; frames of suspended computations may return into it.
 
-use crate::compiler::Primitives;
 use crate::datum::Name;
 use crate::instruction::{Instruction, Opcode};
 use crate::primitive::ControlBlock;
@@ -97,14 +96,4 @@ fn call_with_values() -> Vec<Instruction> {
         Instruction::daw(Opcode::Call, 0, 3, 0),
         Instruction::abc(Opcode::CallWithResults, 2, 3, 0),
     ]
-}
-
-/// A table of no primitives beyond the kernel's, for tools that compile without a host.
-pub struct KernelPrimitives;
-
-impl Primitives for KernelPrimitives {
-    fn kind(&self, name: &str) -> Option<crate::compiler::PrimitiveKind> {
-        let primitive = crate::primitive::all().find(|primitive| primitive.name == name)?;
-        Some(primitive.kind())
-    }
 }
