@@ -94,23 +94,50 @@ impl Compiler<'_> {
 
     /// Puts the truth of a tested call where `context` wants it.
     pub(super) fn truth(&mut self, emitter: &mut Emitter, id: CoreId, context: Context) -> Result<(), CompileError> {
-        let otherwise = emitter.new_label();
+        self.true_or(emitter, id, context, |compiler, emitter| {
+            compiler.boolean(emitter, Value::FALSE, context)
+        })
+    }
+
+    /// `(or first second)` whose first part is a boolean: tests it and never needs its value.
+    pub(super) fn boolean_disjunction(
+        &mut self,
+        emitter: &mut Emitter,
+        first: CoreId,
+        second: CoreId,
+        context: Context,
+    ) -> Result<(), CompileError> {
+        self.true_or(emitter, first, context, |compiler, emitter| {
+            compiler.expression(emitter, second, context)
+        })
+    }
+
+    /// Tests a predicate's call: gives `#t` to `context` if it holds, and does `otherwise` if not.
+    fn true_or(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        context: Context,
+        otherwise: impl FnOnce(&mut Self, &mut Emitter) -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
+        let is_false = emitter.new_label();
         let done = emitter.new_label();
-        self.call_test(emitter, id, otherwise, false)?;
-        self.effectful(emitter, context, |_, emitter, target| {
-            emit_immediate(emitter, Value::TRUE, target);
-            Ok(())
-        })?;
+        self.call_test(emitter, id, is_false, false)?;
+        self.boolean(emitter, Value::TRUE, context)?;
         if context != Context::Tail {
             emitter.jump(Opcode::Jump, 0, done);
         }
-        emitter.place(otherwise);
-        self.effectful(emitter, context, |_, emitter, target| {
-            emit_immediate(emitter, Value::FALSE, target);
-            Ok(())
-        })?;
+        emitter.place(is_false);
+        otherwise(self, emitter)?;
         emitter.place(done);
         Ok(())
+    }
+
+    fn boolean(&mut self, emitter: &mut Emitter, truth: Value, context: Context) -> Result<(), CompileError> {
+        self.effectful(emitter, context, |_, emitter, target| {
+            emit_immediate(emitter, truth, target);
+            Ok(())
+        })
     }
 
     /// Emits code that jumps to `target` if the truth of `id` is `sense`, and falls through otherwise.
@@ -240,30 +267,6 @@ impl Compiler<'_> {
             return false;
         };
         matches!(self.node(*procedure), Core::Primitive(name) if self.is_test(name, arguments))
-    }
-
-    /// `(or first second)` whose first part is a boolean: tests it and never needs its value.
-    pub(super) fn boolean_disjunction(
-        &mut self,
-        emitter: &mut Emitter,
-        first: CoreId,
-        second: CoreId,
-        context: Context,
-    ) -> Result<(), CompileError> {
-        let otherwise = emitter.new_label();
-        let done = emitter.new_label();
-        self.test(emitter, first, otherwise, false)?;
-        self.effectful(emitter, context, |_, emitter, target| {
-            emit_immediate(emitter, Value::TRUE, target);
-            Ok(())
-        })?;
-        if context != Context::Tail {
-            emitter.jump(Opcode::Jump, 0, done);
-        }
-        emitter.place(otherwise);
-        self.expression(emitter, second, context)?;
-        emitter.place(done);
-        Ok(())
     }
 
     fn test_disjunction(
