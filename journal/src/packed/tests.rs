@@ -248,7 +248,8 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = byte;
         let ours = PackedValue::from_bytes(bytes.clone());
-        let theirs = read_iovalue_packed(&bytes, true).ok();
+        // The crate writes annotations that it has read back out; canonical form has none, so it is asked to leave them out.
+        let theirs = read_iovalue_packed(&bytes, false).ok();
         let theirs = theirs.filter(|value| PackedWriter::encode_iovalue(value).unwrap() == bytes);
         match ours {
             Ok(packed) => prop_assert_eq!(PackedWriter::encode_iovalue(&packed.to_value()).unwrap(), bytes),
