@@ -1,7 +1,8 @@
 //! Canonical packed Preserves, read and written with care.
 //!
 //! Owns [`PackedValue`], the limits and the errors; `packed/scan.rs` reads bytes, `packed/value.rs` converts to and from
-//! `IOValue`, `packed/build.rs` writes a value part by part, `packed/write.rs` the pieces of which all bytes are put together.
+//! `IOValue`, `packed/view.rs` looks into checked bytes, `packed/build.rs` writes a value part by part, `packed/write.rs` the pieces of which
+//! all bytes are put together.
 //! INVARIANT: the bytes of a [`PackedValue`] are exactly one value in canonical form, within the limits.
 //!
 //! The `preserves` crate accepts other forms, misreads integers from −2¹²⁸ to −2¹²⁷ − 1 and overflows the stack on deep
@@ -17,10 +18,12 @@ use preserves::IOValue;
 mod build;
 mod scan;
 mod value;
+mod view;
 pub(crate) mod write;
 
 pub use build::PackedWriter;
 pub(crate) use scan::{Compound, Scanner, Token};
+pub use view::{Class, Parts, View};
 
 /// The greatest depth of a value: a value inside 512 others is refused.
 pub const MAX_DEPTH: usize = 512;

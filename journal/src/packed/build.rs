@@ -8,7 +8,7 @@
 use preserves::IOValue;
 
 use super::write::{atom, open_record, tag, unsigned};
-use super::{MAX_DEPTH, MAX_VALUE_BYTES, PackedError, PackedFault, value};
+use super::{MAX_DEPTH, MAX_VALUE_BYTES, PackedError, PackedFault, PackedValue, check, value};
 
 /// Writes canonical bytes. The first fault is kept and reported at the end.
 #[derive(Debug, Default)]
@@ -65,6 +65,22 @@ impl PackedWriter {
         if self.fault.is_none() {
             self.fault = value::encode(&mut self.out, value, self.depth).err();
         }
+    }
+
+    /// Writes a value that is packed already.
+    pub fn packed(&mut self, value: &PackedValue) {
+        self.begin();
+        let bytes = value.as_bytes();
+        // A compound takes two bytes at least, so short bytes cannot be deep, and need no look.
+        let room = MAX_DEPTH.saturating_sub(self.depth);
+        if self.fault.is_none() && bytes.len() / 2 > room {
+            let start = self.out.len();
+            self.fault = check(bytes, room).err().map(|error| PackedError {
+                offset_bytes: start + error.offset_bytes,
+                ..error
+            });
+        }
+        self.out.extend_from_slice(bytes);
     }
 
     /// Returns the bytes.

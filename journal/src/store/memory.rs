@@ -131,8 +131,8 @@ impl MemoryStore {
         mut records: impl Iterator<Item = &'a Record>,
     ) -> Result<(), StoreError> {
         let start = self.disk.bytes().len();
-        let frame = frame.finish(self.last);
-        let written = self.disk.write(start, &frame).and_then(|()| self.disk.sync());
+        let (bytes, frame) = frame.finish(self.last, start);
+        let written = self.disk.write(start, &bytes).and_then(|()| self.disk.sync());
         if let Err(source) = written {
             self.in_doubt = true;
             return Err(StoreError::Io {
@@ -140,7 +140,6 @@ impl MemoryStore {
                 source,
             });
         }
-        let frame = log::frame_at(self.disk.bytes(), start).expect("the frame has just been written");
         for entry in log::entries(self.disk.bytes(), &frame)? {
             match entry {
                 Entry::Record { bytes } => {
@@ -246,11 +245,7 @@ impl Store for MemoryStore {
     }
 
     fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
-        let place = self
-            .index
-            .records
-            .get(hash)
-            .ok_or(StoreError::NoSuchRecord { hash: *hash })?;
+        let place = self.index.place(hash)?;
         super::checked_record(*hash, self.bytes(&place.bytes))
     }
 

@@ -17,14 +17,19 @@ use crate::store::{Head, StoreError};
 /// Where a record is, and the way to its ancestors.
 pub(super) struct Place {
     pub(super) bytes: Range<usize>,
+    hash: RecordHash,
     sequence: Sequence,
-    pub(super) parent: Option<RecordHash>,
+    parent: Option<PlaceId>,
     /// A remoter ancestor, so placed that every ancestor is a logarithmic number of steps away; the record itself if it
     /// has no parent.
     ///
     /// Source: Myers, "An applicative random-access stack" (1983).
-    jump: RecordHash,
+    jump: PlaceId,
 }
+
+/// The position of a place among all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PlaceId(usize);
 
 /// A run.
 #[derive(Default)]
@@ -47,7 +52,9 @@ impl Run {
 #[derive(Default)]
 pub(super) struct Index {
     pub(super) runs: BTreeMap<RunId, Run>,
-    pub(super) records: BTreeMap<RecordHash, Place>,
+    records: BTreeMap<RecordHash, PlaceId>,
+    /// The records in the order of their coming.
+    places: Vec<Place>,
     pub(super) blobs: BTreeMap<BlobHash, Range<usize>>,
 }
 
@@ -89,53 +96,71 @@ impl Index {
     /// [`StoreError::Inconsistent`].
     pub(super) fn add_record(&mut self, record: &Record, bytes: Range<usize>) -> Result<(), StoreError> {
         let (header, hash) = (record.header(), record.hash());
-        let jump = match header.parent {
-            None => hash,
-            Some(parent) if self.place(&parent)?.sequence.next() == Some(header.sequence) => self.jump_from(parent)?,
-            Some(_) => {
-                return Err(StoreError::Inconsistent {
-                    what: "a record's position does not follow its parent's",
-                });
-            }
-        };
-        let place = Place {
+        if self.records.contains_key(&hash) {
+            return Ok(());
+        }
+        let new = PlaceId(self.places.len());
+        let parent = header.parent.map(|parent| self.find(&parent)).transpose()?;
+        if parent.is_some_and(|parent| self.at(parent).sequence.next() != Some(header.sequence)) {
+            return Err(StoreError::Inconsistent {
+                what: "a record's position does not follow its parent's",
+            });
+        }
+        let jump = parent.map_or(new, |parent| self.jump_from(parent));
+        self.records.insert(hash, new);
+        self.places.push(Place {
             bytes,
+            hash,
             sequence: header.sequence,
-            parent: header.parent,
+            parent,
             jump,
-        };
-        self.records.entry(hash).or_insert(place);
+        });
         Ok(())
     }
 
+    /// Finds a record.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchRecord`].
+    pub(super) fn place(&self, hash: &RecordHash) -> Result<&Place, StoreError> {
+        self.find(hash).map(|place| self.at(place))
+    }
+
+    fn find(&self, hash: &RecordHash) -> Result<PlaceId, StoreError> {
+        // Mostly the newest is sought, to put its child behind it.
+        if self.places.last().is_some_and(|newest| newest.hash == *hash) {
+            return Ok(PlaceId(self.places.len() - 1));
+        }
+        let place = self.records.get(hash).copied();
+        place.ok_or(StoreError::NoSuchRecord { hash: *hash })
+    }
+
+    fn at(&self, place: PlaceId) -> &Place {
+        &self.places[place.0]
+    }
+
     /// Where a child of `parent` jumps: two equal jumps in a row become one.
-    fn jump_from(&self, parent: RecordHash) -> Result<RecordHash, StoreError> {
-        let near = self.place(&parent)?;
-        let far = self.place(&near.jump)?;
-        let farther = self.place(&far.jump)?;
+    fn jump_from(&self, parent: PlaceId) -> PlaceId {
+        let near = self.at(parent);
+        let far = self.at(near.jump);
+        let farther = self.at(far.jump);
         let length = |from: &Place, to: &Place| from.sequence.number() - to.sequence.number();
-        Ok(if length(near, far) == length(far, farther) {
+        if length(near, far) == length(far, farther) {
             far.jump
         } else {
             parent
-        })
-    }
-
-    fn place(&self, hash: &RecordHash) -> Result<&Place, StoreError> {
-        self.records.get(hash).ok_or(StoreError::NoSuchRecord { hash: *hash })
+        }
     }
 
     /// Finds the ancestor of `from` at position `at`, or `from` itself.
-    fn ancestor(&self, from: RecordHash, at: Sequence) -> Result<RecordHash, StoreError> {
-        let mut hash = from;
-        loop {
-            let place = self.place(&hash)?;
-            if place.sequence <= at {
-                return Ok(hash);
-            }
-            let jumps_past = self.place(&place.jump)?.sequence < at;
-            hash = place.parent.filter(|_| jumps_past).unwrap_or(place.jump);
+    fn ancestor(&self, from: PlaceId, at: Sequence) -> PlaceId {
+        let mut found = from;
+        while self.at(found).sequence > at {
+            let place = self.at(found);
+            let jumps_past = self.at(place.jump).sequence < at;
+            found = place.parent.filter(|_| jumps_past).unwrap_or(place.jump);
         }
+        found
     }
 
     /// Names the records of a chain at the positions in `range`, oldest first, as far as they exist.
@@ -149,13 +174,13 @@ impl Index {
         else {
             return Ok(hashes);
         };
-        let mut next = Some(self.ancestor(head.hash, Sequence::new(last).unwrap_or(head.sequence))?);
-        while let Some(hash) = next {
-            let place = self.place(&hash)?;
+        let newest = self.find(&head.hash)?;
+        let mut next = Some(self.ancestor(newest, Sequence::new(last).unwrap_or(head.sequence)));
+        while let Some(place) = next.map(|place| self.at(place)) {
             if place.sequence < range.start {
                 break;
             }
-            hashes.push(hash);
+            hashes.push(place.hash);
             next = place.parent;
         }
         hashes.reverse();

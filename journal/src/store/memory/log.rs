@@ -100,15 +100,24 @@ impl FrameBuilder {
         }
     }
 
-    /// Puts prefix and payload together.
-    pub(super) fn finish(self, previous: Checksum) -> Vec<u8> {
-        let mut frame = FRAME_MAGIC.to_vec();
-        frame.extend_from_slice(&(self.payload.len() as u64).to_le_bytes());
-        frame.extend_from_slice(&previous);
-        let checksum = checksum(&frame, &self.payload);
-        frame.extend_from_slice(&checksum);
-        frame.extend_from_slice(&self.payload);
-        frame
+    /// Puts prefix and payload together, as the frame that will stand at `start`.
+    pub(super) fn finish(self, previous: Checksum, start: usize) -> (Vec<u8>, Frame) {
+        let mut bytes = Vec::with_capacity(PREFIX_BYTES + self.payload.len());
+        bytes.extend_from_slice(FRAME_MAGIC);
+        bytes.extend_from_slice(&(self.payload.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&previous);
+        let checksum = checksum(&bytes, &self.payload);
+        bytes.extend_from_slice(&checksum);
+        bytes.extend_from_slice(&self.payload);
+        let payload = start + PREFIX_BYTES..start + bytes.len();
+        (
+            bytes,
+            Frame {
+                payload,
+                checksum,
+                previous,
+            },
+        )
     }
 }
 
