@@ -11,6 +11,7 @@ use std::fmt;
 
 use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
+use smallvec::SmallVec;
 
 use crate::actor::Manifest;
 use crate::codec::{Codec, DecodeError, label_of};
@@ -57,15 +58,18 @@ pub enum Thing {
     Request(RequestId),
 }
 
+/// A few things; most actions name one or two of a sort.
+type Things = SmallVec<[Thing; 2]>;
+
 /// What an action lays claim to; the gate checks it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
     /// Things that must exist and be the actor's own.
-    pub uses: Vec<Thing>,
+    pub uses: Things,
     /// Things that come into being.
-    pub makes: Vec<Thing>,
+    pub makes: Things,
     /// Things that must exist, be the actor's own, and cease to exist.
-    pub ends: Vec<Thing>,
+    pub ends: Things,
     /// The capability it needs.
     pub capability: Option<String>,
     /// What it grants to another actor.

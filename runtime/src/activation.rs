@@ -48,6 +48,14 @@ struct Search {
     found: Option<Origin>,
 }
 
+/// What became of running a turn.
+pub(crate) struct Attempt {
+    /// What was done, up to the failure if there is one.
+    pub(crate) performed: Performed,
+    /// Why the turn is to be undone.
+    pub(crate) failure: Option<Failure>,
+}
+
 /// What a turn came to.
 pub(crate) struct Performed {
     /// The state it leads to.
@@ -118,6 +126,11 @@ impl Activation {
         self
     }
 
+    /// Returns the acting actor, if it is living.
+    pub(crate) fn acting(&self) -> Option<&crate::actor::Actor> {
+        self.draft.state.actor(self.draft.actor)
+    }
+
     /// Says whether the body should note places with [`note_place`](Self::note_place); finding them takes time.
     pub fn is_sought(&self) -> bool {
         self.search.is_some()
@@ -130,24 +143,30 @@ impl Activation {
         }
     }
 
-    /// Runs the turn to its end.
-    ///
-    /// # Errors
-    /// The failure for which the turn is to be undone.
-    pub(crate) fn run(mut self, body: &mut dyn Runner) -> Result<Performed, (Failure, u64)> {
-        match self.run_jobs(body) {
-            Ok(()) => {
-                for callable in std::mem::take(&mut self.draft.outbox.released) {
-                    body.release(callable);
-                }
-                Ok(self.finish())
+    /// Runs the turn to its end, or to the failure for which it is to be undone.
+    pub(crate) fn run(mut self, body: &mut dyn Runner) -> Attempt {
+        let failure = self.run_jobs(body).err();
+        if failure.is_none() {
+            for callable in std::mem::take(&mut self.draft.outbox.released) {
+                body.release(callable);
             }
-            Err(failure) => Err((failure, self.fuel_used)),
+        }
+        Attempt {
+            performed: self.finish(),
+            failure,
+        }
+    }
+
+    /// Ends a turn before it has begun.
+    pub(crate) fn fail(self, failure: Failure) -> Attempt {
+        Attempt {
+            performed: self.finish(),
+            failure: Some(failure),
         }
     }
 
     /// Ends a turn that nobody is there to run: all its events are dropped.
-    pub(crate) fn drop_all(mut self) -> Performed {
+    pub(crate) fn drop_all(mut self) -> Attempt {
         let positions = self.jobs.iter().filter_map(|job| {
             if let Job::Deliver { position, .. } = job {
                 Some(*position)
@@ -156,7 +175,10 @@ impl Activation {
             }
         });
         self.dropped = positions.collect();
-        self.finish()
+        Attempt {
+            performed: self.finish(),
+            failure: None,
+        }
     }
 
     fn finish(self) -> Performed {
@@ -354,7 +376,7 @@ impl Activation {
         self.jobs.push_front(Job::Stop(facet));
         let found = self.draft.facet_mut(first).map_err(failure)?;
         let surroundings = found.parent.unwrap_or(first);
-        let hooks = std::mem::take(&mut found.stop_hooks);
+        let hooks = std::mem::take(found.stop_hooks.get_mut());
         if hooks.is_empty() {
             let handles = found.handles.iter().copied().collect();
             return self.perform(StopFacet { facet: first, handles }).map_err(failure);

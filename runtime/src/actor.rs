@@ -12,6 +12,7 @@ use crate::codec::{Codec, DecodeError};
 use crate::dataspace::pattern::Pattern;
 use crate::driver::RequestId;
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
+use crate::tracked::{Tracked, TrackedCell, TrackedSet, TrackedTree, tracked_fields};
 use crate::{codec_enum, codec_struct};
 
 /// What an actor was granted: names of capabilities; `prefix/*` grants all that begin with `prefix/`, and `*` grants everything.
@@ -56,22 +57,32 @@ pub struct Facet {
     /// The facet it lives in; none for the root.
     pub parent: Option<FacetId>,
     /// The facets that live in it.
-    pub children: OrdSet<FacetId>,
+    pub children: TrackedSet<FacetId>,
     /// What it asserts.
-    pub handles: OrdSet<Handle>,
+    pub handles: TrackedSet<Handle>,
     /// Its watches and the observers of its waits.
-    pub observers: OrdSet<ObserverId>,
+    pub observers: TrackedSet<ObserverId>,
     /// The waits of its parked fibers.
-    pub waits: OrdSet<WaitId>,
+    pub waits: TrackedSet<WaitId>,
     /// Its parked fibers.
-    pub fibers: OrdSet<FiberId>,
+    pub fibers: TrackedSet<FiberId>,
     /// What it asked of the world and has not consumed.
-    pub requests: OrdSet<RequestId>,
+    pub requests: TrackedSet<RequestId>,
     /// Actors that end when it stops.
-    pub linked: OrdSet<ActorId>,
+    pub linked: TrackedSet<ActorId>,
     /// Procedures to call when it stops, oldest first.
-    pub stop_hooks: Vector<Callable>,
+    pub stop_hooks: TrackedCell<Vector<Callable>>,
 }
+tracked_fields!(Facet {
+    children,
+    handles,
+    observers,
+    waits,
+    fibers,
+    requests,
+    linked,
+    stop_hooks
+});
 codec_struct!(Facet "facet" { parent, children, handles, observers, waits, fibers, requests, linked, stop_hooks });
 
 /// What becomes of an observer's events.
@@ -196,14 +207,20 @@ pub struct Actor {
     /// The root of its facets.
     pub root: FacetId,
     /// Its live facets.
-    pub facets: OrdMap<FacetId, Facet>,
+    pub facets: TrackedTree<FacetId, Facet>,
     /// Its observers.
-    pub observers: OrdMap<ObserverId, Observer>,
+    pub observers: Tracked<ObserverId, Observer>,
     /// Its waits.
-    pub waits: OrdMap<WaitId, Wait>,
+    pub waits: Tracked<WaitId, Wait>,
     /// Its parked fibers.
-    pub fibers: OrdMap<FiberId, Fiber>,
+    pub fibers: Tracked<FiberId, Fiber>,
 }
+tracked_fields!(Actor {
+    facets,
+    observers,
+    waits,
+    fibers
+});
 codec_struct!(Actor "actor" { program, manifest, link, root, facets, observers, waits, fibers });
 
 impl Actor {
@@ -214,10 +231,10 @@ impl Actor {
             manifest,
             link,
             root,
-            facets: OrdMap::unit(root, Facet::default()),
-            observers: OrdMap::new(),
-            waits: OrdMap::new(),
-            fibers: OrdMap::new(),
+            facets: std::iter::once((root, Facet::default())).collect(),
+            observers: Tracked::default(),
+            waits: Tracked::default(),
+            fibers: Tracked::default(),
         }
     }
 
@@ -229,7 +246,7 @@ impl Actor {
         while let Some(next) = rest.pop() {
             if let Some(found) = self.facets.get(&next) {
                 order.push(next);
-                rest.extend(&found.children);
+                rest.extend(found.children.iter());
             }
         }
         order.reverse();

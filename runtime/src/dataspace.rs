@@ -14,11 +14,12 @@ pub mod pattern;
 use im::OrdMap;
 use preserves::{IOValue, ValueImpl};
 
-use crate::codec::{Codec, DecodeError, Fields, is_labelled, record};
+use crate::codec::{Codec, DecodeError, Fields, record};
 use crate::codec_struct;
-use crate::dataspace::index::{Change, Index};
+use crate::dataspace::index::{Change, Index, Presence};
 use crate::dataspace::pattern::Pattern;
 use crate::identity::{ActorId, Counters, Handle, ObserverId};
+use crate::tracked::{Tracked, Tracking, tracked_fields};
 use crate::value::{Fact, compare};
 
 pub use index::Captures;
@@ -55,39 +56,32 @@ pub enum NoticeKind {
     Message,
 }
 
-#[derive(Clone, Debug)]
-struct Presence {
-    number: u64,
-    count: u64,
-}
-
 /// A bag of facts with an index of observers; a value: cloning is cheap and a clone is independent.
 #[derive(Clone, Debug, Default)]
 pub struct Dataspace {
-    facts: OrdMap<Fact, Presence>,
-    actor_of: OrdMap<ObserverId, ActorId>,
+    actor_of: Tracked<ObserverId, ActorId>,
     index: Index,
+    /// Where the index's numbers come from. They mean nothing outside, so a turn that is taken back need not give them back.
     next_number: u64,
 }
+
+tracked_fields!(Dataspace { actor_of, index });
 
 impl Dataspace {
     /// Adds one occurrence of `fact`; a first one is told to its observers, in the order of their ids.
     pub fn assert(&mut self, fact: &Fact, counters: &mut Counters) -> Vec<Notice> {
-        if let Some(presence) = self.facts.get_mut(fact) {
-            presence.count += 1;
+        if let Some(count) = self.index.find(fact).and_then(|number| self.index.count_mut(number)) {
+            *count += 1;
             return Vec::new();
         }
-        let number = self.next_number;
-        self.next_number += 1;
-        self.facts.insert(fact.clone(), Presence { number, count: 1 });
         let mut notices = Vec::new();
-        for change in self.index.add(number, fact) {
+        for change in self.add(fact, 1) {
             let handle = counters.handle();
             self.index.appear(&change, handle);
             self.tell(&change, NoticeKind::Added(handle), &mut notices);
         }
         notices.sort_by_key(|notice| notice.to.observer);
-        if let Some((to, pattern)) = parse_observe(fact.value()) {
+        if let Some((to, pattern)) = parse_observe(fact) {
             notices.extend(self.observe(to, &pattern, counters));
         }
         notices
@@ -97,17 +91,15 @@ impl Dataspace {
     ///
     /// An observer whose `Observe` fact goes sees all its matches removed. Removing an absent fact does nothing.
     pub fn retract(&mut self, fact: &Fact) -> Vec<Notice> {
-        let Some(presence) = self.facts.get_mut(fact) else {
+        let Some(number) = self.index.find(fact) else {
             return Vec::new();
         };
-        presence.count -= 1;
-        if presence.count > 0 {
+        if let Some(count) = self.index.count_mut(number).filter(|count| **count > 1) {
+            *count -= 1;
             return Vec::new();
         }
-        let number = presence.number;
-        self.facts.remove(fact);
         let mut notices = Vec::new();
-        if let Some((to, _)) = parse_observe(fact.value()) {
+        if let Some((to, _)) = parse_observe(fact) {
             self.actor_of.remove(&to.observer);
             let removed = self.index.unobserve(to.observer);
             let tell = |gone: index::Match| Notice {
@@ -141,15 +133,15 @@ impl Dataspace {
 
     /// Says how often `fact` is present.
     pub fn count(&self, fact: &Fact) -> u64 {
-        self.facts.get(fact).map_or(0, |presence| presence.count)
+        let presence = self.index.find(fact).and_then(|number| self.index.facts().get(&number));
+        presence.map_or(0, |presence| presence.count)
     }
 
     /// Lists the facts that are present, each with its count, in the order of Preserves.
     pub fn facts(&self) -> Vec<(IOValue, u64)> {
-        let mut facts: Vec<(IOValue, u64)> = self
-            .facts
-            .iter()
-            .map(|(fact, presence)| (fact.value().clone(), presence.count))
+        let facts = self.index.facts().values();
+        let mut facts: Vec<(IOValue, u64)> = facts
+            .map(|presence| (presence.fact.value().clone(), presence.count))
             .collect();
         facts.sort_by(|(left, _), (right, _)| compare(left, right));
         facts
@@ -157,17 +149,29 @@ impl Dataspace {
 
     /// Returns the number of different facts that are present.
     pub fn len(&self) -> usize {
-        self.facts.len()
+        self.index.facts().len()
     }
 
     /// Says whether no fact is present.
     pub fn is_empty(&self) -> bool {
-        self.facts.is_empty()
+        self.index.facts().is_empty()
+    }
+
+    fn add(&mut self, fact: &Fact, count: u64) -> Vec<Change> {
+        let fact = fact.clone();
+        let number = self.number();
+        self.index.add(number, Presence { fact, count })
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
     }
 
     fn observe(&mut self, to: ObserverRef, pattern: &Pattern, counters: &mut Counters) -> Vec<Notice> {
         self.actor_of.insert(to.observer, to.actor);
-        let matches = self.index.observe(to.observer, pattern, |_| counters.handle());
+        let number = self.number();
+        let matches = self.index.observe(to.observer, pattern, number, |_| counters.handle());
         let tell = |found: index::Match| Notice {
             to,
             kind: NoticeKind::Added(found.handle),
@@ -198,12 +202,15 @@ pub fn observe_value(to: ObserverRef, pattern: &Pattern) -> IOValue {
     record("Observe", vec![pattern.encode(), IOValue::embedded(to.encode())])
 }
 
-fn parse_observe(value: &IOValue) -> Option<(ObserverRef, Pattern)> {
-    // Almost no fact is one: that must not cost the making of an error.
-    if !is_labelled(value, "Observe") {
+/// The packed symbol `Observe`.
+const OBSERVE: &[u8] = b"\xb3\x07Observe";
+
+fn parse_observe(fact: &Fact) -> Option<(ObserverRef, Pattern)> {
+    // Almost no fact is one: that must cost neither a tree nor the making of an error.
+    if fact.view().label()?.as_bytes() != OBSERVE {
         return None;
     }
-    let mut fields = Fields::of(value, "Observe", 2).ok()?;
+    let mut fields = Fields::of(fact.value(), "Observe", 2).ok()?;
     let pattern = fields.read("pattern").ok()?;
     let target: IOValue = fields.read("observer").ok()?;
     Some((ObserverRef::decode(&*target.as_embedded()?).ok()?, pattern))
@@ -219,14 +226,17 @@ codec_struct!(KnownMatches "matches" { observers, matches });
 /// The facts, and the handles by which observers know their matches. The index is rebuilt.
 impl Codec for Dataspace {
     fn encode(&self) -> IOValue {
-        let known = self.index.leaves().into_iter().map(|leaf| KnownMatches {
-            observers: leaf.observers.iter().copied().collect(),
-            matches: leaf
-                .sorted()
-                .into_iter()
-                .map(|found| (found.captures, found.handle))
-                .collect(),
-        });
+        let known = self
+            .index
+            .leaves()
+            .into_iter()
+            .map(|(observers, matches)| KnownMatches {
+                observers: observers.iter().copied().collect(),
+                matches: matches
+                    .into_iter()
+                    .map(|found| (found.captures, found.handle))
+                    .collect(),
+            });
         record(
             "dataspace",
             vec![self.facts().encode(), known.collect::<Vec<_>>().encode()],
@@ -242,20 +252,19 @@ impl Codec for Dataspace {
             dataspace.restore_fact(fact, *count)?;
         }
         dataspace.restore_observers(&facts, &known)?;
+        dataspace.commit_turn();
         Ok(dataspace)
     }
 }
 
 impl Dataspace {
     fn restore_fact(&mut self, fact: &Fact, count: u64) -> Result<(), DecodeError> {
-        let number = self.next_number;
-        self.next_number += 1;
-        if count == 0 || self.facts.insert(fact.clone(), Presence { number, count }).is_some() {
+        if count == 0 || self.index.find(fact).is_some() {
             return Err(DecodeError::Inconsistent {
                 what: "each fact is listed once, with a positive count",
             });
         }
-        self.index.add(number, fact);
+        self.add(fact, count);
         Ok(())
     }
 
@@ -271,15 +280,13 @@ impl Dataspace {
                 handles.insert((*observer, key), *handle);
             }
         }
-        let mut observes: Vec<_> = facts
-            .iter()
-            .filter_map(|(fact, _)| parse_observe(fact.value()))
-            .collect();
+        let mut observes: Vec<_> = facts.iter().filter_map(|(fact, _)| parse_observe(fact)).collect();
         observes.sort_by_key(|(to, _)| to.observer);
         let mut missing = false;
         for (to, pattern) in observes {
             self.actor_of.insert(to.observer, to.actor);
-            self.index.observe(to.observer, &pattern, |captures| {
+            let number = self.number();
+            self.index.observe(to.observer, &pattern, number, |captures| {
                 let handle = Fact::decode(&captures.encode())
                     .ok()
                     .and_then(|key| handles.get(&(to.observer, key)).copied());

@@ -14,6 +14,7 @@ use crate::driver::RequestId;
 use crate::event::Outbox;
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, Namer, ObserverId, WaitId};
 use crate::state::{Question, RunState};
+use crate::value::Fact;
 
 /// The history that leads to a turn; becomes text only where an effect needs a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl std::fmt::Display for Lineage {
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// The state, with the actions so far performed.
-    pub state: RunState,
+    pub state: Box<RunState>,
     /// Whose turn it is.
     pub actor: ActorId,
     /// What the turn sends.
@@ -108,7 +109,7 @@ impl From<duet_journal::packed::PackedError> for Refusal {
 
 impl Draft {
     /// Begins a draft of what `actor` makes of `state`.
-    pub fn new(state: RunState, actor: ActorId, names: Namer, lineage: Lineage) -> Self {
+    pub fn new(state: Box<RunState>, actor: ActorId, names: Namer, lineage: Lineage) -> Self {
         Self {
             state,
             actor,
@@ -141,7 +142,8 @@ impl Draft {
     /// # Errors
     /// [`Refusal::NoFacet`], [`Refusal::NoActor`].
     pub(crate) fn facet(&self, facet: FacetId) -> Result<&Facet, Refusal> {
-        self.acting()?.facets.get(&facet).ok_or(Refusal::NoFacet(facet))
+        let found = self.acting()?.facets.get(&facet);
+        found.map(|facet| &**facet).ok_or(Refusal::NoFacet(facet))
     }
 
     /// Returns a live facet of the acting actor to change it.
@@ -166,13 +168,12 @@ impl Draft {
         self.callables.pop_front().ok_or(Refusal::NoCallable)
     }
 
-    /// Asserts `value` under `handle` for a facet of the acting actor.
+    /// Asserts `fact` under `handle` for a facet of the acting actor.
     ///
     /// # Errors
-    /// [`Refusal::NoFacet`], [`Refusal::Value`].
-    pub(crate) fn hold(&mut self, facet: FacetId, handle: Handle, value: preserves::IOValue) -> Result<(), Refusal> {
+    /// [`Refusal::NoFacet`].
+    pub(crate) fn hold(&mut self, facet: FacetId, handle: Handle, fact: Fact) -> Result<(), Refusal> {
         self.facet(facet)?;
-        let fact = crate::value::Fact::new(value)?;
         let held = crate::state::Held {
             actor: self.actor,
             facet,

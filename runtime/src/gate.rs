@@ -16,7 +16,7 @@ use crate::action::{Action, Claims, Thing};
 use crate::actor::Manifest;
 use crate::codec_enum;
 use crate::identity::{ActorId, Counters};
-use crate::state::RunState;
+use crate::state::Before;
 
 /// On whose behalf a turn acts.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ pub struct Principal<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Proposal<'a> {
     /// The state before the turn.
-    pub before: &'a RunState,
+    pub before: Before<'a>,
     /// Who proposes.
     pub principal: Principal<'a>,
     /// What, in order.
@@ -135,33 +135,16 @@ impl Docket<'_> {
     fn ownership_fault(&self, claims: &Claims) -> Option<Reason> {
         let is_owned = |thing: &Thing| {
             !self.ended.contains(thing)
-                && (self.made.contains(thing) || owns(self.proposal.before, self.proposal.principal.actor, *thing))
+                && (self.made.contains(thing) || self.proposal.before.owns(self.proposal.principal.actor, *thing))
         };
         if !claims.uses.iter().chain(&claims.ends).all(is_owned) {
             return Some(Reason::NotOwned {});
         }
-        let is_fresh = |thing: &Thing| !self.made.contains(thing) && is_unused(&self.proposal.before.counters, *thing);
+        let is_fresh = |thing: &Thing| !self.made.contains(thing) && is_unused(self.proposal.before.counters(), *thing);
         if !claims.makes.iter().all(is_fresh) {
             return Some(Reason::NotFresh {});
         }
         None
-    }
-}
-
-/// Says whether `thing` exists in `state` and belongs to `owner`.
-fn owns(state: &RunState, owner: ActorId, thing: Thing) -> bool {
-    let Some(actor) = state.actor(owner) else { return false };
-    match thing {
-        Thing::Actor(other) => actor.facets.values().any(|facet| facet.linked.contains(&other)),
-        Thing::Facet(facet) => actor.facets.contains_key(&facet),
-        Thing::Handle(handle) => state.held.get(&handle).is_some_and(|held| held.actor == owner),
-        Thing::Observer(observer) => actor.observers.contains_key(&observer),
-        Thing::Wait(wait) => actor.waits.contains_key(&wait),
-        Thing::Fiber(fiber) => actor.fibers.contains_key(&fiber),
-        Thing::Request(request) => state
-            .requests
-            .get(&request)
-            .is_some_and(|request| request.actor == owner),
     }
 }
 

@@ -20,6 +20,7 @@ pub mod replay;
 pub mod run;
 pub mod snapshot;
 pub mod state;
+pub mod tracked;
 pub mod turn;
 pub mod value;
 

@@ -300,14 +300,13 @@ impl<P: Programs> Run<P> {
     fn replay(&mut self, record: &Record) -> Result<(), RunError> {
         let sequence = record.header().sequence;
         let expected = decode_turn(record)?;
-        let mut before = self.state.clone();
         let batch = match expected.cause {
             Cause::Input {} => Batch {
                 to: expected.actor,
                 cause: Cause::Input {},
                 events: expected.events.clone(),
             },
-            Cause::Start {} | Cause::Turn { .. } => before.queue.pop_front().ok_or_else(|| {
+            Cause::Start {} | Cause::Turn { .. } => self.state.queue.pop_front().ok_or_else(|| {
                 let (actor, part) = (expected.actor, "events");
                 let journal_says = Some(expected.events.encode());
                 RunError::Divergence(Box::new(Divergence {
@@ -321,7 +320,7 @@ impl<P: Programs> Run<P> {
                 }))
             })?,
         };
-        self.take_turn(&before, &batch, Some(&expected))?;
+        self.take_turn(&batch, Some(&expected))?;
         self.forget_unflushed();
         self.stand_at(record);
         Ok(())

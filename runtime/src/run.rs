@@ -38,7 +38,7 @@ pub struct Run<P: Programs> {
     pub(crate) genesis: Genesis,
     pub(crate) names: Namer,
     pub(crate) programs: P,
-    pub(crate) state: RunState,
+    pub(crate) state: Box<RunState>,
     pub(crate) bodies: BTreeMap<ActorId, P::Body>,
     /// What the newest turn sends, between its adoption and its record.
     pub(crate) outbox: Outbox,
@@ -153,7 +153,7 @@ impl<P: Programs> Run<P> {
             epoch,
             genesis,
             programs,
-            state,
+            state: Box::new(state),
             bodies: BTreeMap::new(),
             outbox: Outbox::default(),
             head: None,
@@ -176,15 +176,14 @@ impl<P: Programs> Run<P> {
         if let Some(code) = self.state.exit {
             return Ok(Step::Ended { code });
         }
-        let mut before = self.state.clone();
         let batch = match self.inbox.pop_front() {
-            Some(input) => input::batch(&before, input)?,
-            None => match before.queue.pop_front() {
+            Some(input) => input::batch(&self.state, input)?,
+            None => match self.state.queue.pop_front() {
                 Some(batch) => batch,
                 None => return Ok(Step::Idle),
             },
         };
-        self.take_turn(&before, &batch, None)?;
+        self.take_turn(&batch, None)?;
         Ok(Step::Turn)
     }
 
@@ -375,11 +374,12 @@ pub(crate) fn initial_state(genesis: &Genesis) -> RunState {
     let (actor, root) = (state.counters.actor(), state.counters.facet());
     debug_assert_eq!(actor, MAIN, "the main program is the first actor");
     let main = Actor::new(genesis.program.clone(), genesis.manifest.clone(), None, root);
-    state.actors.insert(actor, main.into());
+    state.actors.insert(actor, main);
     state.queue.push_back(Batch {
         to: actor,
         cause: Cause::Start {},
         events: vec![Event::Boot {}],
     });
+    state.commit_turn();
     state
 }

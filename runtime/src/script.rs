@@ -18,6 +18,7 @@ use crate::draft::Refusal;
 use crate::driver::Stream;
 use crate::identity::{ActorId, Callable, FacetId, Handle, ObserverId};
 use crate::record::{Failure, Limits};
+use crate::value::Fact;
 
 pub(crate) mod world;
 
@@ -273,12 +274,12 @@ impl ScriptBody {
         let (first, second) = rest.split_once(' ').unwrap_or((rest, ""));
         match word {
             "assert" => {
-                let handle = turn.assert(value(second))?;
+                let handle = turn.assert(Fact::new(value(second))?)?;
                 self.name(first, handle.0);
             }
             "retract" => drop(turn.retract(Handle(self.number(first)))?),
             "update" => {
-                let handle = turn.update(Handle(self.named(first)), value(second))?;
+                let handle = turn.update(Handle(self.named(first)), Fact::new(value(second))?)?;
                 self.name(first, handle.0);
             }
             "message" => turn.message(value(rest))?,

@@ -95,7 +95,7 @@ impl<P: Programs> Run<P> {
             });
         }
         let snapshot = Snapshot {
-            state: self.state.clone(),
+            state: RunState::clone(&self.state),
             actors,
         };
         let bytes = PackedValue::from_value(&snapshot.encode()).ok()?.into_bytes();

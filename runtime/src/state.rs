@@ -1,22 +1,23 @@
 //! The state of a run: everything but the heaps, as one value.
 //!
 //! Owns who exists, who asserts what, what is in flight and what was asked of the world.
-//! INVARIANT: the state is a function of the run's records; cloning it is cheap and a clone is independent, so a checkpoint, a fork and
-//! the beginning of a turn are all a clone.
+//! INVARIANT: the state is a function of the run's records; cloning it is cheap and a clone is independent, so a checkpoint and a fork are a
+//! clone. A turn changes it in place, between [`RunState::begin_turn`] and one of `commit_turn` and `abort_turn`.
 //! It does not know why it changes; the actions do.
 //! Read next: `draft.rs`.
 
 use std::sync::Arc;
 
-use im::OrdMap;
 use preserves::IOValue;
 
-use crate::actor::Actor;
-use crate::codec::{Codec, DecodeError};
+use crate::action::Thing;
+use crate::actor::{Actor, Manifest};
+use crate::codec::{Codec, DecodeError, Fields, record};
 use crate::dataspace::{Dataspace, ObserverRef};
 use crate::driver::{EffectKind, RequestId, Stream};
 use crate::event::{Outbox, Queue};
 use crate::identity::{ActorId, Counters, FacetId, Handle};
+use crate::tracked::{Tracked, TrackedTree, Tracking};
 use crate::value::Fact;
 use crate::{codec_enum, codec_struct};
 
@@ -121,6 +122,13 @@ impl Codec for Stream {
 
 codec_struct!(Counters "counters" { actors, facets, handles, observers, fibers, waits, requests });
 
+/// What was when the turn began, of that which keeps no notes of its own.
+#[derive(Clone, Debug, Default)]
+struct Begun {
+    counters: Counters,
+    exit: Option<u64>,
+}
+
 /// Everything a run is, except what the actors' programs keep to themselves.
 #[derive(Clone, Debug, Default)]
 pub struct RunState {
@@ -129,17 +137,48 @@ pub struct RunState {
     /// What is asserted and observed.
     pub dataspace: Dataspace,
     /// Who asserts it.
-    pub held: OrdMap<Handle, Held>,
+    pub held: Tracked<Handle, Held>,
     /// The living actors.
-    pub actors: OrdMap<ActorId, Arc<Actor>>,
-    /// What is on its way.
+    pub actors: TrackedTree<ActorId, Actor>,
+    /// What is on its way; turns take from it and add to it, and what they took they do not put back.
     pub queue: Queue,
     /// What was asked of the world.
-    pub requests: OrdMap<RequestId, Request>,
+    pub requests: Tracked<RequestId, Request>,
     /// The exit code, once the main program has ended the run.
     pub exit: Option<u64>,
+    begun: Begun,
 }
-codec_struct!(RunState "run-state" { counters, dataspace, held, actors, queue, requests, exit });
+
+impl Codec for RunState {
+    fn encode(&self) -> IOValue {
+        record(
+            "run-state",
+            vec![
+                self.counters.encode(),
+                self.dataspace.encode(),
+                self.held.encode(),
+                self.actors.encode(),
+                self.queue.encode(),
+                self.requests.encode(),
+                self.exit.encode(),
+            ],
+        )
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        let mut fields = Fields::of(value, "run-state", 7)?;
+        Ok(Self {
+            counters: fields.read("counters")?,
+            dataspace: fields.read("dataspace")?,
+            held: fields.read("held")?,
+            actors: fields.read("actors")?,
+            queue: fields.read("queue")?,
+            requests: fields.read("requests")?,
+            exit: fields.read("exit")?,
+            begun: Begun::default(),
+        })
+    }
+}
 
 impl<T: Codec> Codec for Arc<T> {
     fn encode(&self) -> IOValue {
@@ -151,7 +190,78 @@ impl<T: Codec> Codec for Arc<T> {
     }
 }
 
+/// The state as it was when the turn began: what the gate judges by.
+#[derive(Clone, Copy, Debug)]
+pub struct Before<'a>(&'a RunState);
+
+impl<'a> Before<'a> {
+    /// Returns what a living actor may do.
+    pub fn manifest(self, actor: ActorId) -> Option<&'a Manifest> {
+        self.actor(actor).map(|actor| &actor.manifest)
+    }
+
+    /// Says whether `thing` existed and belonged to `owner`.
+    pub fn owns(self, owner: ActorId, thing: Thing) -> bool {
+        let Some(actor) = self.actor(owner) else { return false };
+        match thing {
+            Thing::Actor(other) => {
+                let link = self.actor(other).and_then(|other| other.link);
+                link.is_some_and(|(parent, _)| parent == owner)
+            }
+            Thing::Facet(facet) => actor.facets.before(&facet).is_some(),
+            Thing::Handle(handle) => self.0.held.before(&handle).is_some_and(|held| held.actor == owner),
+            Thing::Observer(observer) => actor.observers.before(&observer).is_some(),
+            Thing::Wait(wait) => actor.waits.before(&wait).is_some(),
+            Thing::Fiber(fiber) => actor.fibers.before(&fiber).is_some(),
+            Thing::Request(request) => {
+                let request = self.0.requests.before(&request);
+                request.is_some_and(|request| request.actor == owner)
+            }
+        }
+    }
+
+    /// Returns the counters.
+    pub fn counters(self) -> &'a Counters {
+        &self.0.begun.counters
+    }
+
+    /// Returns an actor that was living; what it tracks has changed since.
+    fn actor(self, actor: ActorId) -> Option<&'a Actor> {
+        self.0.actors.before(&actor).map(|actor| &**actor)
+    }
+}
+
 impl RunState {
+    /// Begins a turn: from now on changes can be taken back.
+    pub fn begin_turn(&mut self) {
+        self.begun = Begun {
+            counters: self.counters.clone(),
+            exit: self.exit,
+        };
+    }
+
+    /// Keeps what the turn changed.
+    pub fn commit_turn(&mut self) {
+        self.dataspace.commit_turn();
+        self.held.commit_turn();
+        self.actors.commit_turn();
+        self.requests.commit_turn();
+    }
+
+    /// Takes back what the turn changed.
+    pub fn abort_turn(&mut self) {
+        self.dataspace.abort_turn();
+        self.held.abort_turn();
+        self.actors.abort_turn();
+        self.requests.abort_turn();
+        (self.counters, self.exit) = (self.begun.counters.clone(), self.begun.exit);
+    }
+
+    /// Returns the state as it was when the turn began.
+    pub fn before(&self) -> Before<'_> {
+        Before(self)
+    }
+
     /// Returns a living actor.
     pub fn actor(&self, actor: ActorId) -> Option<&Actor> {
         self.actors.get(&actor).map(|actor| &**actor)
@@ -159,7 +269,7 @@ impl RunState {
 
     /// Returns a living actor to change it.
     pub fn actor_mut(&mut self, actor: ActorId) -> Option<&mut Actor> {
-        self.actors.get_mut(&actor).map(Arc::make_mut)
+        self.actors.get_mut(&actor)
     }
 
     /// Says whether the observer's actor still knows it.

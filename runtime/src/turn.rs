@@ -11,7 +11,7 @@ use std::collections::btree_map::Entry;
 use duet_journal::{BlobHash, PackedValue};
 
 use crate::action::{Action, Exit};
-use crate::activation::{Activation, Performed};
+use crate::activation::{Activation, Attempt, Performed};
 use crate::body::{Bound, Programs};
 use crate::codec::Codec;
 use crate::draft::{Draft, Lineage};
@@ -22,7 +22,6 @@ use crate::identity::ActorId;
 use crate::record::{Failure, Origin, Outcome, TurnRecord};
 use crate::replay;
 use crate::run::{Run, RunError};
-use crate::state::RunState;
 
 /// The exit code of an actor that failed.
 const FAILED: u64 = 1;
@@ -35,21 +34,16 @@ struct Judged {
 }
 
 impl<P: Programs> Run<P> {
-    /// Takes the turn in which an actor handles `batch`, which has been taken out of `before`.
+    /// Takes the turn in which an actor handles `batch`, which has been taken out of the queue.
     ///
     /// With `expected`, the turn must come out as that record says.
     ///
     /// # Errors
     /// [`RunError::Divergence`] if it does not; then the turn is undone.
-    pub(crate) fn take_turn(
-        &mut self,
-        before: &RunState,
-        batch: &Batch,
-        expected: Option<&TurnRecord>,
-    ) -> Result<(), RunError> {
-        let attempt = self.run_instance(before, batch, None);
-        let judged = self.judge(before, batch, attempt)?;
-        self.compare(before, batch, (expected, &judged.turn))?;
+    pub(crate) fn take_turn(&mut self, batch: &Batch, expected: Option<&TurnRecord>) -> Result<(), RunError> {
+        let attempt = self.run_instance(batch, None);
+        let judged = self.judge(batch, attempt)?;
+        let judged = self.compare(batch, expected, judged)?;
         let effects = self.adopt(judged.performed, &judged.turn);
         self.chain(&judged.body)?;
         self.hold(effects);
@@ -57,28 +51,29 @@ impl<P: Programs> Run<P> {
     }
 
     /// Runs the actor's body on the batch, on a draft of the state; with `sought`, notes where the action at that position comes from.
-    fn run_instance(
-        &mut self,
-        before: &RunState,
-        batch: &Batch,
-        sought: Option<usize>,
-    ) -> Result<Performed, (Failure, u64)> {
-        let lineage = self.lineage(batch).map_err(|failure| (failure, 0))?;
-        let draft = self.draft(before, batch.to, lineage);
+    fn run_instance(&mut self, batch: &Batch, sought: Option<usize>) -> Attempt {
+        let (lineage, too_large) = match self.lineage(batch) {
+            Ok(lineage) => (lineage, None),
+            Err(failure) => (Lineage::default(), Some(failure)),
+        };
+        let draft = self.draft(batch.to, lineage);
         let activation = Activation::new(draft, &batch.events, self.genesis.limits);
+        if let Some(failure) = too_large {
+            return activation.fail(failure);
+        }
         let activation = match sought {
             Some(action) => activation.seek(action),
             None => activation,
         };
-        let Some(actor) = before.actor(batch.to) else {
-            return Ok(activation.drop_all());
+        let Some(actor) = activation.acting() else {
+            return activation.drop_all();
         };
         let body = match self.bodies.entry(batch.to) {
             Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
-                let loaded = self.programs.load(&actor.program, &self.genesis.limits);
-                entry.insert(loaded.map_err(|failure| (failure, 0))?)
-            }
+            Entry::Vacant(entry) => match self.programs.load(&actor.program, &self.genesis.limits) {
+                Ok(loaded) => entry.insert(loaded),
+                Err(failure) => return activation.fail(failure),
+            },
         };
         self.programs.begin_turn(body);
         activation.run(&mut Bound {
@@ -88,29 +83,31 @@ impl<P: Programs> Run<P> {
     }
 
     /// Passes what was done through the gate. A failure undoes it and puts the end of the actor in its place, which passes the gate too.
-    fn judge(
-        &mut self,
-        before: &RunState,
-        batch: &Batch,
-        attempt: Result<Performed, (Failure, u64)>,
-    ) -> Result<Judged, RunError> {
-        let (failure, fuel) =
-            match attempt.map(|performed| (performed.fuel_used, judged(before, batch, performed, None))) {
-                Ok((_, Ok(judged))) => return Ok(judged),
-                Ok((fuel, Err(failure))) => (failure, fuel),
-                Err(failed) => failed,
-            };
-        self.undo(batch.to);
-        let end = self.crash(before, batch.to, fuel)?;
-        judged(before, batch, end, Some(failure)).map_err(RunError::Crash)
+    fn judge(&mut self, batch: &Batch, attempt: Attempt) -> Result<Judged, RunError> {
+        let Attempt { performed, failure } = attempt;
+        let fuel = performed.fuel_used;
+        let (failure, performed) = match failure {
+            Some(failure) => (failure, performed),
+            None => match judged(batch, performed, None) {
+                Ok(judged) => return Ok(judged),
+                Err((failure, performed)) => (failure, *performed),
+            },
+        };
+        self.undo(batch.to, performed);
+        let end = self.crash(batch.to, fuel)?;
+        judged(batch, end, Some(failure)).map_err(|(failure, _)| RunError::Crash(failure))
     }
 
     /// Ends an actor: its assertions are retracted in descending order of the handles.
-    fn crash(&self, before: &RunState, actor: ActorId, fuel_used: u64) -> Result<Performed, RunError> {
-        let mut draft = self.draft(before, actor, Lineage::default());
-        let facets = before.actor(actor).into_iter().flat_map(|actor| actor.facets.values());
-        let mut handles: Vec<_> = facets.flat_map(|facet| &facet.handles).copied().collect();
+    fn crash(&mut self, actor: ActorId, fuel_used: u64) -> Result<Performed, RunError> {
+        let facets = self
+            .state
+            .actor(actor)
+            .into_iter()
+            .flat_map(|actor| actor.facets.values());
+        let mut handles: Vec<_> = facets.flat_map(|facet| facet.handles.iter().copied()).collect();
         handles.sort_by(|left, right| right.cmp(left));
+        let mut draft = self.draft(actor, Lineage::default());
         let exit = Action::from(Exit { code: FAILED, handles });
         exit.perform(&mut draft).map_err(RunError::Refused)?;
         Ok(Performed {
@@ -123,46 +120,49 @@ impl<P: Programs> Run<P> {
     }
 
     /// Compares a turn with what the journal says of it, and undoes it if it is another one.
-    fn compare(
-        &mut self,
-        before: &RunState,
-        batch: &Batch,
-        (expected, found): (Option<&TurnRecord>, &TurnRecord),
-    ) -> Result<(), RunError> {
+    fn compare(&mut self, batch: &Batch, expected: Option<&TurnRecord>, found: Judged) -> Result<Judged, RunError> {
         let sequence = self.next_sequence()?;
-        let Some(mut divergence) = expected.and_then(|expected| replay::difference(sequence, expected, found)) else {
-            return Ok(());
+        let difference = expected.and_then(|expected| replay::difference(sequence, expected, &found.turn));
+        let Some(mut divergence) = difference else {
+            return Ok(found);
         };
-        if found.outcome == (Outcome::Committed {}) {
-            self.undo(batch.to);
+        if found.turn.outcome == (Outcome::Committed {}) {
+            self.undo(batch.to, found.performed);
             if let ("actions", Some(action)) = (divergence.part, divergence.element) {
-                divergence.span = self.place(before, batch, action).map(Box::new);
+                divergence.span = self.place(batch, action).map(Box::new);
             }
+        } else {
+            self.undo_state(found.performed);
         }
         Err(RunError::Divergence(Box::new(divergence)))
     }
 
     /// Finds where in the program an action comes from, by taking the turn once more and undoing it again.
-    fn place(&mut self, before: &RunState, batch: &Batch, action: usize) -> Option<Origin> {
-        let place = self
-            .run_instance(before, batch, Some(action))
-            .ok()
-            .and_then(|performed| performed.place);
-        self.undo(batch.to);
+    fn place(&mut self, batch: &Batch, action: usize) -> Option<Origin> {
+        let mut performed = self.run_instance(batch, Some(action)).performed;
+        let place = performed.place.take();
+        self.undo(batch.to, performed);
         place
     }
 
-    /// Puts an actor's body back to where it was before the turn.
-    fn undo(&mut self, actor: ActorId) {
+    /// Puts the state and an actor's body back to where they were before the turn.
+    fn undo(&mut self, actor: ActorId, performed: Performed) {
+        self.undo_state(performed);
         if let Some(body) = self.bodies.get_mut(&actor) {
             self.programs.abort_turn(body);
         }
+    }
+
+    fn undo_state(&mut self, performed: Performed) {
+        self.state = performed.draft.state;
+        self.state.abort_turn();
     }
 
     /// Makes the draft the state, keeps what the body did, and returns what the world is to do.
     fn adopt(&mut self, performed: Performed, turn: &TurnRecord) -> Vec<Effect> {
         let effects = effects(&performed);
         self.state = performed.draft.state;
+        self.state.commit_turn();
         self.outbox = performed.draft.outbox;
         match (&turn.outcome, self.state.actor(turn.actor)) {
             (Outcome::Committed {}, Some(_)) => {
@@ -177,9 +177,12 @@ impl<P: Programs> Run<P> {
         effects
     }
 
-    /// Begins a draft that stands on the newest record; an actor that only ends asks for nothing and needs no lineage.
-    fn draft(&self, before: &RunState, actor: ActorId, lineage: Lineage) -> Draft {
-        Draft::new(before.clone(), actor, self.names.clone(), lineage)
+    /// Begins a draft that stands on the newest record, and takes the state into it; an actor that only ends asks for nothing and needs
+    /// no lineage.
+    fn draft(&mut self, actor: ActorId, lineage: Lineage) -> Draft {
+        let mut state = std::mem::take(&mut self.state);
+        state.begin_turn();
+        Draft::new(state, actor, self.names.clone(), lineage)
     }
 
     /// Names the history that leads to the turn that handles `batch`: the newest record, and what the world says now, because branches that
@@ -206,10 +209,11 @@ impl<P: Programs> Run<P> {
 /// Judges what was done and writes it down.
 ///
 /// # Errors
-/// The failure for which the turn must be undone: a denial, or a record that would be too large.
-fn judged(before: &RunState, batch: &Batch, performed: Performed, failure: Option<Failure>) -> Result<Judged, Failure> {
+/// The failure for which the turn must be undone, a denial or a record that would be too large; and what was done.
+fn judged(batch: &Batch, performed: Performed, failure: Option<Failure>) -> Result<Judged, (Failure, Box<Performed>)> {
     let nothing = crate::actor::Manifest::default();
-    let manifest = before.actor(batch.to).map_or(&nothing, |actor| &actor.manifest);
+    let before = performed.draft.state.before();
+    let manifest = before.manifest(batch.to).unwrap_or(&nothing);
     let principal = Principal {
         actor: batch.to,
         manifest,
@@ -219,7 +223,9 @@ fn judged(before: &RunState, batch: &Batch, performed: Performed, failure: Optio
         principal,
         actions: &performed.actions,
     });
-    denial(&performed.actions, &verdicts)?;
+    if let Err(failure) = denial(&performed.actions, &verdicts) {
+        return Err((failure, Box::new(performed)));
+    }
     let turn = TurnRecord {
         actor: batch.to,
         cause: batch.cause.clone(),
@@ -230,10 +236,10 @@ fn judged(before: &RunState, batch: &Batch, performed: Performed, failure: Optio
         fuel: performed.fuel_used,
         outcome: failure.map_or(Outcome::Committed {}, |failure| Outcome::Failed { failure }),
     };
-    let body = turn
-        .pack()
-        .map_err(|error| Failure::new("turn-too-large", error.to_string()))?;
-    Ok(Judged { performed, turn, body })
+    match turn.pack() {
+        Ok(body) => Ok(Judged { performed, turn, body }),
+        Err(error) => Err((Failure::new("turn-too-large", error.to_string()), Box::new(performed))),
+    }
 }
 
 /// Finds the first action that is denied.

@@ -10,10 +10,10 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use duet_journal::PackedValue;
-use duet_journal::packed::PackedError;
+use duet_journal::packed::{PackedError, PackedWriter, View};
 use num_bigint::BigInt;
 use preserves::{AtomClass, CompoundClass, IOValue, Value, ValueClass, ValueImpl};
 
@@ -27,8 +27,9 @@ pub(crate) type Tree = Value<IOValue>;
 pub struct Fact(Arc<Content>);
 
 struct Content {
-    value: IOValue,
-    bytes: Vec<u8>,
+    packed: PackedValue,
+    /// The tree, once someone has asked for it.
+    value: OnceLock<IOValue>,
 }
 
 impl Fact {
@@ -37,24 +38,40 @@ impl Fact {
     /// # Errors
     /// [`PackedError`] if it is too deep or too large to be recorded.
     pub fn new(value: IOValue) -> Result<Self, PackedError> {
-        let bytes = PackedValue::from_value(&value)?.into_bytes();
-        Ok(Self(Arc::new(Content { value, bytes })))
+        let packed = PackedValue::from_value(&value)?;
+        let value = OnceLock::from(value);
+        Ok(Self(Arc::new(Content { packed, value })))
+    }
+
+    /// Admits a value given as canonical packed bytes.
+    ///
+    /// # Errors
+    /// [`PackedError`] if they are none, or too deep or too large to be recorded.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, PackedError> {
+        let packed = PackedValue::from_bytes(bytes)?;
+        let value = OnceLock::new();
+        Ok(Self(Arc::new(Content { packed, value })))
     }
 
     /// Returns the value.
     pub fn value(&self) -> &IOValue {
-        &self.0.value
+        self.0.value.get_or_init(|| self.0.packed.to_value())
+    }
+
+    /// Looks into the packed value.
+    pub fn view(&self) -> View<'_> {
+        self.0.packed.view()
     }
 
     /// Returns the canonical packed bytes.
     pub fn bytes(&self) -> &[u8] {
-        &self.0.bytes
+        self.0.packed.as_bytes()
     }
 }
 
 impl PartialEq for Fact {
     fn eq(&self, other: &Self) -> bool {
-        self.0.bytes == other.0.bytes
+        self.0.packed == other.0.packed
     }
 }
 
@@ -63,7 +80,7 @@ impl Eq for Fact {}
 /// The order of the bytes: for maps, where any order will do. [`compare`] is the order of values.
 impl Ord for Fact {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.0.bytes.cmp(&other.0.bytes)
+        self.bytes().cmp(other.bytes())
     }
 }
 
@@ -75,13 +92,17 @@ impl PartialOrd for Fact {
 
 impl fmt::Debug for Fact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.value.fmt(f)
+        self.value().fmt(f)
     }
 }
 
 impl Codec for Fact {
     fn encode(&self) -> IOValue {
-        self.0.value.clone()
+        self.value().clone()
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        out.packed(&self.0.packed);
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {

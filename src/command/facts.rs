@@ -32,7 +32,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         terminal.json(&json!(facts.collect::<Vec<_>>()))?;
         return Ok(Code::OK);
     }
-    for (handle, held) in held {
+    for (handle, held) in held.iter() {
         let value = shown(held.fact.value());
         terminal.data(&format!("{:<10} {:<8} {value}\n", handle.to_string(), turn::actor(held.actor)))?;
     }

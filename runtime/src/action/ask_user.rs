@@ -10,6 +10,7 @@ use crate::draft::{Draft, Refusal};
 use crate::driver::{EffectKind, RequestId};
 use crate::identity::{FacetId, Handle};
 use crate::state::Question;
+use crate::value::Fact;
 
 /// The capability to ask.
 pub const CAPABILITY: &str = "person";
@@ -36,7 +37,7 @@ impl Act for AskUser {
         enter(draft, self.request, self.facet, question, self.tag.clone())?;
         let name = draft.names.name("request", self.request.0);
         let shown = record("user-input-request", vec![name.encode(), self.prompt.clone(), self.tag.encode()]);
-        draft.hold(self.facet, self.handle, shown)?;
+        draft.hold(self.facet, self.handle, Fact::new(shown)?)?;
         if let Some(request) = draft.state.requests.get_mut(&self.request) {
             request.handle = Some(self.handle);
         }

@@ -1,11 +1,10 @@
 //! `assert`: a facet says that a value holds, until it retracts it or stops.
 
-use preserves::IOValue;
-
 use super::{Act, Claims, Thing};
 use crate::codec_struct;
 use crate::draft::{Draft, Refusal};
 use crate::identity::{FacetId, Handle};
+use crate::value::Fact;
 
 /// Asserts a value for a facet.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +14,7 @@ pub struct Assert {
     /// What the assertion is known by.
     pub handle: Handle,
     /// The value.
-    pub value: IOValue,
+    pub value: Fact,
 }
 codec_struct!(Assert "assert" { facet, handle, value });
 

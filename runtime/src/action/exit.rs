@@ -27,10 +27,10 @@ impl Act for Exit {
             draft.state.release(*handle, &mut draft.outbox);
         }
         for facet in actor.facets.values() {
-            for request in &facet.requests {
+            for request in facet.requests.iter() {
                 draft.forget_request(*request);
             }
-            for linked in &facet.linked {
+            for linked in facet.linked.iter() {
                 draft.outbox.push(*linked, Event::Terminate {});
             }
         }

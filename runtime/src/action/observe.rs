@@ -7,6 +7,7 @@ use crate::dataspace::pattern::Pattern;
 use crate::dataspace::{ObserverRef, observe_value};
 use crate::draft::{Draft, Refusal};
 use crate::identity::{FacetId, Handle, ObserverId};
+use crate::value::Fact;
 
 /// Begins to watch; takes the handler.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,5 +48,5 @@ pub(super) fn begin(draft: &mut Draft, id: ObserverId, observer: Observer) -> Re
     let value = observe_value(ObserverRef { actor: draft.actor, observer: id }, &observer.pattern);
     draft.facet_mut(facet)?.observers.insert(id);
     draft.acting_mut()?.observers.insert(id, observer);
-    draft.hold(facet, handle, value)
+    draft.hold(facet, handle, Fact::new(value)?)
 }

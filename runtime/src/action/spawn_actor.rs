@@ -33,7 +33,7 @@ impl Act for SpawnActor {
         draft.facet_mut(self.link)?.linked.insert(self.actor);
         let link = Some((draft.actor, self.link));
         let actor = Actor::new(self.program.clone(), self.manifest.clone(), link, self.root);
-        draft.state.actors.insert(self.actor, actor.into());
+        draft.state.actors.insert(self.actor, actor);
         draft.outbox.push(self.actor, Event::Boot {});
         Ok(())
     }

@@ -24,26 +24,26 @@ impl Act for StopFacet {
             return Err(Refusal::HasChildren(self.facet));
         }
         // Observers go before their facts are retracted: a stopping facet is told nothing more.
-        for fiber in &facet.fibers {
+        for fiber in facet.fibers.iter() {
             let fiber = draft.unpark(*fiber)?;
             draft.outbox.released.push(fiber.continuation);
         }
-        for observer in &facet.observers {
+        for observer in facet.observers.iter() {
             draft.forget_observer(*observer)?;
         }
-        for wait in &facet.waits {
+        for wait in facet.waits.iter() {
             draft.acting_mut()?.waits.remove(wait);
         }
         for handle in &self.handles {
             draft.state.release(*handle, &mut draft.outbox);
         }
-        for request in &facet.requests {
+        for request in facet.requests.iter() {
             draft.forget_request(*request);
         }
-        for actor in &facet.linked {
+        for actor in facet.linked.iter() {
             draft.outbox.push(*actor, Event::Terminate {});
         }
-        draft.outbox.released.extend(&facet.stop_hooks);
+        draft.outbox.released.extend(facet.stop_hooks.iter().copied());
         draft.acting_mut()?.facets.remove(&self.facet);
         if let Some(parent) = facet.parent {
             draft.facet_mut(parent)?.children.remove(&self.facet);

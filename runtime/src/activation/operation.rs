@@ -17,6 +17,7 @@ use crate::draft::Refusal;
 use crate::driver::{RequestId, Stream};
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId};
 use crate::state::{Ignored, Question};
+use crate::value::Fact;
 
 impl Activation {
     /// Returns what the running fiber may still use; the body counts it down.
@@ -57,8 +58,8 @@ impl Activation {
     /// Asserts `value` for the current facet.
     ///
     /// # Errors
-    /// [`Refusal::NoFacet`] if the facet has stopped, [`Refusal::Value`].
-    pub fn assert(&mut self, value: IOValue) -> Result<Handle, Refusal> {
+    /// [`Refusal::NoFacet`] if the facet has stopped.
+    pub fn assert(&mut self, value: Fact) -> Result<Handle, Refusal> {
         let handle = self.draft.state.counters.handle();
         self.perform(Assert {
             facet: self.facet(),
@@ -82,7 +83,7 @@ impl Activation {
     ///
     /// # Errors
     /// As [`assert`](Self::assert).
-    pub fn update(&mut self, old: Handle, value: IOValue) -> Result<Handle, Refusal> {
+    pub fn update(&mut self, old: Handle, value: Fact) -> Result<Handle, Refusal> {
         let handle = self.assert(value)?;
         self.retract(old)?;
         Ok(handle)
@@ -157,7 +158,7 @@ impl Activation {
             return Err(Refusal::Pure);
         }
         let facet = self.facet();
-        self.draft.facet_mut(facet)?.stop_hooks.push_back(hook);
+        self.draft.facet_mut(facet)?.stop_hooks.get_mut().push_back(hook);
         Ok(())
     }
 

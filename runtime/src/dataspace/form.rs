@@ -5,11 +5,13 @@
 //! It stores nothing; `index.rs` does.
 //! Read next: `dataspace/index.rs`.
 
-use duet_journal::PackedValue;
-use preserves::{AtomClass, CompoundClass, IOValue, ValueClass, ValueImpl};
+use std::sync::Arc;
 
+use duet_journal::packed::{Class, View};
+
+use super::index::Captures;
 use super::pattern::{GroupKind, Pattern, Step};
-use crate::value::{Fact, Tree};
+use crate::value::Fact;
 
 /// The way from a value to a part of it.
 pub(crate) type Path = Vec<Step>;
@@ -28,11 +30,11 @@ pub(crate) struct Form {
 }
 
 /// What a form reads out of a value that has its shape.
-pub(crate) struct Reading {
+pub(crate) struct Reading<'a> {
     /// The canonical bytes of the constants, one after the other.
     pub(crate) constants: Vec<u8>,
     /// The captured parts.
-    pub(crate) captures: Vec<IOValue>,
+    captures: Vec<View<'a>>,
 }
 
 /// A pattern, taken apart.
@@ -42,9 +44,9 @@ pub(crate) struct Compiled {
     pub(crate) form: Form,
     /// The canonical bytes of the constants, one after the other.
     pub(crate) constants: Vec<u8>,
-    /// Terms that every matching fact has.
+    /// Terms that every matching fact has; none if every fact may match.
     pub(crate) terms: Vec<Term>,
-    /// Terms that every fact has that matches any pattern of this form.
+    /// Terms that every fact has that matches any pattern of this form; at least one.
     pub(crate) form_terms: Vec<Term>,
 }
 
@@ -58,18 +60,17 @@ impl Compiled {
             form_terms: Vec::new(),
         };
         compiled.add(pattern, &mut Vec::new(), PathHash::ROOT);
-        // INVARIANT: neither becomes empty, for the whole value is at depth 0.
         compiled.terms.retain(|term| term.depth <= TERM_DEPTH_MAX);
         compiled.form_terms.retain(|term| term.depth <= TERM_DEPTH_MAX);
+        if compiled.form_terms.is_empty() {
+            compiled.form_terms.push(Term::ANY);
+        }
         compiled
     }
 
     fn add(&mut self, pattern: &Pattern, path: &mut Path, hash: PathHash) {
         match pattern {
-            Pattern::Discard => {
-                self.form.present.push(path.clone());
-                self.add_term(hash.present());
-            }
+            Pattern::Discard => self.form.present.push(path.clone()),
             Pattern::Bind(inner) => {
                 self.form.captures.push(path.clone());
                 self.add(inner, path, hash);
@@ -77,12 +78,13 @@ impl Compiled {
             Pattern::Literal(literal) => {
                 self.form.constants.push(path.clone());
                 self.constants.extend_from_slice(literal.bytes());
-                self.terms.push(hash.content(literal.value().value()));
-                self.form_terms.push(hash.present());
+                self.terms.push(hash.content(literal.view()));
             }
             Pattern::Group { kind, size, entries } => {
                 self.form.compounds.push((path.clone(), kind.clone(), *size));
-                self.add_term(hash.compound(kind));
+                let term = hash.compound(kind);
+                self.terms.push(term);
+                self.form_terms.push(term);
                 for (step, inner) in entries {
                     path.push(step.clone());
                     self.add(inner, path, hash.step(step));
@@ -91,37 +93,40 @@ impl Compiled {
             }
         }
     }
-
-    fn add_term(&mut self, term: Term) {
-        self.terms.push(term);
-        self.form_terms.push(term);
-    }
 }
 
 impl Form {
     /// Reads constants and captures out of `value`; `None` if it does not have the shape.
-    pub(crate) fn read(&self, value: &IOValue) -> Option<Reading> {
-        let find = |path: &Path| {
-            path.iter()
-                .try_fold(value.value().clone(), |part: Tree, step| step.take(&part))
-        };
+    pub(crate) fn read<'a>(&self, value: View<'a>) -> Option<Reading<'a>> {
+        let find = |path: &Path| path.iter().try_fold(value, |part, step| step.find(part));
         for (path, kind, size) in &self.compounds {
-            find(path).filter(|part| kind.admits(*size, part))?;
+            find(path).filter(|part| kind.is_kind_of(*size, *part))?;
         }
         for path in &self.present {
             find(path)?;
         }
         let mut constants = Vec::new();
         for path in &self.constants {
-            // INVARIANT: a part of a fact is within the limits that the fact is within.
-            constants.extend(PackedValue::from_value(&find(path)?.into()).ok()?.into_bytes());
+            constants.extend_from_slice(find(path)?.as_bytes());
         }
-        let captures = self
-            .captures
-            .iter()
-            .map(|path| find(path).map(IOValue::from))
-            .collect::<Option<_>>()?;
+        let captures = self.captures.iter().map(find).collect::<Option<_>>()?;
         Some(Reading { constants, captures })
+    }
+}
+
+impl Reading<'_> {
+    /// Returns the canonical bytes of the captures, one after the other: the encoding of each ends itself, so no two tuples have the same.
+    pub(crate) fn captures_key(&self) -> Arc<[u8]> {
+        let mut key = Vec::with_capacity(self.captures.iter().map(|part| part.as_bytes().len()).sum());
+        self.captures
+            .iter()
+            .for_each(|part| key.extend_from_slice(part.as_bytes()));
+        key.into()
+    }
+
+    /// Decodes the captures.
+    pub(crate) fn captures(&self) -> Captures {
+        self.captures.iter().map(|part| part.to_value()).collect()
     }
 }
 
@@ -141,6 +146,9 @@ pub(crate) struct Term {
 }
 
 impl Term {
+    /// The term of every fact; facts are not listed under it.
+    const ANY: Self = Self { depth: 0, hash: 0 };
+
     /// Returns the term as a key of an index.
     pub(crate) fn number(self) -> u64 {
         self.hash
@@ -149,50 +157,60 @@ impl Term {
 
 /// The terms of a fact.
 pub(crate) struct Terms {
-    /// The terms.
-    pub(crate) terms: Vec<Term>,
-    /// Whether these are all; if not, `terms` has no use.
-    pub(crate) is_complete: bool,
+    /// The term of the fact as a whole, which no pattern has.
+    pub(crate) whole: Term,
+    /// The terms of its parts and of their kinds.
+    parts: Vec<Term>,
+    /// Whether these are all; if not, `parts` has no use.
+    is_complete: bool,
 }
 
 impl Terms {
     /// Lists what can be observed about `fact`.
     pub(crate) fn of(fact: &Fact) -> Self {
         let mut terms = Self {
-            terms: Vec::new(),
+            whole: Self::whole(fact),
+            parts: Vec::with_capacity(8),
             is_complete: true,
         };
-        terms.add(fact.value().value(), PathHash::ROOT);
+        terms.add(fact.view(), PathHash::ROOT);
         terms
     }
 
-    fn add(&mut self, value: &Tree, hash: PathHash) {
+    /// Makes the term under which a fact is found that equals `fact`.
+    pub(crate) fn whole(fact: &Fact) -> Term {
+        PathHash::ROOT.term(mix(mix(PathHash::ROOT.hash, b"w"), fact.bytes()))
+    }
+
+    /// Returns the terms of the parts and of their kinds; `None` if there are too many to list.
+    pub(crate) fn parts(&self) -> Option<&[Term]> {
+        self.is_complete.then_some(&self.parts)
+    }
+
+    /// Returns the terms under which forms may be found that read the fact; `None` if there are too many to list.
+    pub(crate) fn of_forms(&self) -> Option<impl Iterator<Item = Term>> {
+        self.parts().map(|parts| parts.iter().copied().chain([Term::ANY]))
+    }
+
+    fn add(&mut self, value: View<'_>, hash: PathHash) {
         if !self.is_complete || hash.depth > TERM_DEPTH_MAX {
             return;
         }
-        if self.terms.len() + 2 > TERM_COUNT_MAX {
+        if self.parts.len() >= TERM_COUNT_MAX {
             self.is_complete = false;
             return;
         }
-        self.terms.push(hash.present());
-        self.terms.push(hash.content(value));
-        match value.value_class() {
-            ValueClass::Compound(CompoundClass::Record | CompoundClass::Sequence) => {
-                for (index, part) in (0..).zip(value.iter()).take(TERM_COUNT_MAX) {
-                    self.add(&part, hash.index(index));
-                }
-            }
-            ValueClass::Compound(CompoundClass::Dictionary) => {
-                for (key, part) in value.entries().take(TERM_COUNT_MAX) {
-                    self.add(&part, hash.key(&key));
-                }
-            }
-            ValueClass::Compound(CompoundClass::Set) | ValueClass::Atomic(_) | ValueClass::Embedded => {}
+        self.parts.push(hash.content(value));
+        for (index, part) in (0..).zip(value.items()).take(TERM_COUNT_MAX) {
+            self.add(part, hash.index(index));
+        }
+        for (key, part) in value.entries().take(TERM_COUNT_MAX) {
+            self.add(part, hash.key(key));
         }
     }
 }
 
-/// A path, hashed step by step with FNV-1a, so that a term costs the same at any depth.
+/// A path, hashed step by step, so that a term costs the same at any depth.
 #[derive(Clone, Copy)]
 struct PathHash {
     depth: u8,
@@ -212,17 +230,17 @@ impl PathHash {
         }
     }
 
-    fn key(self, key: &Tree) -> Self {
+    fn key(self, key: View<'_>) -> Self {
         Self {
             depth: self.depth.saturating_add(1),
-            hash: content(mix(self.hash, b"k"), key),
+            hash: mix(mix(self.hash, b"k"), key.as_bytes()),
         }
     }
 
     fn step(self, step: &Step) -> Self {
         match step {
             Step::Index(index) => self.index(*index),
-            Step::Key(key) => self.key(key.value().value()),
+            Step::Key(key) => self.key(key.view()),
         }
     }
 
@@ -233,61 +251,36 @@ impl PathHash {
         }
     }
 
-    fn present(self) -> Term {
-        self.term(mix(self.hash, b"p"))
-    }
-
     fn compound(self, kind: &GroupKind) -> Term {
-        let hash = mix(self.hash, b"c");
         self.term(match kind {
-            GroupKind::Record(label) => labelled(hash, label.value().value()),
-            GroupKind::Sequence => mix(hash, b"s"),
-            GroupKind::Dictionary => mix(hash, b"d"),
+            GroupKind::Record(label) => mix(mix(self.hash, b"r"), label.bytes()),
+            GroupKind::Sequence => mix(self.hash, b"s"),
+            GroupKind::Dictionary => mix(self.hash, b"d"),
         })
     }
 
-    fn content(self, value: &Tree) -> Term {
-        self.term(content(mix(self.hash, b"c"), value))
+    /// Makes the term of an atom wholly, and of a compound from what [`GroupKind`] tells: its kind, and a record's label.
+    fn content(self, value: View<'_>) -> Term {
+        self.term(match value.class() {
+            Class::Atom => mix(mix(self.hash, b"a"), value.as_bytes()),
+            Class::Record => mix(mix(self.hash, b"r"), value.label().map_or(&[], View::as_bytes)),
+            Class::Sequence => mix(self.hash, b"s"),
+            Class::Dictionary => mix(self.hash, b"d"),
+            Class::Set => mix(self.hash, b"t"),
+            Class::Embedded => mix(self.hash, b"e"),
+        })
     }
 }
 
+/// Mixes bytes into a hash, eight at a time; the last ones carry their number.
 fn mix(hash: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(hash, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    last[7] = rest.len() as u8 + 1;
+    let words = words.iter().chain([&last]);
+    words.fold(hash, |hash, word| {
+        let product = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        product ^ (product >> 29)
     })
-}
-
-/// Hashes an atom wholly, and of a compound what [`GroupKind`] tells: its kind, and a record's label.
-fn content(hash: u64, value: &Tree) -> u64 {
-    match value.value_class() {
-        ValueClass::Atomic(class) => atom(hash, &class, value),
-        ValueClass::Compound(CompoundClass::Record) => labelled(hash, &value.label()),
-        ValueClass::Compound(CompoundClass::Sequence) => mix(hash, b"s"),
-        ValueClass::Compound(CompoundClass::Dictionary) => mix(hash, b"d"),
-        ValueClass::Compound(CompoundClass::Set) => mix(hash, b"t"),
-        ValueClass::Embedded => mix(hash, b"e"),
-    }
-}
-
-fn labelled(hash: u64, label: &Tree) -> u64 {
-    // A label that is itself a record would make this recur; its kind alone will do.
-    if label.is_record() {
-        mix(hash, b"rr")
-    } else {
-        content(mix(hash, b"r"), label)
-    }
-}
-
-fn atom(hash: u64, class: &AtomClass, value: &Tree) -> u64 {
-    match class {
-        AtomClass::Boolean => mix(hash, if value.as_boolean() == Some(true) { b"1" } else { b"0" }),
-        AtomClass::Double => mix(hash, &value.as_double().unwrap_or_default().to_bits().to_le_bytes()),
-        AtomClass::SignedInteger => match value.as_i64() {
-            Some(Ok(number)) => mix(mix(hash, b"n"), &number.to_le_bytes()),
-            Some(Err(_)) | None => mix(hash, b"N"),
-        },
-        AtomClass::String => mix(mix(hash, b"\""), value.as_string().unwrap_or_default().as_bytes()),
-        AtomClass::ByteString => mix(mix(hash, b"#"), &value.as_bytestring().unwrap_or_default()),
-        AtomClass::Symbol => mix(mix(hash, b"'"), value.as_symbol().unwrap_or_default().as_bytes()),
-    }
 }

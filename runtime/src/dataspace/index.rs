@@ -1,6 +1,6 @@
 //! The index: finds the observers of a fact and the facts for an observer without looking at the others.
 //!
-//! Owns the postings from terms to facts and to forms, and the leaves: for each form and each tuple of constants, who observes it and which
+//! Owns the facts that are present, the postings from terms to facts and to forms, and the leaves: for each form and each tuple of constants, who observes it and which
 //! capture tuples currently match.
 //! INVARIANT: a leaf's matches are exactly the capture tuples of the present facts that its pattern matches, each counted as often as
 //! facts yield it; a leaf has at least one observer.
@@ -15,10 +15,20 @@ use preserves::IOValue;
 use super::form::{Compiled, Form, Reading, Term, Terms};
 use super::pattern::Pattern;
 use crate::identity::{Handle, ObserverId};
+use crate::tracked::{Tracked, TrackedSet, tracked_fields};
 use crate::value::{Fact, compare_all};
 
 /// What an observer is told of a match: the captured parts.
 pub type Captures = Arc<[IOValue]>;
+
+/// A fact that is present.
+#[derive(Clone, Debug)]
+pub(crate) struct Presence {
+    /// The fact.
+    pub(crate) fact: Fact,
+    /// How often it is present.
+    pub(crate) count: u64,
+}
 
 /// A capture tuple that some present facts yield.
 #[derive(Clone, Debug)]
@@ -31,23 +41,17 @@ pub(crate) struct Match {
     pub(crate) handle: Handle,
 }
 
-/// The observers that want the same, and what they see.
+/// The observers that want the same.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leaf {
+    /// What its matches are listed under.
+    number: u64,
     /// Who observes.
     pub(crate) observers: OrdSet<ObserverId>,
-    /// The matches by the canonical bytes of their captures.
-    matches: OrdMap<Vec<u8>, Match>,
 }
 
-impl Leaf {
-    /// Returns the matches in the order of Preserves.
-    pub(crate) fn sorted(&self) -> Vec<Match> {
-        let mut matches: Vec<Match> = self.matches.values().cloned().collect();
-        matches.sort_by(|left, right| compare_all(&left.captures, &right.captures));
-        matches
-    }
-}
+/// The canonical bytes of a match's captures.
+type CapturesKey = Arc<[u8]>;
 
 /// A leaf whose matches a fact has changed.
 pub(crate) struct Change {
@@ -55,8 +59,7 @@ pub(crate) struct Change {
     pub(crate) observers: OrdSet<ObserverId>,
     /// The match that came or went; its handle is right only if it went.
     pub(crate) changed: Match,
-    leaf: LeafKey,
-    captures_key: Vec<u8>,
+    key: (u64, CapturesKey),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,106 +76,151 @@ struct FormEntry {
     leaves: u64,
 }
 
+/// Pairs of a term and the number of what has it.
+type Postings = TrackedSet<(u64, u64)>;
+
 /// Facts and observers, so arranged that they find each other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
-    facts: OrdMap<u64, Fact>,
-    /// Pairs of term and fact.
-    postings: OrdSet<(u64, u64)>,
+    facts: Tracked<u64, Presence>,
+    /// The facts by the hash of their content, and counted among those with the same hash.
+    by_content: Tracked<(u64, u64), u64>,
+    postings: Postings,
     /// Facts with too many terms to list.
-    unlisted: OrdSet<u64>,
-    forms: OrdMap<u64, FormEntry>,
-    form_numbers: OrdMap<Arc<Form>, u64>,
-    /// Pairs of term and form.
-    form_postings: OrdSet<(u64, u64)>,
-    leaves: OrdMap<LeafKey, Leaf>,
-    leaf_of: OrdMap<ObserverId, LeafKey>,
-    next_form: u64,
+    unlisted: TrackedSet<u64>,
+    forms: Tracked<u64, FormEntry>,
+    form_numbers: Tracked<Arc<Form>, u64>,
+    form_postings: Postings,
+    leaves: Tracked<LeafKey, Leaf>,
+    /// The matches by their leaf's number.
+    matches: Tracked<(u64, CapturesKey), Match>,
+    leaf_of: Tracked<ObserverId, LeafKey>,
 }
 
+tracked_fields!(Index {
+    facts,
+    postings,
+    unlisted,
+    forms,
+    form_numbers,
+    form_postings,
+    leaves,
+    matches,
+    leaf_of
+});
+
 impl Index {
+    /// Returns the facts that are present, by number.
+    pub(crate) fn facts(&self) -> &OrdMap<u64, Presence> {
+        &self.facts
+    }
+
+    /// Finds a fact that is present.
+    pub(crate) fn find(&self, fact: &Fact) -> Option<u64> {
+        let hash = Terms::whole(fact).number();
+        let is_it = |number: &u64| self.facts.get(number).is_some_and(|found| found.fact == *fact);
+        self.homonyms(hash).find(is_it)
+    }
+
+    /// Lists the facts whose content has this hash, hardly ever more than one.
+    fn homonyms(&self, hash: u64) -> impl Iterator<Item = u64> {
+        (0..).map_while(move |nth| self.by_content.get(&(hash, nth)).copied())
+    }
+
+    fn list_content(&mut self, hash: u64, number: u64) {
+        let nth = self.homonyms(hash).count() as u64;
+        self.by_content.insert((hash, nth), number);
+    }
+
+    /// Takes a fact off the list of those with its hash; the last of them takes its place.
+    fn unlist_content(&mut self, hash: u64, number: u64) {
+        let all: Vec<u64> = self.homonyms(hash).collect();
+        let place = all.iter().position(|listed| *listed == number);
+        if let (Some(place), Some(last)) = (place, all.len().checked_sub(1)) {
+            self.by_content.insert((hash, place as u64), all[last]);
+            self.by_content.remove(&(hash, last as u64));
+        }
+    }
+
+    /// Returns how often the fact called `number` is present, to change it; it stays above zero.
+    pub(crate) fn count_mut(&mut self, number: u64) -> Option<&mut u64> {
+        self.facts.get_mut(&number).map(|presence| &mut presence.count)
+    }
+
     /// Adds the fact called `number` and returns the leaves in which a match appeared, ordered by their first observer.
-    pub(crate) fn add(&mut self, number: u64, fact: &Fact) -> Vec<Change> {
-        let terms = Terms::of(fact);
-        self.facts.insert(number, fact.clone());
-        if terms.is_complete {
-            self.postings
-                .extend(terms.terms.iter().map(|term| (term.number(), number)));
-        } else {
-            self.unlisted.insert(number);
+    pub(crate) fn add(&mut self, number: u64, presence: Presence) -> Vec<Change> {
+        let terms = Terms::of(&presence.fact);
+        self.list_content(terms.whole.number(), number);
+        match terms.parts() {
+            Some(parts) => {
+                for term in parts {
+                    self.postings.insert((term.number(), number));
+                }
+            }
+            None => self.unlisted.insert(number),
         }
         let mut changes = Vec::new();
-        for (leaf, reading) in self.leaves_for(fact, &terms) {
-            let key = captures_key(&reading.captures);
-            let Some(entry) = self.leaves.get_mut(&leaf) else {
-                continue;
-            };
-            if let Some(known) = entry.matches.get_mut(&key) {
+        for (leaf, observers, reading) in self.leaves_for(&presence.fact, &terms) {
+            let key = (leaf, reading.captures_key());
+            if let Some(known) = self.matches.get_mut(&key) {
                 known.count += 1;
                 continue;
             }
             let changed = Match {
                 count: 1,
-                captures: reading.captures.into(),
+                captures: reading.captures(),
                 handle: Handle(u64::MAX),
             };
             changes.push(Change {
-                observers: entry.observers.clone(),
+                observers,
                 changed,
-                leaf,
-                captures_key: key,
+                key,
             });
         }
+        self.facts.insert(number, presence);
         changes.sort_by_key(|change| change.observers.get_min().copied());
         changes
     }
 
     /// Completes a change reported by [`add`](Self::add): the match is now known by `handle`.
     pub(crate) fn appear(&mut self, change: &Change, handle: Handle) {
-        if let Some(leaf) = self.leaves.get_mut(&change.leaf) {
-            leaf.matches.insert(
-                change.captures_key.clone(),
-                Match {
-                    handle,
-                    ..change.changed.clone()
-                },
-            );
-        }
+        let known = Match {
+            handle,
+            ..change.changed.clone()
+        };
+        self.matches.insert(change.key.clone(), known);
     }
 
     /// Removes the fact called `number` and returns the leaves in which a match disappeared, ordered by their first observer.
     pub(crate) fn remove(&mut self, number: u64) -> Vec<Change> {
-        let Some(fact) = self.facts.remove(&number) else {
+        let Some(Presence { fact, .. }) = self.facts.remove(&number) else {
             return Vec::new();
         };
         let terms = Terms::of(&fact);
-        if terms.is_complete {
-            for term in &terms.terms {
-                self.postings.remove(&(term.number(), number));
+        self.unlist_content(terms.whole.number(), number);
+        match terms.parts() {
+            Some(parts) => {
+                for term in parts {
+                    self.postings.remove(&(term.number(), number));
+                }
             }
-        } else {
-            self.unlisted.remove(&number);
+            None => self.unlisted.remove(&number),
         }
         let mut changes = Vec::new();
-        for (leaf, reading) in self.leaves_for(&fact, &terms) {
-            let key = captures_key(&reading.captures);
-            let Some(entry) = self.leaves.get_mut(&leaf) else {
-                continue;
-            };
-            let Some(known) = entry.matches.get_mut(&key) else {
+        for (leaf, observers, reading) in self.leaves_for(&fact, &terms) {
+            let key = (leaf, reading.captures_key());
+            let Some(known) = self.matches.get_mut(&key) else {
                 continue;
             };
             known.count -= 1;
             if known.count > 0 {
                 continue;
             }
-            let observers = entry.observers.clone();
-            if let Some(changed) = entry.matches.remove(&key) {
+            if let Some(changed) = self.matches.remove(&key) {
                 changes.push(Change {
                     observers,
                     changed,
-                    leaf,
-                    captures_key: key,
+                    key,
                 });
             }
         }
@@ -183,34 +231,32 @@ impl Index {
     /// Returns who would see `fact`, and what, were it a message; ordered by observer.
     pub(crate) fn witnesses(&self, fact: &Fact) -> Vec<(ObserverId, Captures)> {
         let mut witnesses = Vec::new();
-        for (leaf, reading) in self.leaves_for(fact, &Terms::of(fact)) {
-            let captures: Captures = reading.captures.into();
-            let observers = self
-                .leaves
-                .get(&leaf)
-                .into_iter()
-                .flat_map(|leaf| leaf.observers.iter());
-            witnesses.extend(observers.map(|observer| (*observer, captures.clone())));
+        for (_, observers, reading) in self.leaves_for(fact, &Terms::of(fact)) {
+            let captures = reading.captures();
+            witnesses.extend(observers.iter().map(|observer| (*observer, captures.clone())));
         }
         witnesses.sort_by_key(|(observer, _)| *observer);
         witnesses
     }
 
-    /// Adds an observer and returns its matches in the order of Preserves. `handle` names matches that nobody has observed before.
+    /// Adds an observer and returns its matches in the order of Preserves. `number` is for its leaf, should it be the first to observe that;
+    /// `handle` names matches that nobody has observed before.
     pub(crate) fn observe(
         &mut self,
         observer: ObserverId,
         pattern: &Pattern,
-        mut handle: impl FnMut(&Captures) -> Handle,
+        number: u64,
+        handle: impl FnMut(&Captures) -> Handle,
     ) -> Vec<Match> {
         let compiled = Compiled::of(pattern);
         let key = LeafKey {
-            form: self.number_form(&compiled),
+            form: self.number_form(&compiled, number),
             constants: compiled.constants.clone(),
         };
         if !self.leaves.contains_key(&key) {
-            let leaf = self.populate(&compiled, &mut handle);
-            self.leaves.insert(key.clone(), leaf);
+            self.populate(&compiled, number, handle);
+            let observers = OrdSet::new();
+            self.leaves.insert(key.clone(), Leaf { number, observers });
             if let Some(entry) = self.forms.get_mut(&key.form) {
                 entry.leaves += 1;
             }
@@ -220,7 +266,8 @@ impl Index {
             return Vec::new();
         };
         leaf.observers.insert(observer);
-        leaf.sorted()
+        let number = leaf.number;
+        self.sorted(number)
     }
 
     /// Removes an observer and returns the matches it was seeing, in the order of Preserves.
@@ -232,33 +279,53 @@ impl Index {
             return Vec::new();
         };
         leaf.observers.remove(&observer);
-        let matches = leaf.sorted();
-        if leaf.observers.is_empty() {
+        let (number, is_last) = (leaf.number, leaf.observers.is_empty());
+        let matches = self.sorted(number);
+        if is_last {
             self.leaves.remove(&key);
+            let gone: Vec<_> = self.matches_of(number).map(|(key, _)| key.clone()).collect();
+            for key in gone {
+                self.matches.remove(&key);
+            }
             self.release_form(key.form);
         }
         matches
     }
 
-    /// Returns every leaf that has matches, ordered by its first observer.
-    pub(crate) fn leaves(&self) -> Vec<&Leaf> {
-        let mut leaves: Vec<&Leaf> = self.leaves.values().filter(|leaf| !leaf.matches.is_empty()).collect();
-        leaves.sort_by_key(|leaf| leaf.observers.get_min().copied());
+    /// Returns the observers and matches of every leaf that has matches, ordered by its first observer.
+    pub(crate) fn leaves(&self) -> Vec<(&OrdSet<ObserverId>, Vec<Match>)> {
+        let leaves = self
+            .leaves
+            .values()
+            .map(|leaf| (&leaf.observers, self.sorted(leaf.number)));
+        let mut leaves: Vec<_> = leaves.filter(|(_, matches)| !matches.is_empty()).collect();
+        leaves.sort_by_key(|(observers, _)| observers.get_min().copied());
         leaves
     }
 
-    fn number_form(&mut self, compiled: &Compiled) -> u64 {
+    fn matches_of(&self, leaf: u64) -> impl Iterator<Item = (&(u64, CapturesKey), &Match)> {
+        let all = (leaf, CapturesKey::from([]))..(leaf + 1, CapturesKey::from([]));
+        self.matches.range(all)
+    }
+
+    /// Returns the matches of a leaf in the order of Preserves.
+    fn sorted(&self, leaf: u64) -> Vec<Match> {
+        let mut matches: Vec<Match> = self.matches_of(leaf).map(|(_, found)| found.clone()).collect();
+        matches.sort_by(|left, right| compare_all(&left.captures, &right.captures));
+        matches
+    }
+
+    /// Finds the form's number; `new` is its number if it has none.
+    fn number_form(&mut self, compiled: &Compiled, new: u64) -> u64 {
         if let Some(number) = self.form_numbers.get(&compiled.form) {
             return *number;
         }
         let form = Arc::new(compiled.form.clone());
-        let number = self.next_form;
-        self.next_form += 1;
-        let (term, _) = rarest(&self.form_postings, &compiled.form_terms);
-        self.form_postings.insert((term, number));
-        self.form_numbers.insert(form.clone(), number);
-        self.forms.insert(number, FormEntry { form, term, leaves: 0 });
-        number
+        let term = rarest(&self.form_postings, &compiled.form_terms).map_or(0, |(term, _)| term);
+        self.form_postings.insert((term, new));
+        self.form_numbers.insert(form.clone(), new);
+        self.forms.insert(new, FormEntry { form, term, leaves: 0 });
+        new
     }
 
     fn release_form(&mut self, number: u64) {
@@ -275,93 +342,74 @@ impl Index {
         }
     }
 
-    /// Finds the facts that a pattern matches, by its rarest term.
-    fn populate(&self, compiled: &Compiled, handle: &mut impl FnMut(&Captures) -> Handle) -> Leaf {
-        let (_, candidates) = rarest(&self.postings, &compiled.terms);
-        let mut found: OrdMap<Vec<u8>, (u64, Captures)> = OrdMap::new();
-        for fact in candidates
-            .iter()
-            .chain(&self.unlisted)
-            .filter_map(|number| self.facts.get(number))
-        {
+    /// Finds the facts that a pattern matches, by its rarest term, and lists the matches under `leaf`.
+    fn populate(&mut self, compiled: &Compiled, leaf: u64, mut handle: impl FnMut(&Captures) -> Handle) {
+        let candidates: Vec<u64> = match rarest(&self.postings, &compiled.terms) {
+            Some((_, numbers)) => numbers.into_iter().chain(self.unlisted.iter().copied()).collect(),
+            None => self.facts.keys().copied().collect(),
+        };
+        let mut found: OrdMap<CapturesKey, (u64, Captures)> = OrdMap::new();
+        for presence in candidates.iter().filter_map(|number| self.facts.get(number)) {
             if let Some(reading) = compiled
                 .form
-                .read(fact.value())
+                .read(presence.fact.view())
                 .filter(|reading| reading.constants == compiled.constants)
             {
-                let key = captures_key(&reading.captures);
-                found.entry(key).or_insert_with(|| (0, reading.captures.into())).0 += 1;
+                let entry = found.entry(reading.captures_key());
+                entry.or_insert_with(|| (0, reading.captures())).0 += 1;
             }
         }
-        let mut matches: Vec<(Vec<u8>, (u64, Captures))> = found.into_iter().collect();
+        let mut matches: Vec<(CapturesKey, (u64, Captures))> = found.into_iter().collect();
         matches.sort_by(|(_, (_, left)), (_, (_, right))| compare_all(left, right));
-        let name = |(key, (count, captures)): (Vec<u8>, (u64, Captures))| {
+        for (key, (count, captures)) in matches {
             let handle = handle(&captures);
-            (
-                key,
-                Match {
-                    count,
-                    captures,
-                    handle,
-                },
-            )
-        };
-        Leaf {
-            observers: OrdSet::new(),
-            matches: matches.into_iter().map(name).collect(),
+            let known = Match {
+                count,
+                captures,
+                handle,
+            };
+            self.matches.insert((leaf, key), known);
         }
     }
 
-    fn leaves_for(&self, fact: &Fact, terms: &Terms) -> Vec<(LeafKey, Reading)> {
-        let forms: Vec<u64> = if terms.is_complete {
-            terms
-                .terms
-                .iter()
+    /// Finds the leaves that see `fact`: their numbers, who observes them, and what they read.
+    fn leaves_for<'a>(&self, fact: &'a Fact, terms: &Terms) -> Vec<(u64, OrdSet<ObserverId>, Reading<'a>)> {
+        let forms: Vec<u64> = match terms.of_forms() {
+            Some(terms) => terms
                 .flat_map(|term| posted(&self.form_postings, term.number()))
-                .collect()
-        } else {
-            self.forms.keys().copied().collect()
+                .collect(),
+            None => self.forms.keys().copied().collect(),
         };
         let read = |form: u64| {
-            let reading = self.forms.get(&form)?.form.read(fact.value())?;
-            let key = LeafKey {
-                form,
-                constants: reading.constants.clone(),
-            };
-            self.leaves.contains_key(&key).then_some((key, reading))
+            let mut reading = self.forms.get(&form)?.form.read(fact.view())?;
+            let constants = std::mem::take(&mut reading.constants);
+            let leaf = self.leaves.get(&LeafKey { form, constants })?;
+            Some((leaf.number, leaf.observers.clone(), reading))
         };
         forms.into_iter().filter_map(read).collect()
     }
 }
 
 /// Lists what is posted under `term`.
-fn posted(postings: &OrdSet<(u64, u64)>, term: u64) -> impl Iterator<Item = u64> {
+fn posted(postings: &Postings, term: u64) -> impl Iterator<Item = u64> {
     postings.range((term, 0)..=(term, u64::MAX)).map(|(_, number)| *number)
 }
 
-/// Returns the term with the fewest postings, and those: all are walked in step, so that the cost is that of the fewest.
+/// Returns the term with the fewest postings, and those; `None` if there are no terms.
 ///
-/// `terms` is not empty.
-fn rarest(postings: &OrdSet<(u64, u64)>, terms: &[Term]) -> (u64, Vec<u64>) {
+/// All are walked in step, so that the cost is that of the fewest.
+fn rarest(postings: &Postings, terms: &[Term]) -> Option<(u64, Vec<u64>)> {
     let mut walks: Vec<_> = terms
         .iter()
         .map(|term| (term.number(), posted(postings, term.number()), Vec::new()))
         .collect();
-    loop {
+    while !walks.is_empty() {
         for (term, walk, seen) in &mut walks {
             match walk.next() {
                 Some(number) => seen.push(number),
-                None => return (*term, std::mem::take(seen)),
+                None => return Some((*term, std::mem::take(seen))),
             }
         }
     }
-}
-
-fn captures_key(captures: &[IOValue]) -> Vec<u8> {
-    // INVARIANT: captures are parts of a fact, hence within the limits; the encoding of each ends itself, so no two tuples share a key.
-    captures
-        .iter()
-        .filter_map(|capture| Fact::new(capture.clone()).ok())
-        .flat_map(|fact| fact.bytes().to_vec())
-        .collect()
+    None
 }

@@ -11,6 +11,7 @@
 
 use std::fmt;
 
+use duet_journal::packed::{Class, View};
 use preserves::{IOValue, Map, Value, ValueImpl};
 
 use crate::codec::{Codec, DecodeError, Fields, label_of, record};
@@ -70,7 +71,31 @@ impl Step {
     }
 }
 
+impl Step {
+    /// Takes the step inside packed bytes; `None` if `from` has no such entry.
+    pub(crate) fn find<'a>(&self, from: View<'a>) -> Option<View<'a>> {
+        match self {
+            Self::Index(index) => from.items().nth(usize::try_from(*index).ok()?),
+            Self::Key(sought) => {
+                let mut entries = from.entries();
+                entries.find_map(|(key, part)| (key == sought.view()).then_some(part))
+            }
+        }
+    }
+}
+
 impl GroupKind {
+    /// Says whether packed bytes are a compound of this kind, with exactly `size` entries if that is given.
+    pub(crate) fn is_kind_of(&self, size: Option<u64>, value: View<'_>) -> bool {
+        let is_kind = match self {
+            Self::Record(label) => value.label() == Some(label.view()),
+            Self::Sequence => value.class() == Class::Sequence,
+            Self::Dictionary => value.class() == Class::Dictionary,
+        };
+        let length = || (value.items().count() + value.entries().count()) as u64;
+        is_kind && size.is_none_or(|size| length() == size)
+    }
+
     /// Says whether `value` is a compound of this kind, with exactly `size` entries if that is given.
     pub(crate) fn admits(&self, size: Option<u64>, value: &Tree) -> bool {
         let is_kind = match self {

@@ -319,7 +319,7 @@ impl Pair {
                 let fact = observe(*observer, pattern);
                 self.naive
                     .observers
-                    .extend(parse_observe(fact.value()).map(|(_, pattern)| (*observer, pattern)));
+                    .extend(parse_observe(&fact).map(|(_, pattern)| (*observer, pattern)));
                 self.naive.facts.push(fact.clone());
                 self.dataspace.assert(&fact, &mut self.counters)
             }
@@ -381,7 +381,7 @@ impl Pair {
 }
 
 fn observer_of(fact: &Fact) -> Option<u64> {
-    parse_observe(fact.value()).map(|(to, _)| to.observer.0)
+    parse_observe(fact).map(|(to, _)| to.observer.0)
 }
 
 proptest! {

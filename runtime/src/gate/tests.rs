@@ -6,6 +6,7 @@ use super::*;
 use crate::codec::Codec;
 use crate::script::world::World;
 use crate::snapshot::SnapshotPolicy;
+use crate::state::RunState;
 
 /// The state of two actors, of which actor 0 has facets 0 and 1, handle 0, observer 0 with handle 1, and a request 0; actor 1 has facet 2 and handle 3.
 fn state() -> RunState {
@@ -29,7 +30,8 @@ fn state() -> RunState {
 /// Judges actor 0's proposal under `granted` and shows the verdicts, `ok` or the reason.
 #[track_caller]
 fn check(granted: &[&str], actions: &[&str], expected: &[&str]) {
-    let before = state();
+    let mut state = state();
+    state.begin_turn();
     let manifest = Manifest::of(granted);
     let read = |text: &&str| Action::decode(&text.parse::<IOValue>().expect("well formed")).expect("an action");
     let actions: Vec<Action> = actions.iter().map(read).collect();
@@ -38,7 +40,7 @@ fn check(granted: &[&str], actions: &[&str], expected: &[&str]) {
         manifest: &manifest,
     };
     let verdicts = judge(&Proposal {
-        before: &before,
+        before: state.before(),
         principal,
         actions: &actions,
     });

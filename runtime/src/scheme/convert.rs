@@ -91,6 +91,11 @@ pub(super) fn leave(heap: &Heap, value: Value) -> Result<IOValue, BoundaryError>
     boundary::to_preserves(heap, value, Limits::default(), &mut References)
 }
 
+/// Copies a value out of the heap, as canonical packed bytes.
+pub(super) fn pack(heap: &Heap, value: Value) -> Result<Vec<u8>, BoundaryError> {
+    boundary::encode(heap, value, Limits::default(), &mut References)
+}
+
 /// Copies a fact's part into the heap.
 fn enter(heap: &mut Heap, value: &IOValue) -> Result<Value, BoundaryError> {
     boundary::from_preserves(heap, value, Limits::default(), &mut References)

@@ -22,6 +22,7 @@ use crate::activation::Activation;
 use crate::body::Until;
 use crate::draft::Refusal;
 use crate::identity::Callable;
+use crate::value::Fact;
 
 /// A host procedure.
 pub struct HostProcedure {
@@ -173,6 +174,12 @@ impl<'a> Call<'a> {
     /// Copies an argument out of the heap.
     pub(super) fn datum(&self, argument: usize) -> Result<IOValue, Fault> {
         self.leave(self.argument(argument))
+    }
+
+    /// Copies an argument out of the heap as something that can be asserted.
+    pub(super) fn fact(&self, argument: usize) -> Result<Fact, Fault> {
+        let bytes = convert::pack(&self.instance.heap, self.argument(argument)).map_err(Fault::Boundary)?;
+        Ok(Fact::from_bytes(bytes).map_err(Refusal::Value)?)
     }
 
     pub(super) fn leave(&self, value: Value) -> Result<IOValue, Fault> {

@@ -8,7 +8,7 @@ host_procedures! {
     /// Asserts `value` for the current facet and returns the assertion's handle. Others, and this actor too, see it from the next turns on.
     /// Fails with `not-serializable` if a part of the value cannot leave the program, with `facet-stopped` if the current facet has stopped.
     "assert!" "value" [1, 1] => |call| {
-        let value = call.datum(0)?;
+        let value = call.fact(0)?;
         let handle = call.turn.assert(value)?;
         call.refer(Class::Handle, handle.0)
     };
@@ -23,7 +23,7 @@ host_procedures! {
     /// Asserts `value` and then retracts `handle`, so that an equal value does not flicker; returns the new handle.
     "update!" "handle value" [2, 2] => |call| {
         let old = handle(call, 0)?;
-        let value = call.datum(1)?;
+        let value = call.fact(1)?;
         let handle = call.turn.update(old, value)?;
         call.refer(Class::Handle, handle.0)
     };

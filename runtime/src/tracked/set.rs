@@ -1,0 +1,78 @@
+//! Tracked sets.
+//!
+//! INVARIANT: as for the map that a set is.
+//! It does not know what the members are.
+//! Read next: `tracked/cell.rs`.
+
+use std::fmt::{self, Debug};
+use std::ops::RangeBounds;
+
+use im::OrdSet;
+use preserves::IOValue;
+
+use super::{Tracked, Tracking};
+use crate::codec::{Codec, DecodeError};
+
+/// A persistent set whose changes since the last commit can be taken back.
+#[derive(Clone, PartialEq)]
+pub struct TrackedSet<K: Ord + Clone>(Tracked<K, ()>);
+
+impl<K: Ord + Clone> Default for TrackedSet<K> {
+    fn default() -> Self {
+        Self(Tracked::default())
+    }
+}
+
+impl<K: Ord + Clone + Debug> Debug for TrackedSet<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+impl<K: Ord + Clone> TrackedSet<K> {
+    /// Adds a member.
+    pub fn insert(&mut self, member: K) {
+        self.0.insert(member, ());
+    }
+
+    /// Removes a member, if it is one.
+    pub fn remove(&mut self, member: &K) {
+        self.0.remove(member);
+    }
+
+    /// Says whether it has no members.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Lists the members in ascending order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.0.keys()
+    }
+
+    /// Lists the members in `range` in ascending order.
+    pub fn range(&self, range: impl RangeBounds<K>) -> impl DoubleEndedIterator<Item = &K> {
+        self.0.range(range).map(|(member, ())| member)
+    }
+}
+
+impl<K: Ord + Clone> Tracking for TrackedSet<K> {
+    fn commit_turn(&mut self) {
+        self.0.commit_turn();
+    }
+
+    fn abort_turn(&mut self) {
+        self.0.abort_turn();
+    }
+}
+
+impl<K: Codec + Ord + Clone> Codec for TrackedSet<K> {
+    fn encode(&self) -> IOValue {
+        IOValue::new(self.iter().map(K::encode).collect::<Vec<_>>())
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        let members: OrdSet<K> = Codec::decode(value)?;
+        Ok(Self(members.into_iter().map(|member| (member, ())).collect()))
+    }
+}

@@ -1,0 +1,116 @@
+//! Tracked maps of things that keep notes themselves.
+//!
+//! INVARIANT: a value with notes is listed as touched, or stands in a note of the map, until the turn ends.
+//! It does not know what the values are; `state.rs` and `actor.rs` do.
+//! Read next: `tracked/set.rs`.
+
+use std::fmt::{self, Debug};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use preserves::IOValue;
+
+use super::{Tracked, Tracking};
+use crate::codec::{Codec, DecodeError};
+
+/// A tracked map whose values keep notes of their own changes, so that changing one copies nothing.
+#[derive(Clone)]
+pub struct TrackedTree<K, V> {
+    map: Tracked<K, Arc<V>>,
+    /// The values that may have notes.
+    touched: Vec<K>,
+}
+
+impl<K, V> Default for TrackedTree<K, V> {
+    fn default() -> Self {
+        Self {
+            map: Tracked::default(),
+            touched: Vec::new(),
+        }
+    }
+}
+
+impl<K: Ord + Debug, V: Debug> Debug for TrackedTree<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.map.fmt(f)
+    }
+}
+
+impl<K, V> Deref for TrackedTree<K, V> {
+    type Target = Tracked<K, Arc<V>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.map
+    }
+}
+
+impl<K: Ord + Clone, V: Clone + Tracking> TrackedTree<K, V> {
+    /// Puts `value` under `key` and returns what stood there.
+    pub fn insert(&mut self, key: K, value: V) -> Option<Arc<V>> {
+        self.map.insert(key, value.into())
+    }
+
+    /// Removes what stands under `key` and returns it.
+    pub fn remove(&mut self, key: &K) -> Option<Arc<V>> {
+        self.map.remove(key)
+    }
+
+    /// Returns what stands under `key`, to change what it tracks.
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        let value = self.map.map.get_mut(key)?;
+        if self.touched.last() != Some(key) {
+            self.touched.push(key.clone());
+        }
+        Some(Arc::make_mut(value))
+    }
+
+    fn each_touched(&mut self, end: impl Fn(&mut V)) {
+        for key in self.touched.drain(..) {
+            if let Some(value) = self.map.map.get_mut(&key) {
+                end(Arc::make_mut(value));
+            }
+        }
+    }
+}
+
+impl<K: Codec + Ord + Clone, V: Codec + Clone> Codec for TrackedTree<K, V> {
+    fn encode(&self) -> IOValue {
+        self.map.encode()
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        Tracked::decode(value).map(|map| Self {
+            map,
+            touched: Vec::new(),
+        })
+    }
+}
+
+impl<K: Ord + Clone, V: Clone + Tracking> Tracking for TrackedTree<K, V> {
+    fn commit_turn(&mut self) {
+        self.map.commit_turn();
+        self.each_touched(V::commit_turn);
+    }
+
+    fn abort_turn(&mut self) {
+        // What was removed or replaced comes back with the notes it had then.
+        self.map.abort_turn();
+        self.each_touched(V::abort_turn);
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> FromIterator<(K, V)> for TrackedTree<K, V> {
+    fn from_iter<T: IntoIterator<Item = (K, V)>>(entries: T) -> Self {
+        let map = entries.into_iter().map(|(key, value)| (key, value.into()));
+        Self {
+            map: map.collect(),
+            touched: Vec::new(),
+        }
+    }
+}
+
+impl<K: Ord + Clone, V: PartialEq> PartialEq for TrackedTree<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.map == other.map
+    }
+}
