@@ -17,7 +17,7 @@
       (k z)))
 
 (define (main)
-  (let ((answer (let repeat ((rounds 8) (answer #f))
+  (let ((answer (let repeat ((rounds 16) (answer #f))
                   (if (= rounds 0) answer (repeat (- rounds 1) (ctak 18 12 6))))))
     (if (= answer 7)
         (display "ctak ok")

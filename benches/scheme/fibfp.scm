@@ -7,8 +7,8 @@
       (+ (fibfp (- n 1.)) (fibfp (- n 2.)))))
 
 (define (main)
-  (let ((answer (fibfp 31.)))
-    (if (= answer 1346269.)
+  (let ((answer (fibfp 33.)))
+    (if (= answer 3524578.)
         (display "fibfp ok")
         (error "fibfp is wrong" answer)))
   (newline))
