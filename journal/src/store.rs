@@ -126,7 +126,7 @@ pub trait Store: Send {
     /// As [`append_group`](Self::append_group), and [`StoreError::NoSuchRecord`] if `to` is not in the run.
     fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError>;
 
-    /// Lists the runs in order of their names.
+    /// Lists the runs that have a branch, in order of their names. A run that was claimed but never written to is not there yet.
     ///
     /// # Errors
     /// A failure of the medium.

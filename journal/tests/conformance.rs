@@ -461,6 +461,7 @@ fn runs_and_branches_are_listed_by_name<M: Medium>() {
         writer.write(&mut store, &["0"]).unwrap();
         writer.on("y", None).write(&mut store, &["0"]).unwrap();
     }
+    Writer::claim(&mut store, "claimed-only", "z");
     let store = medium.reopen(store);
     assert_eq!(store.runs().unwrap(), ["B", "a", "a.1", "b"].map(run));
     let names: Vec<_> = store

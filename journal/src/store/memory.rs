@@ -220,7 +220,8 @@ impl Store for MemoryStore {
     }
 
     fn runs(&self) -> Result<Vec<RunId>, StoreError> {
-        Ok(self.index.runs.keys().cloned().collect())
+        let begun = self.index.runs.iter().filter(|(_, run)| !run.heads.is_empty());
+        Ok(begun.map(|(name, _)| name.clone()).collect())
     }
 
     fn heads(&self, run: &RunId) -> Result<Vec<Head>, StoreError> {

@@ -168,7 +168,10 @@ impl Store for SqliteStore {
     }
 
     fn runs(&self) -> Result<Vec<RunId>, StoreError> {
-        self.view(|connection| Ok(Run::list(connection)?.into_iter().map(|run| run.name).collect()))
+        self.view(|connection| {
+            let begun = Run::list(connection)?.into_iter().filter(|run| run.branches > 0);
+            Ok(begun.map(|run| run.name).collect())
+        })
     }
 
     fn heads(&self, run: &RunId) -> Result<Vec<Head>, StoreError> {
