@@ -16,6 +16,7 @@ use duet_kernel::expander::{Expander, Expansion, LibraryName, PrimitiveSignature
 use duet_kernel::heap::Limits;
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::printer::write_limited;
+use duet_kernel::transformer::TransformerMachine;
 use duet_kernel::value::Value;
 use duet_modules::resolver::Resolver;
 use duet_modules::source::Embedded;
@@ -40,7 +41,8 @@ impl Session {
             minimum: primitive.least.into(),
             maximum: primitive.most.map(usize::from),
         });
-        let expander = Expander::new(signatures.collect::<Vec<_>>(), vec![library("duet base")]);
+        let expander = Expander::new(signatures.collect::<Vec<_>>(), vec![library("duet base")])
+            .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
         let sources = Embedded::new("duet", duet_stdlib::FILES);
         Self {
             machine: Machine::new(),

@@ -14,7 +14,7 @@ use crate::core::GlobalName;
 use crate::datum::{Datum, Name, Span};
 use crate::instruction::{Field, Instruction, Role};
 use crate::machine::builtin;
-use crate::primitive::{self, Names, Primitive};
+use crate::primitive::{self, Body, Names, Primitive};
 use crate::unit::CompiledUnit;
 use crate::value::{Immediate, Value};
 
@@ -118,6 +118,20 @@ impl CodeSpace {
         }
         let loaded = space.load(&builtin::unit());
         assert!(loaded.is_ok(), "the machine's own unit is well-formed");
+        space
+    }
+
+    /// A code space for code that runs at expansion time: the primitives on syntax objects are requests.
+    ///
+    /// # Panics
+    /// As [`CodeSpace::new`].
+    pub fn for_transformers(host_primitives: &[Primitive]) -> CodeSpace {
+        let mut space = CodeSpace::new(host_primitives);
+        for primitive in primitive::syntax::TABLE {
+            if let Some(number) = space.primitive_numbers.get(primitive.name) {
+                space.primitives[*number as usize].body = Body::Host;
+            }
+        }
         space
     }
 

@@ -9,6 +9,7 @@ use std::fmt;
 
 use crate::datum::reader::{ReadError, ReadProblem};
 use crate::datum::{Name, Span};
+use crate::syntax::procedural::NotSyntax;
 
 /// One thing wrong with a program.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +43,8 @@ pub enum NoteKind {
     StartsAtMargin,
     /// The library is imported here.
     ImportedHere(Name),
+    /// The object was raised here.
+    RaisedHere,
 }
 
 /// The kinds of [`Diagnostic`].
@@ -58,6 +61,11 @@ pub enum DiagnosticKind {
     BadRule(RuleProblem),
     /// No rule of the macro matches its use.
     NoRuleMatches {
+        /// The macro.
+        keyword: Name,
+    },
+    /// No clause of a `syntax-case` matches a form that a macro takes apart.
+    NoClauseMatches {
         /// The macro.
         keyword: Name,
     },
@@ -109,6 +117,46 @@ pub enum DiagnosticKind {
     },
     /// The right-hand side of a syntax binding is not a transformer.
     NotATransformer,
+    /// A pattern variable where a value is expected.
+    PatternVariableAsExpression {
+        /// The variable.
+        name: Name,
+    },
+    /// A variable that exists only when the program runs, used by code that runs while it is expanded; or the reverse.
+    OutOfPhase {
+        /// The variable.
+        name: Name,
+        /// Whether the code that uses it runs at expansion time.
+        is_used_for_syntax: bool,
+    },
+    /// Code that runs at expansion time raised an object.
+    TransformerFailed {
+        /// The macro, or the form whose code ran.
+        keyword: Name,
+        /// What it raised, in words.
+        message: String,
+    },
+    /// Code that runs at expansion time made something that is no syntax.
+    NotSyntax {
+        /// The macro, or the form whose code ran.
+        keyword: Name,
+        /// What it made.
+        problem: NotSyntax,
+    },
+    /// Code that runs at expansion time ran too long.
+    TransformerEndless {
+        /// The macro, or the form whose code ran.
+        keyword: Name,
+        /// Procedure calls.
+        limit: u64,
+    },
+    /// Code that runs at expansion time needed too much memory.
+    TransformerTooLarge {
+        /// The macro, or the form whose code ran.
+        keyword: Name,
+        /// Bytes.
+        limit: usize,
+    },
     /// A body without an expression.
     EmptyBody,
     /// Forms are nested, or macros expand, more deeply than the limit.
@@ -223,7 +271,19 @@ impl Diagnostic {
             DiagnosticKind::UnknownLibrary { similar, .. } => did_you_mean(similar),
             DiagnosticKind::EmptyCombination => Some("write '() for the empty list".to_owned()),
             DiagnosticKind::AssignsImport { name } => Some(format!("define a `{name}` of your own first")),
-            DiagnosticKind::NotATransformer => Some("write (syntax-rules (literal …) (pattern template) …)".to_owned()),
+            DiagnosticKind::NotATransformer => {
+                Some("write (syntax-rules (literal …) (pattern template) …), or a procedure of one argument".to_owned())
+            }
+            DiagnosticKind::PatternVariableAsExpression { name } => Some(format!("write #'{name} for what it matched")),
+            DiagnosticKind::OutOfPhase {
+                is_used_for_syntax: true,
+                ..
+            } => Some("define it in (begin-for-syntax …), or in a library that this one imports".to_owned()),
+            DiagnosticKind::NotSyntax {
+                problem: NotSyntax::Symbol(_),
+                ..
+            } => Some("write a template, as in #'name, or (datum->syntax #'keyword symbol)".to_owned()),
+            DiagnosticKind::TransformerEndless { .. } => Some("does a loop in it never end?".to_owned()),
             DiagnosticKind::NoClauseHolds => Some("add an `else` clause".to_owned()),
             DiagnosticKind::TooDeep { .. } => Some("does a macro expand into a use of itself?".to_owned()),
             DiagnosticKind::DefinitionAsExpression { .. } => Some(
@@ -260,6 +320,7 @@ impl fmt::Display for DiagnosticKind {
             Self::Malformed { grammar } => write!(f, "this form should look like {grammar}"),
             Self::BadRule(problem) => problem.fmt(f),
             Self::NoRuleMatches { keyword } => write!(f, "no rule of `{keyword}` matches this use"),
+            Self::NoClauseMatches { keyword } => write!(f, "`{keyword}` has no clause for this part of its use"),
             Self::Raised { message } => f.write_str(message),
             Self::Unbound { name, .. } => write!(f, "`{name}` is not defined"),
             Self::Ambiguous { name } => write!(f, "`{name}` is ambiguous: several of its bindings are equally near"),
@@ -271,6 +332,28 @@ impl fmt::Display for DiagnosticKind {
             Self::DuplicateBinding { name } => write!(f, "`{name}` is bound twice here"),
             Self::AssignsImport { name } => write!(f, "`{name}` is imported and cannot be assigned"),
             Self::NotATransformer => write!(f, "this is not a syntax transformer"),
+            Self::PatternVariableAsExpression { name } => {
+                write!(
+                    f,
+                    "`{name}` is a pattern variable, which means something in a template only"
+                )
+            }
+            Self::OutOfPhase {
+                name,
+                is_used_for_syntax: true,
+            } => write!(
+                f,
+                "`{name}` does not exist yet when this code runs, which is while the program is expanded"
+            ),
+            Self::OutOfPhase { name, .. } => write!(f, "`{name}` exists only while the program is expanded"),
+            Self::TransformerFailed { keyword, message } => write!(f, "`{keyword}` failed: {message}"),
+            Self::NotSyntax { keyword, problem } => write!(f, "`{keyword}` made code of {problem}"),
+            Self::TransformerEndless { keyword, limit } => {
+                write!(f, "`{keyword}` did not end within {limit} calls")
+            }
+            Self::TransformerTooLarge { keyword, limit } => {
+                write!(f, "`{keyword}` needed more than {} MiB of memory", limit >> 20)
+            }
             Self::EmptyBody => write!(f, "this body has no expression"),
             Self::TooDeep { limit } => write!(f, "code is nested or macros expand to more than {limit} levels"),
             Self::TooLarge { limit } => write!(f, "macro expansion makes more than {limit} nodes of code"),
@@ -326,6 +409,7 @@ impl fmt::Display for NoteKind {
             Self::InExpansionOf(keyword) => write!(f, "in an expansion of `{keyword}`, defined here"),
             Self::StartsAtMargin => write!(f, "this form starts at the margin, yet inside the unclosed list"),
             Self::ImportedHere(library) => write!(f, "{library} is imported here"),
+            Self::RaisedHere => write!(f, "raised here, in code that runs while the program is expanded"),
         }
     }
 }

@@ -9,18 +9,20 @@ mod body;
 mod builder;
 mod import;
 mod library;
+mod procedural;
 mod unit;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::core::{GlobalName, Unit};
+use crate::core::{GlobalName, Unit, VariableId};
 use crate::datum::reader::{read_all, read_all_folding_case};
 use crate::datum::{Name, SourceId, Span};
 use crate::diagnostic::Diagnostic;
 use crate::form::FORMS;
 use crate::syntax::binding::Binding;
+use crate::syntax::procedural::{Constants, Evaluated, Expanding, Fault, TransformerId};
 use crate::syntax::rules::{Auxiliary, Rules};
 use crate::syntax::scope::{Scope, ScopeSet};
 use crate::syntax::symbol::Symbol;
@@ -56,6 +58,28 @@ pub trait Libraries {
 
     /// The names of the libraries that are known to exist, for hints.
     fn names(&self) -> Vec<LibraryName>;
+}
+
+/// Runs code at expansion time: procedural macros, what they import, and the bodies of `begin-for-syntax`.
+///
+/// What is evaluated stays: globals that one unit defines are there for the next. A failed call leaves no trace.
+pub trait Transformers: fmt::Debug + Send {
+    /// Evaluates a unit; what its value is good for as a transformer.
+    ///
+    /// # Errors
+    /// [`Fault`].
+    fn evaluate(&mut self, unit: &Unit, expanding: &mut Expanding<'_>) -> Result<Evaluated, Fault>;
+
+    /// Calls a transformer with a form; the form it makes.
+    ///
+    /// # Errors
+    /// [`Fault`].
+    fn apply(
+        &mut self,
+        transformer: TransformerId,
+        form: Syntax,
+        expanding: &mut Expanding<'_>,
+    ) -> Result<Syntax, Fault>;
 }
 
 /// The name of a library: symbols and exact non-negative integers.
@@ -115,7 +139,7 @@ pub struct PrimitiveSignature {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expansion {
     /// Units to evaluate in order: libraries needed for the first time, each after those it imports, then the text itself.
-    pub units: Vec<Unit>,
+    pub units: Vec<Arc<Unit>>,
     /// What is suspicious but no error.
     pub warnings: Vec<Diagnostic>,
 }
@@ -134,7 +158,17 @@ pub struct Expander {
     /// Libraries whose expansion has begun, outermost first.
     loading: Vec<Name>,
     /// Units of libraries that no expansion has delivered yet.
-    undelivered: Vec<Unit>,
+    undelivered: Vec<Arc<Unit>>,
+    /// The unit of each library that has one.
+    library_units: BTreeMap<Name, Arc<Unit>>,
+    /// Runs procedural macros, if there is anything that can.
+    transformers: Option<Box<dyn Transformers>>,
+    /// The libraries that were evaluated for transformers.
+    instantiated: BTreeSet<Name>,
+    pub(crate) constants: Constants,
+    pub(crate) pattern_variables: Vec<PatternVariable>,
+    /// How many units were begun.
+    units_begun: u32,
     default_imports: Vec<LibraryName>,
     interaction: Option<Module>,
     programs: u32,
@@ -151,10 +185,27 @@ pub(crate) struct Macro {
     pub(crate) definition: Span,
 }
 
-/// The kinds of transformers; a procedural kind, run by the machine, would be another variant here and another arm in `UnitExpander::rewrite`.
+/// The kinds of transformers.
 #[derive(Debug)]
 pub(crate) enum Transformer {
     Rules(Rules),
+    /// A procedure that runs at expansion time.
+    Procedure {
+        id: TransformerId,
+        /// Whether it rewrites assignments to its keyword.
+        rewrites_assignments: bool,
+    },
+}
+
+/// A pattern variable of `syntax-case`: the variable of the code that holds what it matched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PatternVariable {
+    pub(crate) symbol: Symbol,
+    /// The unit of the variable.
+    pub(crate) unit: u32,
+    pub(crate) variable: VariableId,
+    /// How many ellipses follow it in its pattern.
+    pub(crate) depth: u32,
 }
 
 /// An expanded library.
@@ -171,6 +222,8 @@ pub(crate) struct Module {
     /// The set of that one scope.
     pub(crate) scopes: ScopeSet,
     pub(crate) is_interactive: bool,
+    /// If this is what the module defines for its transformers, the name of the module proper.
+    pub(crate) proper_name: Option<Name>,
     /// Names given to definitions that macros introduced.
     renamed: BTreeSet<Name>,
 }
@@ -195,6 +248,12 @@ impl Expander {
             libraries: BTreeMap::new(),
             loading: Vec::new(),
             undelivered: Vec::new(),
+            library_units: BTreeMap::new(),
+            transformers: None,
+            instantiated: BTreeSet::new(),
+            constants: Constants::default(),
+            pattern_variables: Vec::new(),
+            units_begun: 0,
             default_imports,
             interaction: None,
             programs: 0,
@@ -219,6 +278,13 @@ impl Expander {
             .libraries
             .insert(Name::from(KERNEL_LIBRARY), Library { exports });
         expander
+    }
+
+    /// The same session with something that runs its procedural macros. Without it, `syntax-rules` is the only kind of macro.
+    #[must_use]
+    pub fn with_transformers(mut self, transformers: Box<dyn Transformers>) -> Self {
+        self.transformers = Some(transformers);
+        self
     }
 
     /// Expands a program.
@@ -323,6 +389,7 @@ impl Expander {
             scope,
             scopes,
             is_interactive,
+            proper_name: None,
             renamed: BTreeSet::new(),
         }
     }

@@ -21,6 +21,7 @@ mod quasiquote;
 mod quote;
 mod record;
 mod syntax_binding;
+mod syntax_case;
 mod syntax_error;
 
 use crate::core::CoreId;
@@ -88,7 +89,14 @@ forms! {
     "define-syntax" "(define-syntax keyword transformer)" definition syntax_binding::define_syntax;
     "let-syntax" "(let-syntax ((keyword transformer) …) body …)" expression syntax_binding::let_syntax;
     "letrec-syntax" "(letrec-syntax ((keyword transformer) …) body …)" expression syntax_binding::letrec_syntax;
-    "syntax-rules" "(syntax-rules [ellipsis] (literal …) (pattern template) …)";
+    "begin-for-syntax" "(begin-for-syntax form …)" definition syntax_binding::begin_for_syntax;
+    "syntax-rules" "(syntax-rules [ellipsis] (literal …) (pattern template) …)" expression syntax_binding::rules_expression;
+    "syntax-case" "(syntax-case expression (literal …) (pattern [fender] expression) …)" expression syntax_case::syntax_case;
+    "with-syntax" "(with-syntax ((pattern expression) …) body …)" expression syntax_case::with_syntax;
+    "syntax" "(syntax template)" expression syntax_case::syntax;
+    "quasisyntax" "(quasisyntax template)" expression syntax_case::quasisyntax;
+    "unsyntax" "(unsyntax expression), inside of quasisyntax";
+    "unsyntax-splicing" "(unsyntax-splicing expression), inside of a list in quasisyntax";
     "..." "..., behind a pattern or template";
     "_" "_, in a pattern";
     "syntax-error" "(syntax-error message irritant …)" expression syntax_error::expression definition syntax_error::definition;

@@ -19,4 +19,5 @@ pub mod printer;
 pub mod boundary;
 pub mod primitive;
 pub mod code;
+pub mod transformer;
 pub mod image;

@@ -182,6 +182,7 @@ mod promise;
 mod port;
 mod print;
 mod read;
+pub(crate) mod syntax;
 
 pub(crate) use argument::wrong_type;
 
@@ -213,6 +214,7 @@ pub fn all() -> impl Iterator<Item = &'static Primitive> {
         port::TABLE,
         read::TABLE,
         print::TABLE,
+        syntax::TABLE,
     ]
     .into_iter()
     .flatten()

@@ -7,6 +7,7 @@
 //! Read next: `syntax/scope.rs`, then `form.rs`.
 
 pub mod binding;
+pub mod procedural;
 pub mod rules;
 pub mod scope;
 pub mod symbol;
@@ -17,6 +18,7 @@ use crate::datum::reader::Reading;
 use crate::datum::{Datum, Name, Node, NodeId, Span};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Failure, Note, NoteKind};
 use binding::{Ambiguity, Binding, Bindings};
+use rules::Step;
 use scope::{Scope, ScopeSet, ScopeSets};
 use symbol::{Symbol, Symbols};
 
@@ -90,6 +92,19 @@ pub struct SyntaxStore {
     spans: Vec<Span>,
     node_origins: Vec<OriginId>,
     origins: Vec<Origin>,
+}
+
+impl Syntax {
+    /// The syntax object as numbers that mean something to its store only.
+    pub(crate) fn to_numbers(self) -> (u32, u32) {
+        (self.node, self.scopes.number())
+    }
+
+    /// The syntax object that [`Syntax::to_numbers`] gave.
+    pub(crate) fn from_numbers(node: u32, scopes: u32) -> Self {
+        let scopes = ScopeSet::from_number(scopes);
+        Self { node, scopes }
+    }
 }
 
 impl SyntaxStore {
@@ -313,6 +328,11 @@ impl SyntaxStore {
         self.make_list_at(elements, tail, span, origin)
     }
 
+    /// Makes a vector that stands where `place` stands.
+    pub(crate) fn make_vector_like(&mut self, elements: Vec<Syntax>, place: Syntax) -> Syntax {
+        self.make_vector(elements, self.span(place), self.origin(place))
+    }
+
     /// Makes an empty list that stands nowhere: the place of code that no text shows.
     pub(crate) fn make_nothing(&mut self) -> Syntax {
         let span = Span {
@@ -326,6 +346,28 @@ impl SyntaxStore {
     fn make_list_at(&mut self, elements: &[Syntax], tail: Syntax, span: Span, origin: OriginId) -> Syntax {
         let cons = |rest, first: &Syntax| self.add(Kind::Pair(*first, rest), ScopeSet::EMPTY, span, origin);
         elements.iter().rev().fold(tail, cons)
+    }
+
+    /// Makes a pair as part of an expansion step.
+    pub(crate) fn make_pair_at(&mut self, first: Syntax, rest: Syntax, step: &Step) -> Syntax {
+        self.add(Kind::Pair(first, rest), ScopeSet::EMPTY, step.span, step.origin)
+    }
+
+    /// Makes a vector as part of an expansion step.
+    pub(crate) fn make_vector_at(&mut self, elements: Vec<Syntax>, step: &Step) -> Syntax {
+        self.make_vector(elements, step.span, step.origin)
+    }
+
+    /// Makes an identifier as part of an expansion step.
+    pub(crate) fn make_identifier_at(&mut self, name: &Name, scopes: ScopeSet, step: &Step) -> Syntax {
+        let symbol = self.symbols.intern(name);
+        self.add(Kind::Symbol(symbol), scopes, step.span, step.origin)
+    }
+
+    /// Makes a datum without parts as part of an expansion step.
+    pub(crate) fn make_atom_at(&mut self, node: Node, step: &Step) -> Syntax {
+        let kind = if node == Node::Nil { Kind::Nil } else { Kind::Atom(node) };
+        self.add(kind, ScopeSet::EMPTY, step.span, step.origin)
     }
 
     fn make_vector(&mut self, elements: Vec<Syntax>, span: Span, origin: OriginId) -> Syntax {

@@ -23,6 +23,7 @@ use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature
 use duet_kernel::heap::{self, Heap, HeapFull, Register, RootId};
 use duet_kernel::image;
 use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::transformer::TransformerMachine;
 use duet_kernel::value::Value;
 use preserves::{IOValue, ValueImpl};
 
@@ -116,7 +117,8 @@ impl SchemePrograms {
         let code = CodeSpace::new(&host::primitives());
         let host_start = code.primitives().len() - host::procedures().count();
         let signatures: Vec<_> = code.primitives().iter().map(signature).collect();
-        let mut expander = Expander::new(signatures, source.default_imports.clone());
+        let mut expander = Expander::new(signatures, source.default_imports.clone())
+            .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
         let expansion = match expander.expand_program(source.name, source.text, libraries) {
             Ok(expansion) => expansion,
             Err(errors) => return Err((ProgramError::Expand(errors), expander)),

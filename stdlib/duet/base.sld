@@ -3,7 +3,7 @@
   (export
     (all-from (scheme base)) (all-from (scheme case-lambda)) (all-from (scheme char)) (all-from (scheme cxr))
     (all-from (scheme inexact)) (all-from (scheme lazy)) (all-from (scheme read)) (all-from (scheme write))
-    (all-from (duet internal lists))
+    (all-from (duet internal lists)) (all-from (duet syntax))
     ;; Conditions.
     condition? condition-kind condition-message condition-irritants assert
     ;; Delimited continuations.
@@ -27,7 +27,7 @@
   (import
     (duet kernel)
     (scheme base) (scheme case-lambda) (scheme char) (scheme cxr) (scheme inexact) (scheme lazy) (scheme read) (scheme write)
-    (duet internal lists)
+    (duet internal lists) (duet syntax)
     (except (duet internal control) %rewind %signal %wrong-type %exit-extents)
     (only (duet internal ports) with-output-to-string with-input-from-string))
   (begin

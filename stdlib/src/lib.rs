@@ -28,6 +28,7 @@ embed! {
     "duet/internal/sequences.scm",
     "duet/internal/sequences.sld",
     "duet/internal/syntax.sld",
+    "duet/syntax.sld",
     "scheme/base.sld",
     "scheme/case-lambda.sld",
     "scheme/char.sld",

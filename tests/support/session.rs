@@ -11,6 +11,7 @@ use duet_kernel::heap::kind::condition;
 use duet_kernel::heap::{Kind, Limits};
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::printer::{Style, print};
+use duet_kernel::transformer::TransformerMachine;
 use duet_kernel::value::Value;
 use duet_modules::resolver::Resolver;
 use duet_modules::source::Embedded;
@@ -43,7 +44,8 @@ impl Session {
         let defaults = defaults.map(|parts| LibraryName {
             parts: parts.map(Name::from).to_vec(),
         });
-        let expander = Expander::new(signatures.collect::<Vec<_>>(), defaults.to_vec());
+        let expander = Expander::new(signatures.collect::<Vec<_>>(), defaults.to_vec())
+            .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
         let libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
         Session {
             machine: Machine::new(),

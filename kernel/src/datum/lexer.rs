@@ -133,6 +133,17 @@ impl<'a> Lexer<'a> {
         if self.take(";") {
             return Ok(Some(Token::DatumComment));
         }
+        // Source: R6RS, section 4.3.5.
+        for (sign, name) in [
+            ("'", "syntax"),
+            ("`", "quasisyntax"),
+            (",@", "unsyntax-splicing"),
+            (",", "unsyntax"),
+        ] {
+            if self.take(sign) {
+                return Ok(Some(Token::Abbreviation(name)));
+            }
+        }
         if self.take("\\") {
             self.bump().ok_or(ReadProblem::UnknownCharacter(Name::from("")))?;
             self.skip_word();

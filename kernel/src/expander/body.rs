@@ -114,7 +114,7 @@ impl UnitExpander<'_> {
     }
 
     /// Expands the top level of the unit; `None` if nothing is left to evaluate.
-    pub(super) fn top_level(&mut self, forms: &[Syntax]) -> Option<CoreId> {
+    pub(crate) fn top_level(&mut self, forms: &[Syntax]) -> Option<CoreId> {
         let mut context = Context::new(true, forms);
         self.discover(&mut context);
         let mut code = Vec::with_capacity(context.items.len());
@@ -240,6 +240,12 @@ impl UnitExpander<'_> {
     ) -> Result<Target, Failure> {
         let identifier = self.defined_identifier(context, form, name)?;
         if context.is_top_level {
+            if self.is_defined_in_other_phase(identifier) {
+                let kind = DiagnosticKind::DuplicateBinding {
+                    name: self.name_of(identifier),
+                };
+                return Err(self.failure(name, kind));
+            }
             return Ok(Target::Global(self.bind_global(identifier)));
         }
         self.check_once(context, identifier, name)?;

@@ -138,6 +138,8 @@ impl UnitExpander<'_> {
             let (_, expansion) = inner.finish();
             match expansion {
                 Ok(expansion) => {
+                    let named = expansion.units.iter().map(|unit| (unit.name.clone(), unit.clone()));
+                    unit.session.library_units.extend(named);
                     unit.session.undelivered.extend(expansion.units);
                     unit.absorb(Vec::new(), expansion.warnings);
                     Ok(exports)

@@ -5,6 +5,8 @@
 //! It does not know the core forms themselves.
 //! Read next: `body.rs`.
 
+use std::sync::Arc;
+
 use super::body::Context;
 use super::builder::Builder;
 use super::{Expander, Expansion, LIMIT_EXPANSION_NODES, LIMIT_NESTING, Libraries, Module, Transformer};
@@ -32,13 +34,15 @@ pub(crate) struct UnitExpander<'a> {
     pub(crate) libraries: &'a mut dyn Libraries,
     pub(crate) module: Module,
     pub(super) builder: Builder,
+    /// The number of this unit in the session.
+    pub(super) number: u32,
     /// The top-level forms, once expanded.
     pub(super) body: Option<CoreId>,
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     depth: u32,
     /// Syntax nodes at the start, to measure how many macros make.
-    first_node: u32,
+    pub(super) first_node: u32,
     /// How many `include` forms have been followed.
     inclusions: u32,
     /// Set by errors after which going on would only repeat them.
@@ -58,7 +62,10 @@ pub(crate) enum Head {
 impl<'a> UnitExpander<'a> {
     pub(super) fn new(session: &'a mut Expander, libraries: &'a mut dyn Libraries, module: Module) -> Self {
         let first_node = session.syntax.length();
+        session.units_begun += 1;
+        let number = session.units_begun;
         Self {
+            number,
             session,
             libraries,
             module,
@@ -79,10 +86,12 @@ impl<'a> UnitExpander<'a> {
         if !self.errors.is_empty() {
             return (self.module, Err(self.errors));
         }
-        let units = self.body.take().map(|body| {
-            self.builder
-                .finish(self.module.name.clone(), body, self.module.is_interactive)
-        });
+        // What is defined for transformers may be assigned by any later code for them.
+        let is_interactive = self.module.is_interactive || self.module.proper_name.is_some();
+        let units = self
+            .body
+            .take()
+            .map(|body| Arc::new(self.builder.finish(self.module.name.clone(), body, is_interactive)));
         (
             self.module,
             Ok(Expansion {
@@ -157,6 +166,13 @@ impl<'a> UnitExpander<'a> {
 
     /// Classifies a form by what its first element means.
     pub(crate) fn head(&mut self, syntax: Syntax) -> Result<Head, Failure> {
+        if let Some(identifier) = self.session.syntax.identifier(syntax) {
+            let binding = self.resolve(syntax, identifier)?;
+            return Ok(match binding {
+                Some(Binding::Macro(index)) if self.is_procedural(index) => Head::Macro(index, identifier),
+                Some(_) | None => Head::Expression,
+            });
+        }
         let Some((first, _)) = self.session.syntax.pair(syntax) else {
             return Ok(Head::Expression);
         };
@@ -166,7 +182,9 @@ impl<'a> UnitExpander<'a> {
         Ok(match self.resolve(first, identifier)? {
             Some(Binding::Form(row)) => Head::Form(&FORMS[usize::from(row)]),
             Some(Binding::Macro(index)) => Head::Macro(index, identifier),
-            Some(Binding::Local(_) | Binding::Global(_) | Binding::Primitive(_)) | None => Head::Expression,
+            Some(Binding::Local { .. } | Binding::Pattern(_) | Binding::Global(_) | Binding::Primitive(_)) | None => {
+                Head::Expression
+            }
         })
     }
 
@@ -213,6 +231,10 @@ impl<'a> UnitExpander<'a> {
         };
         match &definition.transformer {
             Transformer::Rules(rules) => rules.expand(syntax, macro_use),
+            Transformer::Procedure { id, .. } => {
+                let id = *id;
+                self.apply_transformer(id, macro_use)
+            }
         }
     }
 
@@ -227,9 +249,15 @@ impl<'a> UnitExpander<'a> {
     }
 
     fn reference(&mut self, syntax: Syntax, identifier: Identifier) -> Result<CoreId, Failure> {
-        let core = match self.resolve(syntax, identifier)? {
-            Some(Binding::Local(variable)) => Core::Local(variable),
+        let binding = self.resolve(syntax, identifier)?;
+        self.check_phase(syntax, identifier, binding)?;
+        let core = match binding {
+            Some(Binding::Local { variable, .. }) => Core::Local(variable),
             Some(Binding::Global(global)) => Core::Global(self.global_id(global)),
+            Some(Binding::Pattern(_)) => {
+                let name = self.name_of(identifier);
+                return Err(self.failure(syntax, DiagnosticKind::PatternVariableAsExpression { name }));
+            }
             Some(Binding::Primitive(index)) => Core::Primitive(self.session.primitives[index as usize].name.clone()),
             Some(Binding::Form(_) | Binding::Macro(_)) => {
                 let name = self.name_of(identifier);
@@ -485,8 +513,14 @@ impl<'a> UnitExpander<'a> {
     pub(crate) fn bind_local(&mut self, identifier: Identifier) -> VariableId {
         let name = self.name_of(identifier);
         let variable = self.builder.variable(name);
-        self.session.syntax.bind(identifier, Binding::Local(variable));
+        let unit = self.number;
+        self.session.syntax.bind(identifier, Binding::Local { unit, variable });
         variable
+    }
+
+    /// The number of this unit in the session.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
     }
 
     pub(crate) fn variable_name(&self, variable: VariableId) -> Name {

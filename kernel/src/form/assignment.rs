@@ -12,9 +12,17 @@ pub(super) fn set(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, F
     };
     let identifier = unit.identifier_in(form, variable)?;
     let name = unit.name_of(identifier);
+    let binding = unit.resolve(variable, identifier)?;
+    if let Some(Binding::Macro(index)) = binding
+        && unit.rewrites_assignments(index)
+    {
+        let rewritten = unit.rewrite(index, identifier, form, None)?;
+        return Ok(unit.expression(rewritten));
+    }
+    unit.check_phase(variable, identifier, binding)?;
     let value = unit.named_expression(value, name.clone());
-    match unit.resolve(variable, identifier)? {
-        Some(Binding::Local(local)) => Ok(unit.assign_local(local, value, form)),
+    match binding {
+        Some(Binding::Local { variable, .. }) => Ok(unit.assign_local(variable, value, form)),
         Some(Binding::Global(global)) if unit.is_own(global) => {
             let global = unit.global_id(global);
             Ok(unit.assign_global(global, value, form))
@@ -25,6 +33,7 @@ pub(super) fn set(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, F
         Some(Binding::Form(_) | Binding::Macro(_)) => {
             Err(unit.failure(variable, DiagnosticKind::KeywordAsExpression { name }))
         }
+        Some(Binding::Pattern(_)) => Err(unit.failure(variable, DiagnosticKind::PatternVariableAsExpression { name })),
         None => {
             let global = unit.unbound(variable, identifier);
             Ok(unit.assign_global(global, value, form))

@@ -12,6 +12,7 @@ mod pair;
 mod port;
 mod record;
 mod string;
+mod syntax;
 
 use super::*;
 use crate::datum::reader::read_one;
@@ -43,6 +44,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
         collection::ROWS,
         record::ROWS,
         port::ROWS,
+        syntax::ROWS,
     ];
     families.into_iter().flatten()
 }

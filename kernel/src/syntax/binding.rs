@@ -16,8 +16,15 @@ pub enum Binding {
     Form(u16),
     /// A macro, by its number in the session.
     Macro(u32),
-    /// A local variable of the unit that is being expanded.
-    Local(VariableId),
+    /// A local variable of one unit.
+    Local {
+        /// The number of the unit in the session.
+        unit: u32,
+        /// The variable.
+        variable: VariableId,
+    },
+    /// A pattern variable of `syntax-case`, by its number in the session.
+    Pattern(u32),
     /// A global variable, by its number in the session.
     Global(u32),
     /// A primitive procedure, by its number in the session.

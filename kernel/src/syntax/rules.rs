@@ -7,15 +7,16 @@
 //!
 //! Source: R7RS-small, section 4.3.2.
 
-mod pattern;
-mod template;
+pub(crate) mod pattern;
+pub(crate) mod template;
 
+use super::scope::Scope;
 use super::symbol::Symbol;
 use super::{Identifier, OriginId, Syntax, SyntaxStore};
 use crate::datum::Span;
 use crate::diagnostic::{DiagnosticKind, Failure, RuleProblem};
 use pattern::Pattern;
-use template::Template;
+use template::{Template, Variables};
 
 /// The compiled form of one `syntax-rules` expression.
 #[derive(Debug)]
@@ -23,9 +24,9 @@ pub struct Rules {
     rules: Vec<(Pattern, Template)>,
 }
 
-/// What the identifiers of a `syntax-rules` form mean to it.
+/// What the identifiers of a form with patterns or templates mean to it.
 #[derive(Debug)]
-struct Conventions {
+pub(crate) struct Conventions {
     ellipsis: Ellipsis,
     literals: Vec<Identifier>,
     underscore: Identifier,
@@ -61,7 +62,7 @@ pub struct Use {
 
 /// What a pattern variable matched.
 #[derive(Clone, Debug)]
-enum Match {
+pub(crate) enum Match {
     /// Not yet anything.
     Nothing,
     /// A form.
@@ -71,10 +72,23 @@ enum Match {
 }
 
 /// Where expansion goes: the scope and origin of everything that a template inserts.
-struct Step {
-    scope: super::scope::Scope,
-    span: Span,
-    origin: OriginId,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) scope: Scope,
+    pub(crate) span: Span,
+    pub(crate) origin: OriginId,
+}
+
+impl Step {
+    /// The step that a use of a macro begins.
+    pub(crate) fn begin(store: &mut SyntaxStore, macro_use: Use) -> Step {
+        let parent = store.origin(macro_use.form);
+        Step {
+            scope: store.sets.fresh(),
+            span: store.span(macro_use.form),
+            origin: store.add_origin(macro_use.keyword, macro_use.definition, parent),
+        }
+    }
 }
 
 impl Rules {
@@ -109,8 +123,12 @@ impl Rules {
             sources.push((pattern, template));
         }
         let compile = |(pattern, template)| {
-            let pattern = Pattern::compile(store, &conventions, pattern)?;
-            let template = Template::compile(store, &conventions, &pattern, template)?;
+            // The first element of a rule's pattern, the keyword, matches anything.
+            let Some((_, arguments)) = store.pair(pattern) else {
+                return Err(problem(store, pattern, RuleProblem::PatternNotAList));
+            };
+            let pattern = Pattern::compile(store, &conventions, arguments)?;
+            let template = Template::compile(store, &conventions, &mut Variables::Of(&pattern), template)?;
             Ok((pattern, template))
         };
         Some(
@@ -127,31 +145,54 @@ impl Rules {
     /// # Errors
     /// [`DiagnosticKind::NoRuleMatches`], or [`RuleProblem::UnequalLengths`] from the template.
     pub(crate) fn expand(&self, store: &mut SyntaxStore, macro_use: Use) -> Result<Syntax, Failure> {
-        let Use {
-            form,
-            keyword,
-            definition,
-        } = macro_use;
-        let (span, parent) = (store.span(form), store.origin(form));
-        for (pattern, template) in &self.rules {
-            if let Some(matches) = pattern.matches(store, form) {
-                let origin = store.add_origin(keyword, definition, parent);
-                let step = Step {
-                    scope: store.sets.fresh(),
-                    span,
-                    origin,
-                };
-                return template
-                    .instantiate(store, matches, &step)
-                    .map_err(|problem| store.failure(form, DiagnosticKind::BadRule(problem)));
-            }
+        let form = macro_use.form;
+        if let Some((chosen, matches)) = self.choose(store, form) {
+            let step = Step::begin(store, macro_use);
+            return self.rules[chosen]
+                .1
+                .instantiate(store, matches, &step)
+                .map_err(|problem| store.failure(form, DiagnosticKind::BadRule(problem)));
         }
-        let keyword = store.symbols.name(keyword).clone();
+        let keyword = store.symbols.name(macro_use.keyword).clone();
         Err(store.failure(form, DiagnosticKind::NoRuleMatches { keyword }))
+    }
+
+    /// Rewrites a form by the first rule that matches, as part of a step; `None` if no rule does.
+    ///
+    /// # Errors
+    /// [`RuleProblem::UnequalLengths`] from the template.
+    pub(crate) fn apply(
+        &self,
+        store: &mut SyntaxStore,
+        form: Syntax,
+        step: &Step,
+    ) -> Result<Option<Syntax>, RuleProblem> {
+        match self.choose(store, form) {
+            Some((chosen, matches)) => self.rules[chosen].1.instantiate(store, matches, step).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The first rule that matches, and what its variables matched.
+    fn choose(&self, store: &mut SyntaxStore, form: Syntax) -> Option<(usize, Vec<Match>)> {
+        let (_, arguments) = store.pair(form)?;
+        let matched = |(index, (pattern, _)): (usize, &(Pattern, Template))| {
+            pattern.matches(store, arguments).map(|matches| (index, matches))
+        };
+        self.rules.iter().enumerate().find_map(matched)
     }
 }
 
 impl Conventions {
+    /// Those of `syntax-case` and `syntax`.
+    pub(crate) fn standard(auxiliary: Auxiliary, literals: Vec<Identifier>) -> Self {
+        Self {
+            ellipsis: Ellipsis::Standard(auxiliary.ellipsis),
+            literals,
+            underscore: auxiliary.underscore,
+        }
+    }
+
     fn is_ellipsis(&self, store: &SyntaxStore, syntax: Syntax) -> bool {
         let Some(identifier) = store.identifier(syntax) else {
             return false;

@@ -20,6 +20,16 @@ pub struct ScopeSet(u32);
 impl ScopeSet {
     /// The set without elements.
     pub const EMPTY: Self = Self(0);
+
+    /// The set's number among all sets of its session.
+    pub(super) fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The set with this number.
+    pub(super) fn from_number(number: u32) -> Self {
+        Self(number)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

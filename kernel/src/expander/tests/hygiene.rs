@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use std::sync::Arc;
+
 use super::{Texts, check, session};
 
 #[test]
@@ -225,11 +227,12 @@ fn program(names: &[String], shape: &[u8]) -> String {
 }
 
 fn anonymous(text: &str) -> String {
-    let mut unit = session()
+    let unit = session()
         .expand_program("test", text, &mut Texts::default())
         .unwrap()
         .units
         .remove(0);
+    let mut unit = Arc::unwrap_or_clone(unit);
     for variable in &mut unit.variables {
         variable.name = super::Name::from("v");
     }

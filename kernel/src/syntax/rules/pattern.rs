@@ -11,23 +11,23 @@ use crate::diagnostic::{DiagnosticKind, Failure, RuleProblem};
 use crate::syntax::{Identifier, Shape, Syntax, SyntaxStore};
 
 /// How deep a pattern or template may be nested; the recursion below stays within a few hundred KiB of stack.
-pub(super) const LIMIT_DEPTH: u32 = 400;
+pub(crate) const LIMIT_DEPTH: u32 = 400;
 
 /// A compiled pattern, as an arena whose last node is the whole.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     nodes: Vec<Part>,
     root: usize,
     /// The variables in order of their numbers.
-    pub(super) variables: Vec<Variable>,
+    pub(crate) variables: Vec<Variable>,
 }
 
 /// A pattern variable.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Variable {
-    pub(super) identifier: Identifier,
+pub(crate) struct Variable {
+    pub(crate) identifier: Identifier,
     /// How many ellipses follow it or what contains it.
-    pub(super) depth: u32,
+    pub(crate) depth: u32,
 }
 
 #[derive(Debug)]
@@ -55,22 +55,19 @@ struct Repeat {
 }
 
 impl Pattern {
-    /// Compiles the pattern of a rule; its first element, the keyword, matches anything.
-    pub(super) fn compile(
+    /// Compiles a pattern.
+    pub(crate) fn compile(
         store: &mut SyntaxStore,
         conventions: &Conventions,
         pattern: Syntax,
     ) -> Result<Self, Failure> {
-        let Some((_, arguments)) = store.pair(pattern) else {
-            return Err(problem(store, pattern, RuleProblem::PatternNotAList));
-        };
         let mut compiler = Compiler {
             store,
             conventions,
             nodes: Vec::new(),
             variables: Vec::new(),
         };
-        let root = compiler.part(arguments, 0, 0)?;
+        let root = compiler.part(pattern, 0, 0)?;
         Ok(Self {
             nodes: compiler.nodes,
             root,
@@ -78,11 +75,10 @@ impl Pattern {
         })
     }
 
-    /// Matches a whole use; what each variable matched, by number.
-    pub(super) fn matches(&self, store: &mut SyntaxStore, form: Syntax) -> Option<Vec<Match>> {
-        let (_, arguments) = store.pair(form)?;
+    /// Matches a form; what each variable matched, by number.
+    pub(crate) fn matches(&self, store: &mut SyntaxStore, form: Syntax) -> Option<Vec<Match>> {
         let mut matches = vec![Match::Nothing; self.variables.len()];
-        self.part(store, self.root, arguments, &mut matches).then_some(matches)
+        self.part(store, self.root, form, &mut matches).then_some(matches)
     }
 
     fn part(&self, store: &mut SyntaxStore, part: usize, form: Syntax, matches: &mut [Match]) -> bool {

@@ -8,11 +8,12 @@
 use super::pattern::{LIMIT_DEPTH, Pattern};
 use super::{Conventions, Match, Step, problem};
 use crate::diagnostic::{DiagnosticKind, Failure, RuleProblem};
-use crate::syntax::{Shape, Syntax, SyntaxStore};
+use crate::syntax::binding::Binding;
+use crate::syntax::{Identifier, Shape, Syntax, SyntaxStore};
 
 /// A compiled template, as an arena.
 #[derive(Debug)]
-pub(super) struct Template {
+pub(crate) struct Template {
     nodes: Vec<Part>,
     root: usize,
 }
@@ -38,18 +39,60 @@ struct Element {
     variables: Vec<usize>,
 }
 
+/// Where a template finds pattern variables.
+pub(crate) enum Variables<'a> {
+    /// In the pattern of the same rule.
+    Of(&'a Pattern),
+    /// Among the bindings that its identifiers have. The template numbers those it mentions in the order in which it meets them.
+    Visible {
+        /// The depth of each pattern variable of the session.
+        depths: &'a dyn Fn(u32) -> u32,
+        /// The variables met.
+        met: Vec<u32>,
+    },
+}
+
+impl Variables<'_> {
+    /// The number of the variable that an identifier of the template names.
+    fn find(&mut self, store: &SyntaxStore, identifier: Identifier) -> Option<usize> {
+        match self {
+            Self::Of(pattern) => {
+                let mut variables = pattern.variables.iter();
+                variables.position(|variable| variable.identifier == identifier)
+            }
+            Self::Visible { met, .. } => {
+                let Ok(Some(Binding::Pattern(number))) = store.resolve(identifier) else {
+                    return None;
+                };
+                let known = met.iter().position(|other| *other == number);
+                Some(known.unwrap_or_else(|| {
+                    met.push(number);
+                    met.len() - 1
+                }))
+            }
+        }
+    }
+
+    fn depth(&self, variable: usize) -> u32 {
+        match self {
+            Self::Of(pattern) => pattern.variables[variable].depth,
+            Self::Visible { depths, met } => depths(met[variable]),
+        }
+    }
+}
+
 impl Template {
-    /// Compiles a template for the variables of a pattern.
-    pub(super) fn compile(
+    /// Compiles a template.
+    pub(crate) fn compile(
         store: &mut SyntaxStore,
         conventions: &Conventions,
-        pattern: &Pattern,
+        pattern_variables: &mut Variables<'_>,
         template: Syntax,
     ) -> Result<Self, Failure> {
         let mut compiler = Compiler {
             store,
             conventions,
-            pattern,
+            pattern_variables,
             nodes: Vec::new(),
             mentioned: Vec::new(),
         };
@@ -68,7 +111,7 @@ impl Template {
     }
 
     /// Fills the template in.
-    pub(super) fn instantiate(
+    pub(crate) fn instantiate(
         &self,
         store: &mut SyntaxStore,
         mut matches: Vec<Match>,
@@ -167,16 +210,16 @@ struct Context {
     is_escaped: bool,
 }
 
-struct Compiler<'a> {
+struct Compiler<'a, 'v> {
     store: &'a mut SyntaxStore,
     conventions: &'a Conventions,
-    pattern: &'a Pattern,
+    pattern_variables: &'a mut Variables<'v>,
     nodes: Vec<Part>,
     /// The variables met so far, in order.
     mentioned: Vec<usize>,
 }
 
-impl Compiler<'_> {
+impl Compiler<'_, '_> {
     fn part(&mut self, template: Syntax, context: Context) -> Result<usize, Failure> {
         if context.depth > LIMIT_DEPTH {
             return Err(self
@@ -221,21 +264,17 @@ impl Compiler<'_> {
     }
 
     fn identifier(&mut self, template: Syntax, context: Context) -> Result<Part, Failure> {
-        let identifier = self.store.identifier(template);
-        let position = self
-            .pattern
-            .variables
-            .iter()
-            .position(|variable| Some(variable.identifier) == identifier);
-        let Some(index) = position else {
+        let Some(identifier) = self.store.identifier(template) else {
+            return Ok(Part::Insert(template));
+        };
+        let Some(index) = self.pattern_variables.find(self.store, identifier) else {
             if self.is_ellipsis(template, context) {
                 return Err(problem(self.store, template, RuleProblem::NothingToRepeat));
             }
             return Ok(Part::Insert(template));
         };
-        let variable = self.pattern.variables[index];
-        if variable.depth > context.ellipses {
-            let name = self.store.symbols.name(variable.identifier.symbol).clone();
+        if self.pattern_variables.depth(index) > context.ellipses {
+            let name = self.store.symbols.name(identifier.symbol).clone();
             return Err(problem(self.store, template, RuleProblem::MissingEllipsis(name)));
         }
         self.mentioned.push(index);
@@ -260,10 +299,10 @@ impl Compiler<'_> {
             let mut variables = self.mentioned[start..].to_vec();
             variables.sort_unstable();
             variables.dedup();
-            variables.retain(|variable| self.pattern.variables[*variable].depth > 0);
+            variables.retain(|variable| self.pattern_variables.depth(*variable) > 0);
             let deepest = variables
                 .iter()
-                .map(|variable| self.pattern.variables[*variable].depth)
+                .map(|variable| self.pattern_variables.depth(*variable))
                 .max();
             if ellipses > 0 && deepest.unwrap_or(0) < inner.ellipses {
                 return Err(problem(self.store, source, RuleProblem::NothingToRepeat));

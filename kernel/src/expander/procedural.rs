@@ -1,0 +1,298 @@
+//! Code that runs while a program is expanded: transformer expressions, uses of procedural macros, `begin-for-syntax`.
+//!
+//! Owns the two phases. A module has two faces under one scope: what it defines for the program, and what it defines for its transformers.
+//! Either is a list of units; the second face is evaluated at once, together with the libraries that it mentions.
+//! INVARIANT: no code refers to a variable of the other phase; a library is evaluated for transformers at most once in a session.
+//! It does not run anything itself; an implementor of [`Transformers`](super::Transformers) does.
+//! Read next: `form/syntax_case.rs`.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::unit::UnitExpander;
+use super::{Expander, LIMIT_EXPANSION_NODES, Module, Transformer, Transformers};
+use crate::core::{Core, CoreId, Unit};
+use crate::datum::{Datum, Name, Node, Span};
+use crate::diagnostic::{DiagnosticKind, Failure, Note, NoteKind};
+use crate::syntax::binding::Binding;
+use crate::syntax::procedural::{Constant, Evaluated, Expanding, Fault, TransformerId};
+use crate::syntax::rules::{Step, Use};
+use crate::syntax::{Identifier, Syntax};
+
+/// What the name of a module's face for transformers ends with. Names of libraries end with a parenthesis.
+const FOR_SYNTAX: &str = " for syntax";
+
+/// What ran, for messages.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    /// The macro, or the form whose code it is.
+    keyword: &'a Name,
+    /// The use, or the code.
+    place: Syntax,
+    /// Where the macro is defined.
+    definition: Option<Span>,
+}
+
+impl Expander {
+    /// Whether there is anything that runs procedural macros.
+    pub(crate) fn can_run_transformers(&self) -> bool {
+        self.transformers.is_some()
+    }
+
+    /// Runs something at expansion time, as part of a step.
+    fn run<T>(
+        &mut self,
+        (step, nodes_max): (Step, u32),
+        run: impl FnOnce(&mut dyn Transformers, &mut Expanding<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let Self {
+            syntax: store,
+            constants,
+            transformers,
+            ..
+        } = self;
+        let Some(transformers) = transformers else {
+            return Err(Fault::Uncompilable("nothing runs procedural macros here".to_owned()));
+        };
+        let mut expanding = Expanding {
+            store,
+            constants,
+            step,
+            nodes_max,
+        };
+        run(&mut **transformers, &mut expanding)
+    }
+
+    /// The libraries that a unit mentions, directly or through others, and that were not evaluated for transformers yet; each behind those it mentions.
+    fn missing_libraries(&self, unit: &Arc<Unit>) -> Vec<Arc<Unit>> {
+        let mut seen: BTreeSet<&Name> = self.instantiated.iter().collect();
+        let mut path = vec![(unit, 0)];
+        let mut order = Vec::new();
+        while let Some((unit, next)) = path.last_mut() {
+            let Some(global) = unit.globals.get(*next) else {
+                order.push(Arc::clone(unit));
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            if let Some((library, unit)) = self.library_units.get_key_value(&global.name.library)
+                && seen.insert(library)
+            {
+                path.push((unit, 0));
+            }
+        }
+        order.pop();
+        order
+    }
+}
+
+impl UnitExpander<'_> {
+    /// Expands code for transformers and evaluates it; `None` if there is none.
+    pub(crate) fn evaluate_for_syntax(
+        &mut self,
+        (keyword, place): (&Name, Syntax),
+        expand: impl FnOnce(&mut UnitExpander<'_>) -> Option<CoreId>,
+    ) -> Result<Option<Evaluated>, Failure> {
+        let module = self.face_for_syntax();
+        let (module, expansion) = self.nested(place, |unit| {
+            let depth = unit.depth();
+            let mut inner = UnitExpander::new(unit.session, unit.libraries, module);
+            inner.continue_nesting(depth);
+            inner.body = expand(&mut inner);
+            Ok(inner.finish())
+        })?;
+        self.module.renamed = module.renamed;
+        let expansion = match expansion {
+            Ok(expansion) => expansion,
+            Err(mut errors) => {
+                let last = errors.pop();
+                self.absorb(errors, Vec::new());
+                return last.map_or(Ok(None), |last| Err(Box::new(last)));
+            }
+        };
+        self.absorb(Vec::new(), expansion.warnings);
+        let run = Run {
+            keyword,
+            place,
+            definition: None,
+        };
+        let mut evaluated = None;
+        for unit in &expansion.units {
+            evaluated = Some(self.evaluate_unit(unit, run)?);
+        }
+        Ok(evaluated)
+    }
+
+    /// This module as its transformers see it.
+    fn face_for_syntax(&self) -> Module {
+        let module = self.module.clone();
+        if module.proper_name.is_some() {
+            return module;
+        }
+        Module {
+            name: Name::from(format!("{}{FOR_SYNTAX}", module.name).as_str()),
+            proper_name: Some(module.name),
+            ..module
+        }
+    }
+
+    fn evaluate_unit(&mut self, unit: &Arc<Unit>, run: Run<'_>) -> Result<Evaluated, Failure> {
+        for library in self.session.missing_libraries(unit) {
+            self.evaluate(&library, run)
+                .map_err(|fault| self.library_fault(&library.name, fault, run))?;
+            self.session.instantiated.insert(library.name.clone());
+        }
+        self.evaluate(unit, run).map_err(|fault| self.fault(fault, run))
+    }
+
+    fn evaluate(&mut self, unit: &Unit, run: Run<'_>) -> Result<Evaluated, Fault> {
+        let store = &mut self.session.syntax;
+        let step = Step {
+            scope: store.sets.fresh(),
+            span: store.span(run.place),
+            origin: store.origin(run.place),
+        };
+        let limits = (step, self.nodes_max());
+        self.session
+            .run(limits, |transformers, expanding| transformers.evaluate(unit, expanding))
+    }
+
+    /// Rewrites a use of a procedural macro.
+    pub(super) fn apply_transformer(&mut self, id: TransformerId, macro_use: Use) -> Result<Syntax, Failure> {
+        let step = Step::begin(&mut self.session.syntax, macro_use);
+        let limits = (step, self.nodes_max());
+        let form = macro_use.form;
+        let made = self.session.run(limits, |transformers, expanding| {
+            transformers.apply(id, form, expanding)
+        });
+        made.map_err(|fault| {
+            let keyword = self.session.syntax.symbols.name(macro_use.keyword).clone();
+            let run = Run {
+                keyword: &keyword,
+                place: form,
+                definition: Some(macro_use.definition),
+            };
+            self.fault(fault, run)
+        })
+    }
+
+    /// How many syntax nodes the session may have while this unit is expanded.
+    fn nodes_max(&self) -> u32 {
+        self.first_node.saturating_add(LIMIT_EXPANSION_NODES)
+    }
+
+    /// The error that a fault in a library is, to the code that needs the library.
+    fn library_fault(&self, library: &Name, fault: Fault, run: Run<'_>) -> Failure {
+        self.fault(
+            fault,
+            Run {
+                keyword: library,
+                ..run
+            },
+        )
+    }
+
+    fn fault(&self, fault: Fault, run: Run<'_>) -> Failure {
+        let keyword = run.keyword.clone();
+        let mut notes = Vec::new();
+        let (place, kind) = match fault {
+            Fault::Raised { message, form, span } => {
+                notes.extend(span.map(|span| (NoteKind::RaisedHere, span)));
+                match form {
+                    Some(form) => (form, DiagnosticKind::Raised { message }),
+                    None => (run.place, DiagnosticKind::TransformerFailed { keyword, message }),
+                }
+            }
+            Fault::NoMatch(form) if form == run.place => (form, DiagnosticKind::NoRuleMatches { keyword }),
+            Fault::NoMatch(form) => (form, DiagnosticKind::NoClauseMatches { keyword }),
+            Fault::Template(problem) => (run.place, DiagnosticKind::BadRule(problem)),
+            Fault::NotSyntax(problem) => (run.place, DiagnosticKind::NotSyntax { keyword, problem }),
+            Fault::Endless(limit) => (run.place, DiagnosticKind::TransformerEndless { keyword, limit }),
+            Fault::TooMuchMemory(limit) => (run.place, DiagnosticKind::TransformerTooLarge { keyword, limit }),
+            Fault::TooMuchSyntax => {
+                let limit = LIMIT_EXPANSION_NODES;
+                (run.place, DiagnosticKind::TooLarge { limit })
+            }
+            Fault::Uncompilable(message) => (run.place, DiagnosticKind::TransformerFailed { keyword, message }),
+        };
+        let mut failure = self.failure(place, kind);
+        let step = run
+            .definition
+            .map(|definition| (NoteKind::InExpansionOf(run.keyword.clone()), definition));
+        let notes = notes.into_iter().chain(step);
+        failure
+            .notes
+            .splice(0..0, notes.map(|(kind, span)| Note { kind, span }));
+        failure
+    }
+
+    /// Refuses a variable of the other phase.
+    pub(crate) fn check_phase(
+        &self,
+        place: Syntax,
+        identifier: Identifier,
+        binding: Option<Binding>,
+    ) -> Result<(), Failure> {
+        let proper_name = self.module.proper_name.as_ref();
+        let is_here = match binding {
+            Some(Binding::Local { unit, .. }) => unit == self.number,
+            Some(Binding::Pattern(number)) => self.session.pattern_variables[number as usize].unit == self.number,
+            Some(Binding::Global(global)) => {
+                let library = &self.session.globals[global as usize].library;
+                match proper_name {
+                    Some(proper_name) => library != proper_name,
+                    None => !library.as_str().ends_with(FOR_SYNTAX),
+                }
+            }
+            Some(Binding::Form(_) | Binding::Macro(_) | Binding::Primitive(_)) | None => true,
+        };
+        if is_here {
+            return Ok(());
+        }
+        let kind = DiagnosticKind::OutOfPhase {
+            name: self.name_of(identifier),
+            is_used_for_syntax: proper_name.is_some(),
+        };
+        Err(self.failure(place, kind))
+    }
+
+    /// Whether the other face of this module defines what the identifier names.
+    pub(super) fn is_defined_in_other_phase(&self, identifier: Identifier) -> bool {
+        let store = &self.session.syntax;
+        let bound = store
+            .bindings
+            .bound_in(&store.sets, identifier.symbol, identifier.scopes);
+        let Some(Binding::Global(global)) = bound else {
+            return false;
+        };
+        let library = &self.session.globals[global as usize].library;
+        match &self.module.proper_name {
+            Some(proper_name) => library == proper_name,
+            None => library.as_str().strip_suffix(FOR_SYNTAX) == Some(self.module.name.as_str()),
+        }
+    }
+
+    /// Whether a macro may stand for an identifier that is not the head of a form.
+    pub(super) fn is_procedural(&self, index: u32) -> bool {
+        let transformer = &self.session.macros[index as usize].transformer;
+        matches!(transformer, Transformer::Procedure { .. })
+    }
+
+    /// Whether a macro rewrites assignments to its keyword.
+    pub(crate) fn rewrites_assignments(&self, index: u32) -> bool {
+        let transformer = &self.session.macros[index as usize].transformer;
+        matches!(
+            transformer,
+            Transformer::Procedure {
+                rewrites_assignments: true,
+                ..
+            }
+        )
+    }
+
+    /// Code for the name of a pattern, template or rules.
+    pub(crate) fn syntax_constant(&mut self, constant: Constant, place: Syntax) -> CoreId {
+        let name = self.session.constants.add(&self.module.name, constant);
+        self.node(Core::Constant(Datum::of(Node::String(name.into()))), place)
+    }
+}

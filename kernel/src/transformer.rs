@@ -1,0 +1,268 @@
+//! Procedural macros at work: the machine that runs code while a program is expanded.
+//!
+//! Owns one instance of its own, in which the libraries that transformers use live beside the transformers; it is made when it is first needed.
+//! A syntax object is an opaque reference into the expander's store; the primitives on syntax objects are requests, answered from that store.
+//! INVARIANT: a call that fails leaves no trace in the instance; every call ends within a budget of calls and bytes; what the world would have to
+//! answer is an error, so that expansion is a function of the texts.
+//! It does not know scopes, patterns or templates; `syntax/` does.
+//! Read next: `transformer/operation.rs`, `transformer/convert.rs`.
+
+mod convert;
+mod operation;
+
+use std::fmt;
+
+use crate::code::CodeSpace;
+use crate::compiler::compile;
+use crate::core::Unit;
+use crate::datum::Span;
+use crate::expander::Transformers;
+use crate::heap::kind::condition;
+use crate::heap::{Heap, HeapFull, Kind, Limits, RootId};
+use crate::machine::{Instance, Machine, Outcome, backtrace};
+use crate::primitive::Primitive;
+use crate::printer::write_limited;
+use crate::syntax::Syntax;
+use crate::syntax::procedural::{Evaluated, Expanding, Fault, TransformerId};
+use crate::value::Value;
+use convert::Unconvertible;
+use operation::{Desk, Operation, Stop};
+
+/// How many procedure calls one transformer call may make, and how many requests it may pay for instead.
+const LIMIT_CALLS: u64 = 20_000_000;
+/// How much memory all transformers of a session may use.
+const LIMIT_BYTES: usize = 256 << 20;
+/// What an operation on syntax objects costs, in calls.
+const COST_OPERATION: u64 = 8;
+/// How much of an object a message shows, in characters.
+const SHOWN_CHARACTERS: usize = 200;
+
+/// Runs the transformers of one session.
+pub struct TransformerMachine {
+    host_primitives: Vec<Primitive>,
+    session: Option<Box<Session>>,
+}
+
+/// What there is once a transformer was needed.
+struct Session {
+    machine: Machine,
+    instance: Instance,
+    code: CodeSpace,
+    /// What answers a request, by the primitive's number.
+    operations: Vec<Option<Operation>>,
+}
+
+impl fmt::Debug for TransformerMachine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = self.session.as_ref().map(|session| session.code.units().len());
+        formatter
+            .debug_struct("TransformerMachine")
+            .field("units", &units)
+            .finish_non_exhaustive()
+    }
+}
+
+impl TransformerMachine {
+    /// A machine for programs that may mention these procedures of a host. A transformer that calls one fails.
+    pub fn new(host_primitives: &[Primitive]) -> TransformerMachine {
+        TransformerMachine {
+            host_primitives: host_primitives.to_vec(),
+            session: None,
+        }
+    }
+
+    fn session(&mut self) -> &mut Session {
+        self.session.get_or_insert_with(|| {
+            let code = CodeSpace::for_transformers(&self.host_primitives);
+            let operations = code
+                .primitives()
+                .iter()
+                .map(|primitive| operation::find(primitive.name));
+            Box::new(Session {
+                machine: Machine::new(),
+                instance: Instance::new(Limits { bytes_max: LIMIT_BYTES }),
+                operations: operations.collect(),
+                code,
+            })
+        })
+    }
+}
+
+impl Transformers for TransformerMachine {
+    fn evaluate(&mut self, unit: &Unit, expanding: &mut Expanding<'_>) -> Result<Evaluated, Fault> {
+        let session = self.session();
+        let compiled = compile(unit, &session.code).map_err(|error| Fault::Uncompilable(error.to_string()))?;
+        let loaded = session.code.load(&compiled);
+        let number = loaded.map_err(|error| Fault::Uncompilable(error.to_string()))?;
+        session.in_turn(|session| {
+            let procedure = session.instance.unit_procedure(&session.code, number)?;
+            let value = session.call(procedure, &[], expanding)?;
+            session.keep(value)
+        })
+    }
+
+    fn apply(
+        &mut self,
+        transformer: TransformerId,
+        form: Syntax,
+        expanding: &mut Expanding<'_>,
+    ) -> Result<Syntax, Fault> {
+        self.session().in_turn(|session| {
+            let heap = &mut session.instance.heap;
+            let procedure = heap.root_value(RootId(transformer.0));
+            let argument = convert::to_value(heap, form)?;
+            let value = session.call(procedure, &[argument], expanding)?;
+            let made = convert::to_syntax(&session.instance.heap, value, expanding, None);
+            made.map_err(|problem| match problem {
+                Unconvertible::NotSyntax(problem) => {
+                    Fault::NotSyntax(problem.shown(&session.instance.heap, &session.code))
+                }
+                Unconvertible::TooMuch => Fault::TooMuchSyntax,
+            })
+        })
+    }
+}
+
+impl From<HeapFull> for Fault {
+    fn from(_: HeapFull) -> Fault {
+        Fault::TooMuchMemory(LIMIT_BYTES)
+    }
+}
+
+impl Session {
+    /// Does something that leaves no trace if it fails.
+    fn in_turn<T>(&mut self, action: impl FnOnce(&mut Session) -> Result<T, Fault>) -> Result<T, Fault> {
+        self.instance.heap.begin_turn();
+        let outcome = action(self);
+        self.machine.clear(&mut self.instance);
+        if outcome.is_ok() {
+            self.instance.heap.commit_turn();
+        } else {
+            self.instance.heap.abort_turn();
+        }
+        outcome
+    }
+
+    /// Calls a procedure and answers its requests until it ends.
+    fn call(&mut self, procedure: Value, arguments: &[Value], expanding: &mut Expanding<'_>) -> Result<Value, Fault> {
+        self.machine.start(&mut self.instance, procedure, arguments);
+        let mut fuel = LIMIT_CALLS;
+        loop {
+            match self.machine.run(&mut self.instance, &self.code, &mut fuel)? {
+                Outcome::Finished(value) => return Ok(value),
+                Outcome::OutOfFuel => return Err(Fault::Endless(LIMIT_CALLS)),
+                Outcome::Uncaught(object) => return Err(self.uncaught(object)),
+                Outcome::Request { primitive, arguments } => {
+                    self.answer(primitive, &arguments, expanding)?;
+                    fuel = fuel.saturating_sub(COST_OPERATION);
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, primitive: u32, arguments: &[Value], expanding: &mut Expanding<'_>) -> Result<(), Fault> {
+        if expanding.store.length() > expanding.nodes_max {
+            return Err(Fault::TooMuchSyntax);
+        }
+        let reply = match self.operations.get(primitive as usize).copied().flatten() {
+            Some(operation) => operation(&mut Desk {
+                heap: &mut self.instance.heap,
+                code: &self.code,
+                expanding,
+                arguments,
+            }),
+            None => Err(Stop::Raise {
+                kind: "out-of-phase",
+                message: "the world cannot be asked while a program is expanded".to_owned(),
+                irritants: Vec::new(),
+            }),
+        };
+        match reply {
+            Ok(value) => self.machine.resume(value),
+            Err(Stop::Fault(mut fault)) => {
+                if let Fault::Raised { span, .. } = &mut fault {
+                    *span = self.place_of_request();
+                }
+                return Err(fault);
+            }
+            Err(Stop::Raise {
+                kind,
+                message,
+                irritants,
+            }) => {
+                let name = self.code.primitives()[primitive as usize].name;
+                let condition = make_condition(&mut self.instance.heap, (kind, &message, &irritants), name)?;
+                self.machine.raise(&self.instance, &self.code, condition);
+            }
+        }
+        Ok(())
+    }
+
+    /// The expression that made the request which has not been answered.
+    fn place_of_request(&self) -> Option<Span> {
+        let frames = self.machine.waiting_frames(&self.instance, &self.code);
+        frames.iter().find_map(|frame| frame.span)
+    }
+
+    fn uncaught(&self, object: Value) -> Fault {
+        let heap = &self.instance.heap;
+        let show = |value| write_limited(heap, &self.code, value, SHOWN_CHARACTERS);
+        if !heap.is_kind(object, Kind::Condition) {
+            return Fault::Raised {
+                message: format!("it raised {}", show(object)),
+                form: None,
+                span: None,
+            };
+        }
+        let kind = heap.field(object, condition::KIND);
+        if heap.is_symbol(kind) && heap.symbol_name(kind) == "out-of-memory" {
+            return Fault::TooMuchMemory(LIMIT_BYTES);
+        }
+        let message = heap.field(object, condition::MESSAGE);
+        let mut message = if heap.is_string(message) {
+            heap.string_text(message)
+        } else {
+            show(message)
+        };
+        let mut rest = heap.field(object, condition::IRRITANTS);
+        let mut separator = ": ";
+        while rest.is_pair() && message.len() < 4 * SHOWN_CHARACTERS {
+            message.push_str(separator);
+            message.push_str(&show(heap.car(rest)));
+            rest = heap.cdr(rest);
+            separator = " ";
+        }
+        let frames = backtrace(heap, &self.code, object);
+        Fault::Raised {
+            message,
+            form: None,
+            span: frames.iter().find_map(|frame| frame.span),
+        }
+    }
+
+    /// Keeps a value that a transformer expression gave.
+    fn keep(&mut self, value: Value) -> Result<Evaluated, Fault> {
+        let heap = &mut self.instance.heap;
+        if let Some(procedure) = convert::variable_transformer(heap, value) {
+            return Ok(Evaluated::VariableTransformer(TransformerId(heap.root(procedure)?.0)));
+        }
+        if operation::is_procedure(value) {
+            return Ok(Evaluated::Procedure(TransformerId(heap.root(value)?.0)));
+        }
+        Ok(Evaluated::Other)
+    }
+}
+
+/// Makes a condition about a procedure.
+fn make_condition(
+    heap: &mut Heap,
+    (kind, message, irritants): (&str, &str, &[Value]),
+    procedure: &str,
+) -> Result<Value, HeapFull> {
+    let mut fields = [Value::FALSE; condition::LENGTH];
+    fields[condition::KIND] = heap.intern(kind)?;
+    fields[condition::MESSAGE] = heap.string(message)?;
+    fields[condition::IRRITANTS] = heap.list(irritants, Value::NIL)?;
+    fields[condition::ORIGIN] = heap.intern(procedure)?;
+    heap.make(Kind::Condition, &fields)
+}

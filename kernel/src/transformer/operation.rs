@@ -1,0 +1,283 @@
+//! The primitives on syntax objects, as they are at expansion time.
+//!
+//! INVARIANT: an operation reads and extends the expander's store and allocates in the heap; it changes nothing that was there.
+//! Their documentation stands in `primitive/syntax.rs`, which is the table of their names and arguments.
+//! Read next: `transformer/convert.rs`.
+
+use super::convert::{self, Element, Unconvertible};
+use crate::code::CodeSpace;
+use crate::datum::Name;
+use crate::heap::{Heap, HeapFull, Kind};
+use crate::printer::write_limited;
+use crate::syntax::procedural::{Constant, Constants, Expanding, Fault};
+use crate::syntax::scope::ScopeSet;
+use crate::syntax::{Identifier, Syntax};
+use crate::value::{Immediate, Value};
+
+/// What an operation works with.
+pub(super) struct Desk<'a, 'b> {
+    pub(super) heap: &'a mut Heap,
+    pub(super) code: &'a CodeSpace,
+    pub(super) expanding: &'a mut Expanding<'b>,
+    pub(super) arguments: &'a [Value],
+}
+
+/// Why an operation gives no value.
+pub(super) enum Stop {
+    /// A condition, which the transformer may handle.
+    Raise {
+        kind: &'static str,
+        message: String,
+        irritants: Vec<Value>,
+    },
+    /// The end of the transformer.
+    Fault(Fault),
+}
+
+pub(super) type Operation = fn(&mut Desk<'_, '_>) -> Result<Value, Stop>;
+
+const OPERATIONS: &[(&str, Operation)] = &[
+    ("syntax?", is_syntax),
+    ("identifier?", is_identifier),
+    ("bound-identifier=?", |desk| {
+        let (first, second) = (desk.identifier(0)?, desk.identifier(1)?);
+        Ok(Value::boolean(first == second))
+    }),
+    ("free-identifier=?", |desk| {
+        let (first, second) = (desk.identifier(0)?, desk.identifier(1)?);
+        Ok(Value::boolean(desk.expanding.store.is_same_meaning(first, second)))
+    }),
+    ("syntax->datum", to_datum),
+    ("datum->syntax", from_datum),
+    ("syntax->list", to_list),
+    ("generate-temporaries", generate_temporaries),
+    ("make-variable-transformer", |desk| {
+        if !is_procedure(desk.arguments[0]) {
+            return Err(desk.wrong_type(0, "a procedure"));
+        }
+        Ok(convert::make_variable_transformer(desk.heap, desk.arguments[0])?)
+    }),
+    ("syntax-violation", violation),
+    ("%syntax-match", match_pattern),
+    ("%syntax-fill", fill_template),
+    ("%syntax-rules", apply_rules),
+    ("%syntax-no-match", |desk| {
+        let form = desk.syntax(0)?;
+        Err(Stop::Fault(Fault::NoMatch(form)))
+    }),
+];
+
+/// What answers a primitive at expansion time.
+pub(super) fn find(name: &str) -> Option<Operation> {
+    let row = OPERATIONS.iter().find(|(operation, _)| *operation == name);
+    row.map(|(_, operation)| *operation)
+}
+
+/// Whether a value can be called.
+pub(super) fn is_procedure(value: Value) -> bool {
+    value.is_procedure_object() || value.is_immediate(Immediate::Primitive)
+}
+
+impl From<HeapFull> for Stop {
+    fn from(error: HeapFull) -> Stop {
+        Stop::Fault(error.into())
+    }
+}
+
+impl<'b> Desk<'_, 'b> {
+    fn wrong_type(&self, argument: usize, expected: &str) -> Stop {
+        Stop::Raise {
+            kind: "wrong-type",
+            message: format!("argument {} must be {expected}", argument + 1),
+            irritants: vec![self.arguments[argument]],
+        }
+    }
+
+    fn not_syntax(&self, argument: usize, problem: Unconvertible) -> Stop {
+        match problem {
+            Unconvertible::TooMuch => Stop::Fault(Fault::TooMuchSyntax),
+            Unconvertible::NotSyntax(problem) => {
+                let problem = problem.shown(self.heap, self.code);
+                Stop::Raise {
+                    kind: "not-syntax",
+                    message: format!("argument {} is made of {problem}", argument + 1),
+                    irritants: vec![self.arguments[argument]],
+                }
+            }
+        }
+    }
+
+    /// An argument as syntax, made of pairs and vectors though it may be.
+    fn syntax(&mut self, argument: usize) -> Result<Syntax, Stop> {
+        let made = convert::to_syntax(self.heap, self.arguments[argument], self.expanding, None);
+        made.map_err(|problem| self.not_syntax(argument, problem))
+    }
+
+    fn identifier_syntax(&self, argument: usize) -> Result<Syntax, Stop> {
+        convert::from_value(self.heap, self.arguments[argument])
+            .filter(|syntax| self.expanding.store.identifier(*syntax).is_some())
+            .ok_or_else(|| self.wrong_type(argument, "an identifier"))
+    }
+
+    fn identifier(&self, argument: usize) -> Result<Identifier, Stop> {
+        let syntax = self.identifier_syntax(argument)?;
+        let identifier = self.expanding.store.identifier(syntax);
+        identifier.ok_or_else(|| self.wrong_type(argument, "an identifier"))
+    }
+
+    /// The constant that the first argument names.
+    fn constant(&self) -> Result<&'b Constant, Stop> {
+        let constants: &'b Constants = self.expanding.constants;
+        let name = self.arguments[0];
+        let constant = if self.heap.is_string(name) {
+            constants.get(&self.heap.string_text(name))
+        } else {
+            None
+        };
+        constant.ok_or_else(|| self.wrong_type(0, "the name of a pattern or template"))
+    }
+}
+
+fn is_syntax(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
+    let syntax = convert::from_value(desk.heap, desk.arguments[0]);
+    Ok(Value::boolean(syntax.is_some()))
+}
+
+fn is_identifier(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
+    let syntax = convert::from_value(desk.heap, desk.arguments[0]);
+    let identifier = syntax.and_then(|syntax| desk.expanding.store.identifier(syntax));
+    Ok(Value::boolean(identifier.is_some()))
+}
+
+fn to_datum(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
+    let syntax = desk.syntax(0)?;
+    let datum = desk.expanding.store.datum(syntax);
+    Ok(desk.heap.literal(&datum)?)
+}
+
+fn from_datum(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
+    let context = desk.identifier(0)?;
+    let made = convert::to_syntax(desk.heap, desk.arguments[1], desk.expanding, Some(context.scopes));
+    let syntax = made.map_err(|problem| desk.not_syntax(1, problem))?;
+    Ok(convert::to_value(desk.heap, syntax)?)
+}
+
+fn to_list(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
+    let syntax = desk.syntax(0)?;
+    let Some(elements) = desk.expanding.store.list(syntax) else {
+        return Ok(Value::FALSE);
+    };
+    let mut values = Vec::with_capacity(elements.len());
+    for element in elements {
+        values.push(convert::to_value(desk.heap, element)?);
+    }
+    Ok(desk.heap.list(&values, Value::NIL)?)
+}
+
+fn generate_temporaries(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
+    let Some(elements) = convert::elements(desk.heap, desk.arguments[0], desk.expanding) else {
+        return Err(desk.wrong_type(0, "a list"));
+    };
+    let mut values = Vec::with_capacity(elements.len());
+    for element in elements {
+        let like = match element {
+            Element::Syntax(syntax) => Some(syntax),
+            Element::Value(value) => convert::from_value(desk.heap, value),
+        };
+        let store = &mut *desk.expanding.store;
+        // The name is for people: the scope, which nothing else has, makes the difference.
+        let name = like.and_then(|syntax| store.identifier(syntax)).map_or_else(
+            || Name::from("temporary"),
+            |like| store.symbols.name(like.symbol).clone(),
+        );
+        let scope = store.sets.fresh();
+        let scopes = store.sets.insert(ScopeSet::EMPTY, scope);
+        let temporary = store.make_identifier_at(&name, scopes, &desk.expanding.step);
+        values.push(convert::to_value(desk.heap, temporary)?);
+    }
+    Ok(desk.heap.list(&values, Value::NIL)?)
+}
+
+fn violation(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
+    let text = |value: Value| {
+        if desk.heap.is_string(value) {
+            desk.heap.string_text(value)
+        } else if desk.heap.is_symbol(value) {
+            desk.heap.symbol_name(value)
+        } else {
+            write_limited(desk.heap, desk.code, value, super::SHOWN_CHARACTERS)
+        }
+    };
+    let mut message = text(desk.arguments[1]);
+    if desk.arguments[0].is_true() {
+        message.insert_str(0, &format!("{}: ", text(desk.arguments[0])));
+    }
+    let place = match desk.arguments.get(3) {
+        Some(subform) if subform.is_true() => 3,
+        Some(_) | None => 2,
+    };
+    let form = desk.syntax(place).ok();
+    Err(Stop::Fault(Fault::Raised {
+        message,
+        form,
+        span: None,
+    }))
+}
+
+fn match_pattern(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
+    let form = desk.syntax(1)?;
+    let Constant::Pattern(pattern) = desk.constant()? else {
+        return Err(desk.wrong_type(0, "the name of a pattern"));
+    };
+    let Some(matches) = pattern.matches(desk.expanding.store, form) else {
+        return Ok(Value::FALSE);
+    };
+    let mut values = Vec::with_capacity(matches.len());
+    for matched in &matches {
+        values.push(convert::match_value(desk.heap, matched)?);
+    }
+    Ok(desk.heap.make(Kind::Vector, &values)?)
+}
+
+fn fill_template(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
+    let Constant::Template(template, depths) = desk.constant()? else {
+        return Err(desk.wrong_type(0, "the name of a template"));
+    };
+    if desk.arguments.len() - 1 != depths.len() {
+        return Err(desk.wrong_type(0, "the name of a template for this many objects"));
+    }
+    let mut matches = Vec::with_capacity(depths.len());
+    for (argument, depth) in (1..).zip(depths) {
+        let matched = convert::value_match(desk.heap, desk.arguments[argument], *depth, desk.expanding);
+        matches.push(matched.map_err(|problem| desk.not_syntax(argument, problem))?);
+    }
+    let step = desk.expanding.step;
+    let filled = template.instantiate(desk.expanding.store, matches, &step);
+    let syntax = filled.map_err(|problem| Stop::Fault(Fault::Template(problem)))?;
+    Ok(convert::to_value(desk.heap, syntax)?)
+}
+
+fn apply_rules(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
+    let form = desk.syntax(1)?;
+    let Constant::Rules(rules) = desk.constant()? else {
+        return Err(desk.wrong_type(0, "the name of rules"));
+    };
+    let step = desk.expanding.step;
+    match rules.apply(desk.expanding.store, form, &step) {
+        Ok(Some(syntax)) => Ok(convert::to_value(desk.heap, syntax)?),
+        Ok(None) => Err(Stop::Fault(Fault::NoMatch(form))),
+        Err(problem) => Err(Stop::Fault(Fault::Template(problem))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_primitive_on_syntax_has_an_operation() {
+        let documented: Vec<_> = crate::primitive::syntax::TABLE.iter().map(|row| row.name).collect();
+        let performed: Vec<_> = OPERATIONS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(performed, documented);
+    }
+}
