@@ -39,6 +39,10 @@ pub struct Note {
 pub enum NoteKind {
     /// The code was made by this macro, defined at the span.
     InExpansionOf(Name),
+    /// That macro was used here, by another.
+    UsedHere(Name),
+    /// The code is written here, in a template.
+    WrittenHere,
     /// This form starts at the left margin, inside a list that is never closed.
     StartsAtMargin,
     /// The library is imported here.
@@ -214,6 +218,13 @@ pub enum DiagnosticKind {
         /// Why.
         reason: String,
     },
+    /// A module needs a capability that the program is not granted.
+    NotGranted {
+        /// The module.
+        module: Name,
+        /// The capability.
+        capability: Name,
+    },
     /// No clause of `cond-expand` holds.
     NoClauseHolds,
     /// A primitive is called with a number of arguments that it does not take.
@@ -284,6 +295,9 @@ impl Diagnostic {
                 ..
             } => Some("write a template, as in #'name, or (datum->syntax #'keyword symbol)".to_owned()),
             DiagnosticKind::TransformerEndless { .. } => Some("does a loop in it never end?".to_owned()),
+            DiagnosticKind::NotGranted { capability, .. } => Some(format!(
+                "name `{capability}` in the program's manifest, if the module may have it"
+            )),
             DiagnosticKind::NoClauseHolds => Some("add an `else` clause".to_owned()),
             DiagnosticKind::TooDeep { .. } => Some("does a macro expand into a use of itself?".to_owned()),
             DiagnosticKind::DefinitionAsExpression { .. } => Some(
@@ -368,6 +382,12 @@ impl fmt::Display for DiagnosticKind {
             Self::ExportsUndefined { name } => write!(f, "`{name}` is exported but neither defined nor imported"),
             Self::DuplicateExport { name } => write!(f, "`{name}` is exported twice with different meanings"),
             Self::SourceUnavailable { name, reason } => write!(f, "cannot read {name}: {reason}"),
+            Self::NotGranted { module, capability } => {
+                write!(
+                    f,
+                    "{module} needs the capability `{capability}`, which this program is not granted"
+                )
+            }
             Self::NoClauseHolds => write!(f, "no clause of this `cond-expand` holds"),
             Self::WrongArgumentCount {
                 name,
@@ -407,6 +427,8 @@ impl fmt::Display for NoteKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InExpansionOf(keyword) => write!(f, "in an expansion of `{keyword}`, defined here"),
+            Self::UsedHere(keyword) => write!(f, "`{keyword}` is used here"),
+            Self::WrittenHere => write!(f, "written here, in a template"),
             Self::StartsAtMargin => write!(f, "this form starts at the margin, yet inside the unclosed list"),
             Self::ImportedHere(library) => write!(f, "{library} is imported here"),
             Self::RaisedHere => write!(f, "raised here, in code that runs while the program is expanded"),

@@ -18,7 +18,7 @@ use crate::datum::reader::Reading;
 use crate::datum::{Datum, Name, Node, NodeId, Span};
 use crate::diagnostic::{Diagnostic, DiagnosticKind, Failure, Note, NoteKind};
 use binding::{Ambiguity, Binding, Bindings};
-use rules::Step;
+use rules::{Step, Use};
 use scope::{Scope, ScopeSet, ScopeSets};
 use symbol::{Symbol, Symbols};
 
@@ -73,6 +73,8 @@ pub struct Origin {
     pub keyword: Symbol,
     /// Where the macro is defined.
     pub definition: Span,
+    /// Where the use is written: in the text of the program, or in a template of the macro that produced the use.
+    pub written: Span,
     /// The step that produced the macro use.
     pub parent: OriginId,
     /// How many steps there are, this one included.
@@ -92,7 +94,14 @@ pub struct SyntaxStore {
     spans: Vec<Span>,
     node_origins: Vec<OriginId>,
     origins: Vec<Origin>,
+    /// For nodes that a template made, where in the template they are written: one more than an index of `template_spans`, else zero.
+    written: Vec<u32>,
+    template_spans: Vec<Span>,
 }
+
+/// Names a part of a template by its place in the text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TemplatePlace(u32);
 
 impl Syntax {
     /// The syntax object as numbers that mean something to its store only.
@@ -132,6 +141,7 @@ impl SyntaxStore {
         }
         self.spans.extend(reading.spans);
         self.node_origins.resize(self.kinds.len(), OriginId::default());
+        self.written.resize(self.kinds.len(), 0);
         reading
             .forms
             .into_iter()
@@ -256,12 +266,41 @@ impl SyntaxStore {
         self.origins.get(id.0.checked_sub(1)? as usize)
     }
 
-    /// Records an expansion step.
-    pub fn add_origin(&mut self, keyword: Symbol, definition: Span, parent: OriginId) -> OriginId {
+    /// Where the author wrote a node: for one that a template made, the place in the template.
+    fn written(&self, syntax: Syntax) -> Span {
+        self.template_span(syntax).unwrap_or_else(|| self.span(syntax))
+    }
+
+    fn template_span(&self, syntax: Syntax) -> Option<Span> {
+        let place = self.written[syntax.node as usize].checked_sub(1)?;
+        Some(self.template_spans[place as usize])
+    }
+
+    /// Gives the place where a part of a template is written a number.
+    pub(crate) fn add_template_place(&mut self, part: Syntax) -> TemplatePlace {
+        let span = self.written(part);
+        self.template_spans.push(span);
+        TemplatePlace(u32::try_from(self.template_spans.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Notes which part of a template made a node.
+    pub(crate) fn set_written(&mut self, syntax: Syntax, place: TemplatePlace) {
+        self.written[syntax.node as usize] = place.0;
+    }
+
+    /// Records the expansion step that a macro use begins.
+    pub(crate) fn add_origin(&mut self, macro_use: Use) -> OriginId {
+        let Use {
+            form,
+            keyword,
+            definition,
+        } = macro_use;
+        let (parent, written) = (self.origin(form), self.written(form));
         let depth = self.origin_details(parent).map_or(0, |origin| origin.depth) + 1;
         self.origins.push(Origin {
             keyword,
             definition,
+            written,
             parent,
             depth,
         });
@@ -298,18 +337,28 @@ impl SyntaxStore {
 
     /// An error at a node, with the macros that made the node.
     pub(crate) fn failure(&self, place: Syntax, kind: DiagnosticKind) -> Failure {
-        let mut diagnostic = Diagnostic::new(kind, self.span(place));
+        let span = self.span(place);
+        let mut diagnostic = Diagnostic::new(kind, span);
         let mut origin = self.origin(place);
-        while let Some(step) = self.origin_details(origin) {
-            // A runaway macro has thousands of steps; the innermost tell the story.
-            if diagnostic.notes.len() == 8 {
-                break;
-            }
+        let template = self.template_span(place).filter(|written| *written != span);
+        diagnostic.notes.extend(template.map(|span| Note {
+            kind: NoteKind::WrittenHere,
+            span,
+        }));
+        // A runaway macro has thousands of steps; the innermost tell the story.
+        for _ in 0..8 {
+            let Some(step) = self.origin_details(origin) else { break };
             let keyword = self.symbols.name(step.keyword).clone();
             diagnostic.notes.push(Note {
-                kind: NoteKind::InExpansionOf(keyword),
+                kind: NoteKind::InExpansionOf(keyword.clone()),
                 span: step.definition,
             });
+            if step.written != span {
+                diagnostic.notes.push(Note {
+                    kind: NoteKind::UsedHere(keyword),
+                    span: step.written,
+                });
+            }
             origin = step.parent;
         }
         Box::new(diagnostic)
@@ -419,6 +468,7 @@ impl SyntaxStore {
         self.kinds.push(kind);
         self.spans.push(span);
         self.node_origins.push(origin);
+        self.written.push(0);
         Syntax { node, scopes }
     }
 }

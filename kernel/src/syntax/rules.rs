@@ -82,11 +82,10 @@ pub(crate) struct Step {
 impl Step {
     /// The step that a use of a macro begins.
     pub(crate) fn begin(store: &mut SyntaxStore, macro_use: Use) -> Step {
-        let parent = store.origin(macro_use.form);
         Step {
             scope: store.sets.fresh(),
             span: store.span(macro_use.form),
-            origin: store.add_origin(macro_use.keyword, macro_use.definition, parent),
+            origin: store.add_origin(macro_use),
         }
     }
 }

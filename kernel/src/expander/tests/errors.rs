@@ -1,5 +1,7 @@
 //! Diagnostics: what is reported, and where.
 
+use crate::diagnostic::Note;
+
 use super::{Texts, check_errors, session};
 
 #[test]
@@ -135,7 +137,11 @@ fn errors_in_macros_point_to_the_use_and_name_the_macros() {
     let errors = session()
         .expand_program("test", text, &mut Texts::default())
         .unwrap_err();
-    let notes: Vec<_> = errors[0].notes.iter().map(|note| note.kind.to_string()).collect();
+    let shown = |note: &Note| {
+        let place = &text[note.span.start as usize..note.span.end as usize];
+        format!("{}: {place}", note.kind)
+    };
+    let notes: Vec<_> = errors[0].notes.iter().map(shown).collect();
     assert_eq!(
         &text[errors[0].span.start as usize..errors[0].span.end as usize],
         "(outer 1)"
@@ -143,8 +149,10 @@ fn errors_in_macros_point_to_the_use_and_name_the_macros() {
     assert_eq!(
         notes,
         [
-            "in an expansion of `inner`, defined here",
-            "in an expansion of `outer`, defined here"
+            "written here, in a template: (if)",
+            "in an expansion of `inner`, defined here: (define-syntax inner (syntax-rules () ((_ x) (if))))",
+            "`inner` is used here: (inner x)",
+            "in an expansion of `outer`, defined here: (define-syntax outer (syntax-rules () ((_ x) (inner x))))"
         ]
     );
 }

@@ -9,7 +9,7 @@ use super::pattern::{LIMIT_DEPTH, Pattern};
 use super::{Conventions, Match, Step, problem};
 use crate::diagnostic::{DiagnosticKind, Failure, RuleProblem};
 use crate::syntax::binding::Binding;
-use crate::syntax::{Identifier, Shape, Syntax, SyntaxStore};
+use crate::syntax::{Identifier, Shape, Syntax, SyntaxStore, TemplatePlace};
 
 /// A compiled template, as an arena.
 #[derive(Debug)]
@@ -22,10 +22,11 @@ pub(crate) struct Template {
 enum Part {
     Variable(usize),
     /// An identifier or atom to insert.
-    Insert(Syntax),
+    Insert(Syntax, TemplatePlace),
     List {
         elements: Vec<Element>,
         tail: usize,
+        place: TemplatePlace,
     },
     Vector(Vec<Element>),
 }
@@ -132,11 +133,19 @@ impl Template {
                 Match::One(syntax) => Ok(*syntax),
                 Match::Nothing | Match::Many(_) => Err(RuleProblem::NothingToRepeat),
             },
-            Part::Insert(syntax) => Ok(store.copy_atom(*syntax, step.scope, step.span, step.origin)),
-            Part::List { elements, tail } => {
+            Part::Insert(syntax, place) => {
+                let inserted = store.copy_atom(*syntax, step.scope, step.span, step.origin);
+                store.set_written(inserted, *place);
+                Ok(inserted)
+            }
+            Part::List { elements, tail, place } => {
                 let filled = self.elements(store, elements, matches, step)?;
                 let tail = self.part(store, *tail, matches, step)?;
-                Ok(store.make_list_at(&filled, tail, step.span, step.origin))
+                let list = store.make_list_at(&filled, tail, step.span, step.origin);
+                if !filled.is_empty() {
+                    store.set_written(list, *place);
+                }
+                Ok(list)
             }
             Part::Vector(elements) => {
                 let filled = self.elements(store, elements, matches, step)?;
@@ -227,7 +236,7 @@ impl Compiler<'_, '_> {
                 .failure(template, DiagnosticKind::TooDeep { limit: LIMIT_DEPTH }));
         }
         let part = match self.store.shape(template) {
-            Shape::Nil | Shape::Atom => Part::Insert(template),
+            Shape::Nil | Shape::Atom => self.insert(template),
             Shape::Identifier(_) => self.identifier(template, context)?,
             Shape::Vector => {
                 let sources = self.store.vector(template).unwrap_or_default();
@@ -256,22 +265,27 @@ impl Compiler<'_, '_> {
                         ..context
                     },
                 )?;
-                Part::List { elements, tail }
+                let place = self.store.add_template_place(template);
+                Part::List { elements, tail, place }
             }
         };
         self.nodes.push(part);
         Ok(self.nodes.len() - 1)
     }
 
+    fn insert(&mut self, template: Syntax) -> Part {
+        Part::Insert(template, self.store.add_template_place(template))
+    }
+
     fn identifier(&mut self, template: Syntax, context: Context) -> Result<Part, Failure> {
         let Some(identifier) = self.store.identifier(template) else {
-            return Ok(Part::Insert(template));
+            return Ok(self.insert(template));
         };
         let Some(index) = self.pattern_variables.find(self.store, identifier) else {
             if self.is_ellipsis(template, context) {
                 return Err(problem(self.store, template, RuleProblem::NothingToRepeat));
             }
-            return Ok(Part::Insert(template));
+            return Ok(self.insert(template));
         };
         if self.pattern_variables.depth(index) > context.ellipses {
             let name = self.store.symbols.name(identifier.symbol).clone();
