@@ -12,10 +12,11 @@ use duet_drivers::ask::Question;
 use duet_drivers::tool::Registry;
 use duet_drivers::world::{Settings, World};
 use duet_journal::{Record, RunId, Sequence, Store, StoreError};
-use duet_kernel::expander::{Expander, LibraryName};
+use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText};
 use duet_modules::resolver::Resolver;
 use duet_modules::source::{Directory, Embedded};
 use duet_runtime::action::exit::MAIN;
+use duet_runtime::actor::Manifest;
 use duet_runtime::driver::Drivers;
 use duet_runtime::record::{Body, Genesis, Limits, Outcome, VERSION};
 use duet_runtime::replay::{self, Recovery, Snapshots, Source};
@@ -87,6 +88,30 @@ pub(crate) fn libraries(program: &Path) -> Resolver {
     ])
 }
 
+/// The libraries of a program that is granted what its manifest names.
+struct Granted<'a> {
+    libraries: Resolver,
+    manifest: &'a Manifest,
+}
+
+impl Libraries for Granted<'_> {
+    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
+        self.libraries.library(name)
+    }
+
+    fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
+        self.libraries.include(includer, path)
+    }
+
+    fn names(&self) -> Vec<LibraryName> {
+        self.libraries.names()
+    }
+
+    fn grants(&self, capability: &str) -> bool {
+        self.manifest.grants(capability)
+    }
+}
+
 /// Compiles a program; warnings are shown.
 ///
 /// # Errors
@@ -99,7 +124,10 @@ fn compile(launch: &Launch, terminal: &mut Terminal) -> Result<(SchemePrograms, 
         arguments: std::iter::once(&name).chain(&launch.arguments).cloned().collect(),
         default_imports: default_libraries(),
     };
-    let mut libraries = libraries(&launch.path);
+    let mut libraries = Granted {
+        libraries: libraries(&launch.path),
+        manifest: &launch.manifest,
+    };
     let (programs, program, warnings) = SchemePrograms::compile(&source, &mut libraries)
         .map_err(|(error, expander)| program_failure(error, &expander, terminal))?;
     if !warnings.is_empty() {

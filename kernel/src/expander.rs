@@ -58,6 +58,11 @@ pub trait Libraries {
 
     /// The names of the libraries that are known to exist, for hints.
     fn names(&self) -> Vec<LibraryName>;
+
+    /// Whether the program may use a capability that a module declares to need. Everything is granted where nothing will be run.
+    fn grants(&self, _capability: &str) -> bool {
+        true
+    }
 }
 
 /// Runs code at expansion time: procedural macros, what they import, and the bodies of `begin-for-syntax`.

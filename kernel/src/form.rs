@@ -108,5 +108,5 @@ forms! {
     "capture-lambda" "(capture-lambda template body …)" expression pattern::capture_lambda;
     "import" "(import import-set …)" definition library::import;
     "define-library" "(define-library name (export name …) (import import-set …) (begin form …) …)" definition library::define_library;
-    "define-module" "(define-module name (provide name …) (require import-set …) form …)" definition library::define_module;
+    "define-module" "(define-module name (provide name …) (require import-set …) (capabilities capability …) form …)" definition library::define_module;
 }

@@ -164,7 +164,7 @@ impl UnitExpander<'_> {
         parts
             .iter()
             .skip(2)
-            .any(|part| !matches!(self.head_text(*part).as_str(), "provide" | "require"))
+            .any(|part| !matches!(self.head_text(*part).as_str(), "provide" | "require" | "capabilities"))
     }
 
     fn library(&mut self, form: Syntax, forms: &[Syntax], rest: Vec<Syntax>) -> Option<BTreeMap<Symbol, Binding>> {
@@ -188,6 +188,7 @@ impl UnitExpander<'_> {
     fn declaration(&mut self, library: Syntax, form: Syntax, declarations: &mut Declarations) -> Result<(), Failure> {
         let parts = self.list_in(library, form)?;
         let arguments = parts.get(1..).unwrap_or_default();
+        let is_module = self.head_text(library) == "define-module";
         match self.head_text(form).as_str() {
             "export" | "provide" => {
                 for spec in arguments {
@@ -207,8 +208,27 @@ impl UnitExpander<'_> {
                 let chosen = self.choose_clause(form, arguments)?;
                 self.declarations(library, &chosen, declarations)?;
             }
-            _ if self.head_text(library) == "define-module" => declarations.body.push(form),
+            "capabilities" if is_module => self.require_capabilities(library, arguments)?,
+            _ if is_module => declarations.body.push(form),
             _ => return Err(self.malformed_at(library, form)),
+        }
+        Ok(())
+    }
+
+    /// Refuses a module that needs what the program is not granted.
+    fn require_capabilities(&mut self, library: Syntax, capabilities: &[Syntax]) -> Result<(), Failure> {
+        for capability in capabilities {
+            let identifier = self.identifier_in(library, *capability)?;
+            let name = self.name_of(identifier);
+            if self.libraries.grants(name.as_str()) {
+                continue;
+            }
+            let kind = DiagnosticKind::NotGranted {
+                module: self.module.name.clone(),
+                capability: name,
+            };
+            let failure = self.failure(*capability, kind);
+            self.report(failure);
         }
         Ok(())
     }

@@ -31,6 +31,10 @@ impl Libraries for Texts {
         })
     }
 
+    fn grants(&self, capability: &str) -> bool {
+        capability == "clock/now"
+    }
+
     fn names(&self) -> Vec<LibraryName> {
         let parts = |key: &String| key.trim_matches(['(', ')']).split(' ').map(Name::from).collect();
         self.0.keys().map(|key| LibraryName { parts: parts(key) }).collect()

@@ -130,6 +130,10 @@ impl Libraries for Recording<'_> {
     fn names(&self) -> Vec<LibraryName> {
         self.libraries.names()
     }
+
+    fn grants(&self, capability: &str) -> bool {
+        self.libraries.grants(capability)
+    }
 }
 
 /// Gives out pinned sources and nothing else.

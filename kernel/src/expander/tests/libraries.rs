@@ -104,15 +104,48 @@ fn libraries_in_a_program_do_not_see_the_program() {
 #[test]
 fn a_module_is_a_library_with_another_face() {
     let program = "(import (planner)) (run)";
-    let expected = [
-        ("(planner)", "(define @run (lambda () (list 1)))"),
-        ("(program)", "(@(planner)run)"),
-    ];
+    let expected = |name: &str| {
+        [
+            ("(planner)".to_owned(), format!("(define @{name} (lambda () (list 1)))")),
+            ("(program)".to_owned(), format!("(@(planner){name})")),
+        ]
+    };
     for module in [
         "(define-module (planner) (provide run) (require (duet kernel))) (define (run) (list 1))",
         "(define-module (planner) (provide run) (require (duet kernel)) (define (run) (list 1)))",
+        "(define-module (planner) (provide (rename go run)) (require (only (duet kernel) define list)) (capabilities clock/now) (define (go) (list 1)))",
+        "(define-module (planner) (capabilities) (require (duet kernel)) (provide run)) (define (run) (list 1))",
     ] {
-        check(&[("(planner)", module)], program, &expected);
+        let name = if module.contains("rename") { "go" } else { "run" };
+        let shown = show(session().expand_program("main.scm", program, &mut texts(&[("(planner)", module)])));
+        assert_eq!(shown, expected(name), "{module}");
+    }
+}
+
+#[test]
+fn a_module_is_refused_what_the_program_is_not_granted() {
+    for (declaration, expected) in [
+        (
+            "(capabilities clock/now workspace/read)",
+            &["(planner) needs the capability `workspace/read`, which this program is not granted"][..],
+        ),
+        (
+            "(capabilities a b)",
+            &[
+                "(planner) needs the capability `a`, which this program is not granted",
+                "(planner) needs the capability `b`, which this program is not granted",
+            ],
+        ),
+        (
+            "(capabilities \"a\")",
+            &[
+                "this form should look like (define-module name (provide name …) (require import-set …) (capabilities capability …) form …)",
+            ],
+        ),
+    ] {
+        let module = format!("(define-module (planner) (require (duet kernel)) {declaration} (list 1))");
+        let expected: Vec<_> = expected.iter().map(|message| ("error", *message)).collect();
+        check(&[("(planner)", &module)], "(import (planner))", &expected);
     }
 }
 
