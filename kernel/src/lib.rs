@@ -13,6 +13,7 @@ pub mod instruction;
 pub mod unit;
 pub mod compiler;
 pub mod value;
+mod listing;
 pub mod heap;
 pub mod machine;
 pub mod printer;

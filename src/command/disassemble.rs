@@ -2,7 +2,6 @@
 
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
-use duet_kernel::unit::CompiledUnit;
 use duet_runtime::scheme::host;
 
 use crate::arguments::Arguments;
@@ -24,20 +23,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         program = Some(compiled);
     }
     if let Some(program) = program {
-        terminal.data(&listing(&program))?;
+        terminal.data(&program.to_string())?;
     }
     Ok(Code::OK)
-}
-
-fn listing(unit: &CompiledUnit) -> String {
-    let blocks = unit.blocks.iter().enumerate().map(|(number, block)| {
-        let name = block.name.as_ref().map_or("an unnamed procedure", |name| name.as_str());
-        let name = if number == 0 { "the program" } else { name };
-        let lines = (block.start..block.end).filter_map(|at| {
-            let instruction = unit.instructions.get(at as usize)?;
-            Some(format!("  {at:>6}  {instruction:?}\n"))
-        });
-        format!("block {number}: {name}, {} registers\n{}", block.frame_size, lines.collect::<String>())
-    });
-    blocks.collect()
 }

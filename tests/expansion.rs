@@ -1,0 +1,82 @@
+//! What the library's syntax expands to, and the code of it, as snapshots.
+//!
+//! INVARIANT: a snapshot shows one construct in one procedure.
+//! The forms of the kernel itself are in the kernel's own tests.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use duet_kernel::code::CodeSpace;
+use duet_kernel::compiler::compile;
+use duet_kernel::datum::Name;
+use duet_kernel::expander::{Expander, LibraryName, PrimitiveSignature};
+use duet_modules::resolver::Resolver;
+use duet_modules::source::Embedded;
+use duet_runtime::scheme::host;
+
+/// Compares each text, its expansion, and the code of the procedure that it defines with the snapshot.
+fn check(name: &str, programs: &[&str]) {
+    let listings: Vec<_> = programs.iter().map(|program| listing(program)).collect();
+    insta::with_settings!({ omit_expression => true }, {
+        insta::assert_snapshot!(name, listings.join("\n"));
+    });
+}
+
+fn listing(program: &str) -> String {
+    let code = CodeSpace::new(&host::primitives());
+    let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
+        name: Name::from(primitive.name),
+        minimum: primitive.least.into(),
+        maximum: primitive.most.map(usize::from),
+    });
+    let base = LibraryName {
+        parts: ["duet", "base"].map(Name::from).to_vec(),
+    };
+    let mut expander = Expander::new(signatures.collect::<Vec<_>>(), vec![base]);
+    let mut libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
+    let expansion = expander.expand_program("listing", program, &mut libraries);
+    let expansion = expansion.unwrap_or_else(|errors| panic!("{program}: {errors:?}"));
+    let unit = expansion.units.last().unwrap();
+    let compiled = compile(unit, &code).unwrap().to_string();
+    let (_, procedures) = compiled.split_once("\nblock 1:").unwrap();
+    format!("{program}\n\n{unit}\n\nblock 1:{procedures}")
+}
+
+#[test]
+fn exceptions() {
+    check(
+        "exceptions",
+        &["(define (f x) (guard (e ((symbol? e) 'symbol) ((string? e) => list)) (g x)))  (define (g x) x)"],
+    );
+}
+
+#[test]
+fn dynamic_binding() {
+    check("dynamic_binding", &["(define (f p x) (parameterize ((p 1)) (x)))"]);
+}
+
+#[test]
+fn promises() {
+    check(
+        "promises",
+        &[
+            "(define (f x) (delay (g x))) (define (g x) x)",
+            "(define (f x) (delay-force x))",
+        ],
+    );
+}
+
+#[test]
+fn several_values() {
+    check(
+        "several_values",
+        &[
+            "(define (f x) (let-values (((a b) (x)) ((c) 1)) (list a b c)))",
+            "(define (f x) (let*-values (((a . b) (x))) (cons a b)))",
+            "(define (f x) (receive (a . b) (x) (list a b)))",
+        ],
+    );
+}
+
+#[test]
+fn prompts() {
+    check("prompts", &["(define (f x) (reset (+ 1 (shift k (k (k x))))))"]);
+}
