@@ -68,11 +68,6 @@ pub enum DiagnosticKind {
         /// The macro.
         keyword: Name,
     },
-    /// No clause of a `syntax-case` matches a form that a macro takes apart.
-    NoClauseMatches {
-        /// The macro.
-        keyword: Name,
-    },
     /// `(syntax-error message irritant …)`.
     Raised {
         /// Message and irritants, as text.
@@ -133,33 +128,12 @@ pub enum DiagnosticKind {
         /// Whether the code that uses it runs at expansion time.
         is_used_for_syntax: bool,
     },
-    /// Code that runs at expansion time raised an object.
-    TransformerFailed {
+    /// Code that runs at expansion time went wrong.
+    Transformer {
         /// The macro, or the form whose code ran.
         keyword: Name,
-        /// What it raised, in words.
-        message: String,
-    },
-    /// Code that runs at expansion time made something that is no syntax.
-    NotSyntax {
-        /// The macro, or the form whose code ran.
-        keyword: Name,
-        /// What it made.
-        problem: NotSyntax,
-    },
-    /// Code that runs at expansion time ran too long.
-    TransformerEndless {
-        /// The macro, or the form whose code ran.
-        keyword: Name,
-        /// Procedure calls.
-        limit: u64,
-    },
-    /// Code that runs at expansion time needed too much memory.
-    TransformerTooLarge {
-        /// The macro, or the form whose code ran.
-        keyword: Name,
-        /// Bytes.
-        limit: usize,
+        /// How.
+        problem: TransformerProblem,
     },
     /// A body without an expression.
     EmptyBody,
@@ -240,6 +214,21 @@ pub enum DiagnosticKind {
     },
 }
 
+/// How code that runs at expansion time may go wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TransformerProblem {
+    /// It raised an object: what, in words.
+    Raised(String),
+    /// No clause of a `syntax-case` matches a form that it takes apart.
+    NoClauseMatches,
+    /// It made something that is no syntax.
+    NotSyntax(NotSyntax),
+    /// It made more procedure calls than this.
+    Endless(u64),
+    /// It needed more memory than this, in bytes.
+    TooLarge(usize),
+}
+
 /// What may be wrong inside `syntax-rules`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RuleProblem {
@@ -290,11 +279,14 @@ impl Diagnostic {
                 is_used_for_syntax: true,
                 ..
             } => Some("define it in (begin-for-syntax …), or in a library that this one imports".to_owned()),
-            DiagnosticKind::NotSyntax {
-                problem: NotSyntax::Symbol(_),
+            DiagnosticKind::Transformer {
+                problem: TransformerProblem::NotSyntax(NotSyntax::Symbol(_)),
                 ..
             } => Some("write a template, as in #'name, or (datum->syntax #'keyword symbol)".to_owned()),
-            DiagnosticKind::TransformerEndless { .. } => Some("does a loop in it never end?".to_owned()),
+            DiagnosticKind::Transformer {
+                problem: TransformerProblem::Endless(_),
+                ..
+            } => Some("does a loop in it never end?".to_owned()),
             DiagnosticKind::NotGranted { capability, .. } => Some(format!(
                 "name `{capability}` in the program's manifest, if the module may have it"
             )),
@@ -334,7 +326,6 @@ impl fmt::Display for DiagnosticKind {
             Self::Malformed { grammar } => write!(f, "this form should look like {grammar}"),
             Self::BadRule(problem) => problem.fmt(f),
             Self::NoRuleMatches { keyword } => write!(f, "no rule of `{keyword}` matches this use"),
-            Self::NoClauseMatches { keyword } => write!(f, "`{keyword}` has no clause for this part of its use"),
             Self::Raised { message } => f.write_str(message),
             Self::Unbound { name, .. } => write!(f, "`{name}` is not defined"),
             Self::Ambiguous { name } => write!(f, "`{name}` is ambiguous: several of its bindings are equally near"),
@@ -360,14 +351,7 @@ impl fmt::Display for DiagnosticKind {
                 "`{name}` does not exist yet when this code runs, which is while the program is expanded"
             ),
             Self::OutOfPhase { name, .. } => write!(f, "`{name}` exists only while the program is expanded"),
-            Self::TransformerFailed { keyword, message } => write!(f, "`{keyword}` failed: {message}"),
-            Self::NotSyntax { keyword, problem } => write!(f, "`{keyword}` made code of {problem}"),
-            Self::TransformerEndless { keyword, limit } => {
-                write!(f, "`{keyword}` did not end within {limit} calls")
-            }
-            Self::TransformerTooLarge { keyword, limit } => {
-                write!(f, "`{keyword}` needed more than {} MiB of memory", limit >> 20)
-            }
+            Self::Transformer { keyword, problem } => write!(f, "`{keyword}` {problem}"),
             Self::EmptyBody => write!(f, "this body has no expression"),
             Self::TooDeep { limit } => write!(f, "code is nested or macros expand to more than {limit} levels"),
             Self::TooLarge { limit } => write!(f, "macro expansion makes more than {limit} nodes of code"),
@@ -403,6 +387,18 @@ impl fmt::Display for DiagnosticKind {
                 }
                 write!(f, " arguments, not {given}")
             }
+        }
+    }
+}
+
+impl fmt::Display for TransformerProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Raised(message) => write!(f, "failed: {message}"),
+            Self::NoClauseMatches => write!(f, "has no clause for this part of its use"),
+            Self::NotSyntax(problem) => write!(f, "made code of {problem}"),
+            Self::Endless(limit) => write!(f, "did not end within {limit} calls"),
+            Self::TooLarge(limit) => write!(f, "needed more than {} MiB of memory", limit >> 20),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::unit::UnitExpander;
 use super::{Expander, LIMIT_EXPANSION_NODES, Module, Transformer, Transformers};
 use crate::core::{Core, CoreId, Unit};
 use crate::datum::{Datum, Name, Node, Span};
-use crate::diagnostic::{DiagnosticKind, Failure, Note, NoteKind};
+use crate::diagnostic::{DiagnosticKind, Failure, Note, NoteKind, TransformerProblem};
 use crate::syntax::binding::Binding;
 use crate::syntax::procedural::{Constant, Evaluated, Expanding, Fault, TransformerId};
 use crate::syntax::rules::{Step, Use};
@@ -195,25 +195,34 @@ impl UnitExpander<'_> {
     fn fault(&self, fault: Fault, run: Run<'_>) -> Failure {
         let keyword = run.keyword.clone();
         let mut notes = Vec::new();
+        let failed = |problem| DiagnosticKind::Transformer {
+            keyword: keyword.clone(),
+            problem,
+        };
         let (place, kind) = match fault {
             Fault::Raised { message, form, span } => {
                 notes.extend(span.map(|span| (NoteKind::RaisedHere, span)));
                 match form {
                     Some(form) => (form, DiagnosticKind::Raised { message }),
-                    None => (run.place, DiagnosticKind::TransformerFailed { keyword, message }),
+                    None => (run.place, failed(TransformerProblem::Raised(message))),
                 }
             }
-            Fault::NoMatch(form) if form == run.place => (form, DiagnosticKind::NoRuleMatches { keyword }),
-            Fault::NoMatch(form) => (form, DiagnosticKind::NoClauseMatches { keyword }),
+            Fault::NoMatch(form) if form == run.place => (
+                form,
+                DiagnosticKind::NoRuleMatches {
+                    keyword: keyword.clone(),
+                },
+            ),
+            Fault::NoMatch(form) => (form, failed(TransformerProblem::NoClauseMatches)),
             Fault::Template(problem) => (run.place, DiagnosticKind::BadRule(problem)),
-            Fault::NotSyntax(problem) => (run.place, DiagnosticKind::NotSyntax { keyword, problem }),
-            Fault::Endless(limit) => (run.place, DiagnosticKind::TransformerEndless { keyword, limit }),
-            Fault::TooMuchMemory(limit) => (run.place, DiagnosticKind::TransformerTooLarge { keyword, limit }),
+            Fault::NotSyntax(problem) => (run.place, failed(TransformerProblem::NotSyntax(problem))),
+            Fault::Endless(limit) => (run.place, failed(TransformerProblem::Endless(limit))),
+            Fault::TooMuchMemory(limit) => (run.place, failed(TransformerProblem::TooLarge(limit))),
             Fault::TooMuchSyntax => {
                 let limit = LIMIT_EXPANSION_NODES;
                 (run.place, DiagnosticKind::TooLarge { limit })
             }
-            Fault::Uncompilable(message) => (run.place, DiagnosticKind::TransformerFailed { keyword, message }),
+            Fault::Uncompilable(message) => (run.place, failed(TransformerProblem::Raised(message))),
         };
         let mut failure = self.failure(place, kind);
         let step = run
