@@ -23,6 +23,7 @@ use crate::diagnostic::Diagnostic;
 use crate::form::FORMS;
 use crate::syntax::binding::Binding;
 use crate::syntax::procedural::{Constants, Evaluated, Expanding, Fault, TransformerId};
+use crate::syntax::rules::template::Reach;
 use crate::syntax::rules::{Auxiliary, Rules};
 use crate::syntax::scope::{Scope, ScopeSet};
 use crate::syntax::symbol::Symbol;
@@ -209,8 +210,7 @@ pub(crate) struct PatternVariable {
     /// The unit of the variable.
     pub(crate) unit: u32,
     pub(crate) variable: VariableId,
-    /// How many ellipses follow it in its pattern.
-    pub(crate) depth: u32,
+    pub(crate) reach: Reach,
 }
 
 /// An expanded library.

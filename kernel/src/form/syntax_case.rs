@@ -14,7 +14,7 @@ use crate::syntax::binding::Binding;
 use crate::syntax::procedural::Constant;
 use crate::syntax::rules::Conventions;
 use crate::syntax::rules::pattern::Pattern;
-use crate::syntax::rules::template::{Template, Variables};
+use crate::syntax::rules::template::{Reach, Template, Variables};
 use crate::syntax::scope::ScopeSet;
 use crate::syntax::{Identifier, Shape, Syntax};
 
@@ -101,7 +101,8 @@ fn bind_pattern(
         let Identifier { symbol, scopes } = variable.identifier;
         let scopes = unit.session.syntax.sets.insert(scopes, scope);
         let identifier = Identifier { symbol, scopes };
-        variables.push(bind_variable(unit, identifier, variable.depth));
+        let reach = Reach::Repeated(variable.depth);
+        variables.push(bind_variable(unit, identifier, reach));
     }
     let pattern = unit.syntax_constant(Constant::Pattern(compiled), pattern);
     let forms = forms.iter().flatten();
@@ -109,14 +110,14 @@ fn bind_pattern(
     Ok((pattern, variables, forms))
 }
 
-fn bind_variable(unit: &mut UnitExpander<'_>, identifier: Identifier, depth: u32) -> VariableId {
+fn bind_variable(unit: &mut UnitExpander<'_>, identifier: Identifier, reach: Reach) -> VariableId {
     let name = unit.name_of(identifier);
     let variable = unit.temporary(name.as_str());
     let pattern_variable = PatternVariable {
         symbol: identifier.symbol,
         unit: unit.number(),
         variable,
-        depth,
+        reach,
     };
     let table = &mut unit.session.pattern_variables;
     table.push(pattern_variable);
@@ -209,9 +210,9 @@ pub(super) fn syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId
 fn fill(unit: &mut UnitExpander<'_>, template: Syntax, form: Syntax) -> Result<CoreId, Failure> {
     let conventions = Conventions::standard(unit.session.auxiliary(), Vec::new());
     let table = &unit.session.pattern_variables;
-    let depths = |number: u32| table[number as usize].depth;
+    let reach = |number: u32| table[number as usize].reach;
     let mut variables = Variables::Visible {
-        depths: &depths,
+        reach: &reach,
         met: Vec::new(),
     };
     let compiled = Template::compile(&mut unit.session.syntax, &conventions, &mut variables, template)?;
@@ -220,7 +221,7 @@ fn fill(unit: &mut UnitExpander<'_>, template: Syntax, form: Syntax) -> Result<C
         Variables::Of(_) => Vec::new(),
     };
     let met: Vec<_> = met.iter().map(|number| table[*number as usize]).collect();
-    let depths = met.iter().map(|variable| variable.depth).collect();
+    let depths = met.iter().map(|variable| variable.reach.depth()).collect();
     let mut arguments = vec![unit.syntax_constant(Constant::Template(compiled, depths), template)];
     for PatternVariable {
         unit: owner,
@@ -275,7 +276,9 @@ fn replace(
             let leaves = unit.is_keyword(head, "unsyntax") || unit.is_keyword(head, "unsyntax-splicing");
             if leaves && level == 0 {
                 return match unit.parts(template)?[..] {
-                    [_, expression] if unit.is_keyword(head, "unsyntax") => Ok(insert(unit, expression, 0, inserted)),
+                    [_, expression] if unit.is_keyword(head, "unsyntax") => {
+                        Ok(insert(unit, expression, Reach::Repeated(0), inserted))
+                    }
                     _ => Err(unit.malformed(template)),
                 };
             }
@@ -310,10 +313,7 @@ fn replace_elements(
             let [_, expression] = unit.parts(*element)?[..] else {
                 return Err(unit.malformed(*element));
             };
-            let ellipsis = unit.session.auxiliary().ellipsis;
-            replaced.push(insert(unit, expression, 1, inserted));
-            let name = unit.name_of(ellipsis);
-            replaced.push(unit.session.syntax.make_identifier(&name, ellipsis.scopes, *element));
+            replaced.push(insert(unit, expression, Reach::Spliced, inserted));
         } else {
             replaced.push(replace(unit, *element, level, inserted)?);
         }
@@ -325,7 +325,7 @@ fn replace_elements(
 fn insert(
     unit: &mut UnitExpander<'_>,
     expression: Syntax,
-    depth: u32,
+    reach: Reach,
     inserted: &mut Vec<(VariableId, CoreId)>,
 ) -> Syntax {
     let value = unit.expression(expression);
@@ -334,6 +334,6 @@ fn insert(
     let scopes = unit.session.syntax.sets.insert(ScopeSet::EMPTY, scope);
     let place = unit.session.syntax.make_identifier(&name, scopes, expression);
     let symbol = unit.session.syntax.symbols.intern(&name);
-    inserted.push((bind_variable(unit, Identifier { symbol, scopes }, depth), value));
+    inserted.push((bind_variable(unit, Identifier { symbol, scopes }, reach), value));
     place
 }

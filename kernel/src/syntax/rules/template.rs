@@ -46,11 +46,30 @@ pub(crate) enum Variables<'a> {
     Of(&'a Pattern),
     /// Among the bindings that its identifiers have. The template numbers those it mentions in the order in which it meets them.
     Visible {
-        /// The depth of each pattern variable of the session.
-        depths: &'a dyn Fn(u32) -> u32,
+        /// What is known of each pattern variable of the session.
+        reach: &'a dyn Fn(u32) -> Reach,
         /// The variables met.
         met: Vec<u32>,
     },
+}
+
+/// How many forms a pattern variable stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// One for each repetition by as many ellipses.
+    Repeated(u32),
+    /// A list of forms, all of which go where the variable stands.
+    Spliced,
+}
+
+impl Reach {
+    /// How many levels of lists hold what the variable matched.
+    pub(crate) fn depth(self) -> u32 {
+        match self {
+            Self::Repeated(depth) => depth,
+            Self::Spliced => 1,
+        }
+    }
 }
 
 impl Variables<'_> {
@@ -74,11 +93,15 @@ impl Variables<'_> {
         }
     }
 
-    fn depth(&self, variable: usize) -> u32 {
+    fn reach(&self, variable: usize) -> Reach {
         match self {
-            Self::Of(pattern) => pattern.variables[variable].depth,
-            Self::Visible { depths, met } => depths(met[variable]),
+            Self::Of(pattern) => Reach::Repeated(pattern.variables[variable].depth),
+            Self::Visible { reach, met } => reach(met[variable]),
         }
+    }
+
+    fn depth(&self, variable: usize) -> u32 {
+        self.reach(variable).depth()
     }
 }
 
@@ -299,6 +322,15 @@ impl Compiler<'_, '_> {
         let mut elements = Vec::new();
         let mut sources = sources.into_iter().peekable();
         while let Some(source) = sources.next() {
+            if let Some(variable) = self.spliced(source) {
+                self.nodes.push(Part::Variable(variable));
+                elements.push(Element {
+                    part: self.nodes.len() - 1,
+                    ellipses: 1,
+                    variables: vec![variable],
+                });
+                continue;
+            }
             let mut ellipses = 0;
             while sources.next_if(|next| self.is_ellipsis(*next, context)).is_some() {
                 ellipses += 1;
@@ -328,6 +360,13 @@ impl Compiler<'_, '_> {
             });
         }
         Ok(elements)
+    }
+
+    /// The variable that a template part is, if all that it holds goes here.
+    fn spliced(&mut self, template: Syntax) -> Option<usize> {
+        let identifier = self.store.identifier(template)?;
+        let variable = self.pattern_variables.find(self.store, identifier)?;
+        (self.pattern_variables.reach(variable) == Reach::Spliced).then_some(variable)
     }
 
     fn is_ellipsis(&self, template: Syntax, context: Context) -> bool {
