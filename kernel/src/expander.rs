@@ -41,6 +41,9 @@ pub const LIMIT_NESTING: u32 = 10_000;
 /// How many syntax nodes the macros of one unit may make.
 pub const LIMIT_EXPANSION_NODES: u32 = 1 << 23;
 
+/// How many procedure calls the transformers of one text and of the libraries it needs may make.
+pub const LIMIT_TRANSFORMER_CALLS: u64 = 200_000_000;
+
 /// Finds the sources of libraries and included files.
 ///
 /// The caller implements it; the expander itself never reads a file.
@@ -169,6 +172,8 @@ pub struct Expander {
     library_units: BTreeMap<Name, Arc<Unit>>,
     /// Runs procedural macros, if there is anything that can.
     transformers: Option<Box<dyn Transformers>>,
+    /// How many procedure calls transformers may still make for the current text.
+    transformer_calls: u64,
     /// The libraries that were evaluated for transformers.
     instantiated: BTreeSet<Name>,
     pub(crate) constants: Constants,
@@ -255,6 +260,7 @@ impl Expander {
             undelivered: Vec::new(),
             library_units: BTreeMap::new(),
             transformers: None,
+            transformer_calls: 0,
             instantiated: BTreeSet::new(),
             constants: Constants::default(),
             pattern_variables: Vec::new(),
@@ -311,6 +317,7 @@ impl Expander {
             format!("(program {})", self.programs)
         };
         let module = self.new_module(Name::from(module_name.as_str()), false);
+        self.transformer_calls = LIMIT_TRANSFORMER_CALLS;
         let mut unit = UnitExpander::new(self, libraries, module);
         unit.program(name, text);
         let (_, expansion) = unit.finish();
@@ -327,6 +334,7 @@ impl Expander {
         libraries: &mut dyn Libraries,
     ) -> Result<Expansion, Vec<Diagnostic>> {
         let module = self.new_module(Name::from("(program)"), false);
+        self.transformer_calls = LIMIT_TRANSFORMER_CALLS;
         let mut unit = UnitExpander::new(self, libraries, module);
         unit.require(name);
         let (_, expansion) = unit.finish();
@@ -348,6 +356,7 @@ impl Expander {
         let known = self.interaction.take();
         let is_first = known.is_none();
         let module = known.unwrap_or_else(|| self.new_module(Name::from("(program)"), true));
+        self.transformer_calls = LIMIT_TRANSFORMER_CALLS;
         let mut unit = UnitExpander::new(self, libraries, module);
         if is_first {
             unit.import_defaults();

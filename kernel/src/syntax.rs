@@ -97,6 +97,8 @@ pub struct SyntaxStore {
     /// For nodes that a template made, where in the template they are written: one more than an index of `template_spans`, else zero.
     written: Vec<u32>,
     template_spans: Vec<Span>,
+    /// How many parts of compound forms were looked at, which measures the work done.
+    visits: u64,
 }
 
 /// Names a part of a template by its place in the text.
@@ -456,7 +458,13 @@ impl SyntaxStore {
         Datum { nodes, root: NodeId(0) }
     }
 
+    /// How many nodes were made and looked at so far.
+    pub(crate) fn work(&self) -> u64 {
+        self.visits + u64::from(self.length())
+    }
+
     fn inherit(&mut self, parent: Syntax, child: Syntax) -> Syntax {
+        self.visits += 1;
         Syntax {
             scopes: self.sets.union(child.scopes, parent.scopes),
             ..child

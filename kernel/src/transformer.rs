@@ -28,12 +28,14 @@ use crate::value::Value;
 use convert::Unconvertible;
 use operation::{Desk, Operation, Stop};
 
-/// How many procedure calls one transformer call may make, and how many requests it may pay for instead.
+/// How many procedure calls one transformer call may make, work on syntax objects counted as calls.
 const LIMIT_CALLS: u64 = 20_000_000;
 /// How much memory all transformers of a session may use.
 const LIMIT_BYTES: usize = 256 << 20;
-/// What an operation on syntax objects costs, in calls.
+/// What an operation on syntax objects costs at least, in calls.
 const COST_OPERATION: u64 = 8;
+/// How many nodes or words of the heap an operation may look at or make for one call more.
+const WORK_PER_CALL: u64 = 4;
 /// How much of an object a message shows, in characters.
 const SHOWN_CHARACTERS: usize = 200;
 
@@ -146,18 +148,32 @@ impl Session {
     /// Calls a procedure and answers its requests until it ends.
     fn call(&mut self, procedure: Value, arguments: &[Value], expanding: &mut Expanding<'_>) -> Result<Value, Fault> {
         self.machine.start(&mut self.instance, procedure, arguments);
-        let mut fuel = LIMIT_CALLS;
+        let budget = LIMIT_CALLS.min(*expanding.calls_left);
+        let mut fuel = budget;
+        let outcome = self.run(&mut fuel, expanding);
+        *expanding.calls_left -= budget - fuel;
+        outcome
+    }
+
+    fn run(&mut self, fuel: &mut u64, expanding: &mut Expanding<'_>) -> Result<Value, Fault> {
         loop {
-            match self.machine.run(&mut self.instance, &self.code, &mut fuel)? {
+            match self.machine.run(&mut self.instance, &self.code, fuel)? {
                 Outcome::Finished(value) => return Ok(value),
                 Outcome::OutOfFuel => return Err(Fault::Endless(LIMIT_CALLS)),
                 Outcome::Uncaught(object) => return Err(self.uncaught(object)),
                 Outcome::Request { primitive, arguments } => {
+                    let before = self.work(expanding);
                     self.answer(primitive, &arguments, expanding)?;
-                    fuel = fuel.saturating_sub(COST_OPERATION);
+                    let work = self.work(expanding).saturating_sub(before);
+                    *fuel = fuel.saturating_sub(COST_OPERATION + work / WORK_PER_CALL);
                 }
             }
         }
+    }
+
+    /// How much was made and looked at so far.
+    fn work(&self, expanding: &Expanding<'_>) -> u64 {
+        expanding.store.work() + self.instance.heap.statistics().words_used as u64
     }
 
     fn answer(&mut self, primitive: u32, arguments: &[Value], expanding: &mut Expanding<'_>) -> Result<(), Fault> {

@@ -137,6 +137,10 @@ fn what_is_no_syntax_is_refused() {
         ),
         ("(list #'list 1 (vector 2 \"three\"))", "(list 1 #(2 \"three\"))"),
         (
+            "(let ((x (list 1 2))) (set-cdr! (cdr x) x) (generate-temporaries x))",
+            "`m` failed: argument 1 must be a list: #0=(1 2 . #0#) at (m)",
+        ),
+        (
             "(datum->syntax 'name 'x)",
             "`m` failed: argument 1 must be an identifier: name at (m)",
         ),
@@ -179,6 +183,28 @@ fn transformers_end() {
 }
 
 #[test]
+fn transformers_end_even_if_they_use_each_other() {
+    let program =
+        "(define-syntax m (lambda (x) (let loop ((n 15000000)) (if (= n 0) #'(list (m) (m)) (loop (- n 1)))))) (m)";
+    let shown = expand(&[], program);
+    assert!(
+        shown.starts_with("`m` did not end within 20000000 calls at (m)"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn work_on_syntax_counts() {
+    let form = format!("(m {})", "1 ".repeat(100_000));
+    let definition =
+        "(define-syntax m (lambda (x) (let loop () (syntax-case x (end) ((_ a ... end) #'1) (_ (loop))))))";
+    check_error(
+        &format!("{definition} {form}"),
+        &format!("`m` did not end within 20000000 calls at {form}"),
+    );
+}
+
+#[test]
 fn a_failed_transformer_leaves_no_trace() {
     let mut session = session();
     let mut expand = |text: &str| match session.expand_interaction("repl", text, &mut Texts::default()) {
@@ -215,7 +241,7 @@ fn libraries_serve_both_phases() {
         ("(define-syntax n (lambda (x) (first-of x))) (n five)", "(list 'five)"),
         ("(list (m))", "(list (@(helpers)twice list))"),
     ] {
-        let program = format!("(import (duet kernel) (helpers)) {program}");
+        let program = format!("(import (duet kernel) (for (helpers) run expand)) {program}");
         assert_eq!(expand(&[("(helpers)", HELPERS)], &program), expected, "{program}");
     }
 }

@@ -84,6 +84,8 @@ impl UnitExpander<'_> {
                 Some("except") => unit.narrow(form, &parts, Self::except),
                 Some("prefix") => unit.narrow(form, &parts, Self::prefix),
                 Some("rename") => unit.narrow(form, &parts, Self::rename),
+                // R6RS: phases of an import. Here whatever is imported serves transformers, too.
+                Some("for") => unit.import_set(form, parts[1]),
                 _ => {
                     let name = unit.library_name(form, set)?;
                     let names = unit.exports(&name, set)?;

@@ -49,6 +49,7 @@ impl Expander {
             syntax: store,
             constants,
             transformers,
+            transformer_calls,
             ..
         } = self;
         let Some(transformers) = transformers else {
@@ -59,6 +60,7 @@ impl Expander {
             constants,
             step,
             nodes_max,
+            calls_left: transformer_calls,
         };
         run(&mut **transformers, &mut expanding)
     }

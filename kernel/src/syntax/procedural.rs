@@ -55,6 +55,8 @@ pub struct Expanding<'a> {
     pub(crate) step: Step,
     /// How many syntax nodes there may be in the session.
     pub(crate) nodes_max: u32,
+    /// How many procedure calls all transformers together may still make.
+    pub(crate) calls_left: &'a mut u64,
 }
 
 /// Names a transformer that a [`Transformers`](crate::expander::Transformers) keeps.

@@ -253,13 +253,17 @@ pub(super) enum Element {
 pub(super) fn elements(heap: &Heap, list: Value, expanding: &mut Expanding<'_>) -> Option<Vec<Element>> {
     let mut elements = Vec::new();
     let mut rest = list;
+    // Follows at half the pace, so that it is caught up with in a circle.
+    let mut follower = list;
     while rest.is_pair() {
-        // A chain longer than the heap runs in a circle.
-        if elements.len() > heap.words_max() {
-            return None;
-        }
         elements.push(Element::Value(heap.car(rest)));
         rest = heap.cdr(rest);
+        if elements.len() % 2 == 0 {
+            follower = heap.cdr(follower);
+        }
+        if rest == follower {
+            return None;
+        }
     }
     if rest == Value::NIL {
         return Some(elements);
