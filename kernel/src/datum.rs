@@ -13,7 +13,7 @@ pub mod reader;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::number::Number;
+use crate::number::{Complex, Number};
 
 /// A symbol's or keyword's text. Cheap to clone; compared by content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,8 +65,10 @@ pub enum Node {
     Nil,
     /// `#t` or `#f`.
     Boolean(bool),
-    /// A number of any kind.
+    /// A real number.
     Number(Number),
+    /// A number that is not real.
+    Complex(Box<Complex>),
     /// A character.
     Character(char),
     /// A string; literal strings are immutable.
@@ -133,6 +135,7 @@ impl Node {
             Node::Boolean(truth) => (1, vec![(*truth).into()]),
             Node::Number(Number::Flonum(number)) => (2, number.to_bits().to_le_bytes().to_vec()),
             Node::Number(number) => (3, number.to_string().into_bytes()),
+            Node::Complex(number) => (11, number.to_string().into_bytes()),
             Node::Character(character) => (4, u32::from(*character).to_le_bytes().to_vec()),
             Node::String(text) => (5, text.as_bytes().to_vec()),
             Node::Symbol(name) => (6, name.0.as_bytes().to_vec()),

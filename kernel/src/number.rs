@@ -1,18 +1,19 @@
-//! Numbers: the real tower of R7RS, from the fixnum to the flonum, independent of any heap.
+//! Numbers: the tower of R7RS, from the fixnum to the complex number, independent of any heap.
 //!
-//! This module owns the type, its normal form and what can be asked of one number alone. Each folder file adds one family of
+//! This module owns the type of real numbers, its normal form and what can be asked of one number alone. Each folder file adds one family of
 //! operations as methods of [`Number`].
 //!
 //! INVARIANT: every value has one representation (an integer of fixnum size is never `Big`, a ratio is in lowest terms with a
 //! denominator of at least two), so sameness is field by field. All constructors here keep it.
 //!
 //! Every operation is total: what has no answer is a [`NumberError`]. No exact result grows beyond [`MAX_BITS`], which is
-//! checked before the work is done, and no function depends on the platform's mathematics library. Complex numbers are not
-//! here. Read `number/parse.rs` next.
+//! checked before the work is done, and no function depends on the platform's mathematics library. Complex numbers are
+//! pairs of real ones, in `number/complex.rs`. Read `number/parse.rs` next.
 
 mod arithmetic;
 mod bits;
 mod compare;
+mod complex;
 mod exactness;
 mod gcd;
 mod integer;
@@ -31,6 +32,8 @@ use std::fmt;
 use num_bigint::{BigInt, Sign};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
+
+pub use complex::Complex;
 
 /// The least fixnum, −2⁶⁰.
 pub const FIXNUM_MIN: i64 = -(1 << 60);
@@ -73,7 +76,7 @@ pub enum NumberError {
     NotInteger,
     /// An infinity or a NaN has no exact value.
     NotRational,
-    /// The result would be a complex number.
+    /// No real number is the result; a complex one may be.
     NotReal,
     /// The operation is defined on non-negative numbers alone.
     Negative,

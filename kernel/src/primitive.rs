@@ -168,7 +168,7 @@ mod equivalence;
 pub(crate) mod arithmetic;
 pub(crate) mod integer;
 mod numeric;
-mod real;
+mod complex;
 mod character;
 mod case;
 mod string;
@@ -201,7 +201,7 @@ pub fn all() -> impl Iterator<Item = &'static Primitive> {
         arithmetic::TABLE,
         integer::TABLE,
         numeric::TABLE,
-        real::TABLE,
+        complex::TABLE,
         character::TABLE,
         string::TABLE,
         text::TABLE,

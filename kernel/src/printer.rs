@@ -312,7 +312,7 @@ impl<'a> Printer<'a> {
             Kind::String => self.string(object),
             Kind::Symbol => self.symbol(object),
             Kind::Keyword => self.keyword(object),
-            Kind::Bignum | Kind::Ratio | Kind::Flonum => self.number(object),
+            Kind::Bignum | Kind::Ratio | Kind::Flonum | Kind::Complex => self.number(object),
             Kind::Bytevector => self.bytevector(object),
             Kind::Vector => self.open_fields(object, "#(", 0, false, ")"),
             Kind::Values => self.open_fields(object, "#<values", 0, true, ">"),
@@ -416,7 +416,7 @@ impl<'a> Printer<'a> {
         if let Some(integer) = value.as_fixnum() {
             return write!(self.output, "{integer}");
         }
-        match self.heap.as_number(value) {
+        match self.heap.as_complex(value) {
             Some(number) => write!(self.output, "{number}"),
             None => self.output.write_str("#<internal>"),
         }

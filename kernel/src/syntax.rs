@@ -134,6 +134,7 @@ impl SyntaxStore {
                 Node::Vector(elements) => Kind::Vector(elements.into_iter().map(child).collect()),
                 atom @ (Node::Boolean(_)
                 | Node::Number(_)
+                | Node::Complex(_)
                 | Node::Character(_)
                 | Node::String(_)
                 | Node::Keyword(_)

@@ -1,7 +1,8 @@
 ;;; Everything an ordinary program needs: the procedures and syntax of R7RS-small, and Duet's own.
 (define-library (duet base)
   (export
-    (all-from (scheme base)) (all-from (scheme case-lambda)) (all-from (scheme char)) (all-from (scheme cxr))
+    (all-from (scheme base)) (all-from (scheme case-lambda)) (all-from (scheme char)) (all-from (scheme complex))
+    (all-from (scheme cxr))
     (all-from (scheme inexact)) (all-from (scheme lazy)) (all-from (scheme read)) (all-from (scheme write))
     (all-from (duet internal lists)) (all-from (duet syntax))
     ;; Conditions.
@@ -26,7 +27,7 @@
     receive)
   (import
     (duet kernel)
-    (scheme base) (scheme case-lambda) (scheme char) (scheme cxr) (scheme inexact) (scheme lazy) (scheme read) (scheme write)
+    (scheme base) (scheme case-lambda) (scheme char) (scheme complex) (scheme cxr) (scheme inexact) (scheme lazy) (scheme read) (scheme write)
     (duet internal lists) (duet syntax)
     (except (duet internal control) %rewind %signal %wrong-type %exit-extents)
     (only (duet internal ports) with-output-to-string with-input-from-string))

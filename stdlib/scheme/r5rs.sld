@@ -1,4 +1,4 @@
-;;; R7RS-small, appendix A: (scheme r5rs), without `eval`, files and complex numbers.
+;;; R7RS-small, appendix A: (scheme r5rs), without `eval` and files.
 (define-library (scheme r5rs)
   (export
     * + - / < <= = > >= abs and append apply assq assv begin boolean? caar cadr call-with-values car case
@@ -23,5 +23,6 @@
     char-alphabetic? char-ci<=? char-ci<? char-ci=? char-ci>=? char-ci>? char-downcase char-lower-case?
     char-numeric? char-upcase char-upper-case? char-whitespace? string-ci<=? string-ci<? string-ci=?
     string-ci>=? string-ci>?
-    acos asin atan cos exp log sin sqrt tan)
-  (import (scheme base) (scheme char) (scheme cxr) (scheme inexact) (scheme lazy) (scheme read) (scheme write)))
+    acos asin atan cos exp log sin sqrt tan
+    angle imag-part magnitude make-polar make-rectangular real-part)
+  (import (scheme base) (scheme char) (scheme complex) (scheme cxr) (scheme inexact) (scheme lazy) (scheme read) (scheme write)))

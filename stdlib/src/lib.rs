@@ -32,6 +32,7 @@ embed! {
     "scheme/base.sld",
     "scheme/case-lambda.sld",
     "scheme/char.sld",
+    "scheme/complex.sld",
     "scheme/cxr.sld",
     "scheme/inexact.sld",
     "scheme/lazy.sld",

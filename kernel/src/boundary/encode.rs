@@ -166,6 +166,7 @@ impl Encoder<'_> {
             Kind::Flonum => self.writer.double(heap.as_flonum(object).unwrap_or_default()),
             Kind::Opaque => return self.reference(object),
             Kind::Ratio => return Err(self.refuse(Refusal::Ratio)),
+            Kind::Complex => return Err(self.refuse(Refusal::Complex)),
             Kind::Closure | Kind::Cell | Kind::Values | Kind::RecordType => {
                 return Err(self.refuse(Refusal::Object(kind)));
             }

@@ -45,6 +45,8 @@ pub enum Refusal {
     Character,
     /// An exact number that is not an integer.
     Ratio,
+    /// A complex number that is not real.
+    Complex,
     /// A pair that does not begin a proper list.
     ImproperList,
     /// A part that contains itself.
@@ -165,6 +167,9 @@ impl fmt::Display for Refusal {
             Refusal::Character => out.write_str("a character cannot leave; send a string"),
             Refusal::Ratio => {
                 out.write_str("an exact ratio cannot leave; send an inexact number or numerator and denominator")
+            }
+            Refusal::Complex => {
+                out.write_str("a complex number cannot leave; send its real part and its imaginary part")
             }
             Refusal::ImproperList => out.write_str("an improper list cannot leave; end it with ()"),
             Refusal::Cycle => out.write_str("a value that contains itself cannot leave"),

@@ -176,6 +176,10 @@ fn refusals_name_the_path() {
         "an object of kind promise",
     );
     check_refused(
+        |heap| heap.make(Kind::Complex, &[Value::small(1), Value::small(2)]).unwrap(),
+        "a complex number cannot leave",
+    );
+    check_refused(
         |heap| symbol(heap, ":k"),
         "the symbol |:k| would come back as a keyword",
     );

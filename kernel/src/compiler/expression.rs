@@ -445,6 +445,7 @@ pub(super) fn immediate_of(node: &Node) -> Option<Value> {
         Node::Boolean(truth) => Some(Value::boolean(*truth)),
         Node::Character(character) => Some(Value::character(*character)),
         Node::Number(_)
+        | Node::Complex(_)
         | Node::String(_)
         | Node::Symbol(_)
         | Node::Keyword(_)

@@ -65,6 +65,7 @@ fn open(datum: &Datum, id: NodeId, formatter: &mut fmt::Formatter<'_>, work: &mu
         atom @ (Node::Nil
         | Node::Boolean(_)
         | Node::Number(_)
+        | Node::Complex(_)
         | Node::Character(_)
         | Node::String(_)
         | Node::Symbol(_)
@@ -146,6 +147,7 @@ fn write_atom(node: &Node, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         Node::Nil => formatter.write_str("()"),
         Node::Boolean(value) => formatter.write_str(if *value { "#t" } else { "#f" }),
         Node::Number(number) => write!(formatter, "{number}"),
+        Node::Complex(number) => write!(formatter, "{number}"),
         Node::Character(character) => write_character(*character, formatter),
         Node::String(text) => write_delimited(text.chars(), '"', formatter),
         Node::Symbol(name) => write_symbol(name.as_str(), formatter),

@@ -20,7 +20,15 @@ use crate::syntax::{Identifier, Syntax};
 const PROGRAM_FORMS: [&str; 3] = ["import", "define-library", "define-module"];
 
 /// What `(features)` answers and `cond-expand` knows.
-pub(crate) const FEATURES: [&str; 6] = ["r7rs", "exact-closed", "full-unicode", "ratios", "duet", "duet-0.1"];
+pub(crate) const FEATURES: [&str; 7] = [
+    "r7rs",
+    "exact-closed",
+    "exact-complex",
+    "full-unicode",
+    "ratios",
+    "duet",
+    "duet-0.1",
+];
 
 /// What an `export` declaration names.
 enum Export {

@@ -36,17 +36,10 @@ impl Heap {
                 header_a.flags.has(Flags::NEGATIVE) == header_b.flags.has(Flags::NEGATIVE)
                     && self.raw_bytes(a) == self.raw_bytes(b)
             }
-            Sameness::Ratio => {
-                self.eqv_integers(self.field(a, 0), self.field(b, 0))
-                    && self.eqv_integers(self.field(a, 1), self.field(b, 1))
-            }
+            Sameness::Numbers => self.as_complex(a) == self.as_complex(b),
             Sameness::Identity | Sameness::Name | Sameness::Text | Sameness::Bytes => false,
             Sameness::Parts | Sameness::Record | Sameness::Table => false,
         }
-    }
-
-    fn eqv_integers(&self, a: Value, b: Value) -> bool {
-        a == b || self.as_big_integer(a) == self.as_big_integer(b)
     }
 
     /// Whether two values are `equal?`: dataspace records, dictionaries and sets by their parts like vectors, the last two in any order.
@@ -203,7 +196,7 @@ impl Comparison<'_> {
                 self.assume(a, b, Verdict::Tables)
             }
             Sameness::Parts | Sameness::Record | Sameness::Table => Verdict::Different,
-            Sameness::Identity | Sameness::Name | Sameness::Number | Sameness::Ratio => Verdict::Different,
+            Sameness::Identity | Sameness::Name | Sameness::Number | Sameness::Numbers => Verdict::Different,
         }
     }
 

@@ -91,7 +91,7 @@ impl Heap {
                 mixer.add(u64::from(header.flags.has(Flags::NEGATIVE)));
                 mixer.add_bytes(self.raw_bytes(value));
             }
-            Sameness::Parts | Sameness::Ratio => self.hash_fields(value, mixer, pending, nodes_left),
+            Sameness::Parts | Sameness::Numbers => self.hash_fields(value, mixer, pending, nodes_left),
             Sameness::Record if self.is_labelled(value) => self.hash_fields(value, mixer, pending, nodes_left),
             Sameness::Table => self.hash_table(value, mixer),
             Sameness::Record | Sameness::Identity => mixer.add(u64::from(self.identity_hash(value))),

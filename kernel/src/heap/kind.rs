@@ -15,8 +15,8 @@ pub enum Sameness {
     Name,
     /// `eqv?` when sign and bytes are equal.
     Number,
-    /// `eqv?` when numerator and denominator are.
-    Ratio,
+    /// `eqv?` when both parts, which are numbers, are.
+    Numbers,
     /// `equal?` when the characters are.
     Text,
     /// `equal?` when the bytes are.
@@ -88,7 +88,7 @@ kinds! {
     /// A vector: its elements.
     Vector = 0x04, "vector", Parts;
     /// An exact ratio in lowest terms: numerator, denominator.
-    Ratio = 0x05, "ratio", Ratio;
+    Ratio = 0x05, "ratio", Numbers;
     /// The box of an assigned variable: its value.
     Cell = 0x06, "cell", Identity;
     /// Multiple values travelling as one.
@@ -119,6 +119,8 @@ kinds! {
     Environment = 0x13, "environment", Identity;
     /// A reference to something outside the heap; see [`opaque`].
     Opaque = 0x14, "opaque", Parts;
+    /// A number that is not real: real part, imaginary part, which is not the exact zero.
+    Complex = 0x15, "complex", Numbers;
 
     /// Characters of a string, all ASCII: one byte each.
     NarrowCharacters = 0x81, "narrow-characters", Bytes;

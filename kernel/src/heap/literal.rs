@@ -25,8 +25,8 @@ impl Heap {
             match node {
                 Node::Pair(car, cdr) => pending.extend([*cdr, *car]),
                 Node::Vector(elements) => pending.extend(elements.iter().rev()),
-                Node::Nil | Node::Boolean(_) | Node::Number(_) | Node::Character(_) | Node::String(_) => {}
-                Node::Symbol(_) | Node::Keyword(_) | Node::Bytevector(_) => {}
+                Node::Nil | Node::Boolean(_) | Node::Number(_) | Node::Complex(_) | Node::Character(_) => {}
+                Node::String(_) | Node::Symbol(_) | Node::Keyword(_) | Node::Bytevector(_) => {}
             }
         }
         self.fill_literals(datum, &values);
@@ -39,6 +39,7 @@ impl Heap {
             Node::Nil => Ok(Value::NIL),
             Node::Boolean(truth) => Ok(Value::boolean(*truth)),
             Node::Number(number) => self.number(number),
+            Node::Complex(number) => self.complex(number),
             Node::Character(character) => Ok(Value::character(*character)),
             Node::String(text) => {
                 let string = self.string(text)?;

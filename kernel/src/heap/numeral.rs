@@ -9,11 +9,11 @@ use num_traits::ToPrimitive;
 
 use super::kind::Flags;
 use super::{Heap, HeapFull, Kind};
-use crate::number::Number;
+use crate::number::{Complex, Number};
 use crate::value::Value;
 
 impl Heap {
-    /// The value of a number.
+    /// The value of a real number.
     ///
     /// # Errors
     /// [`HeapFull`].
@@ -28,6 +28,19 @@ impl Heap {
             }
             Number::Flonum(number) => self.flonum(*number),
         }
+    }
+
+    /// The value of a complex number; one on the real line is that real number.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn complex(&mut self, number: &Complex) -> Result<Value, HeapFull> {
+        if let Some(real) = number.as_real() {
+            return self.number(real);
+        }
+        let real = self.number(number.real())?;
+        let imaginary = self.number(number.imaginary())?;
+        self.make(Kind::Complex, &[real, imaginary])
     }
 
     /// The value of an exact integer of 64 bits.
@@ -113,7 +126,7 @@ impl Heap {
         Some(BigInt::from_bytes_le(sign, self.raw_bytes(value)))
     }
 
-    /// The number, if `value` is one.
+    /// The number, if `value` is a real one.
     pub fn as_number(&self, value: Value) -> Option<Number> {
         if let Some(integer) = value.as_fixnum() {
             return Some(Number::Fixnum(integer));
@@ -129,6 +142,16 @@ impl Heap {
         self.as_big_integer(value).map(Number::Big)
     }
 
+    /// The number, if `value` is one, real or not.
+    pub fn as_complex(&self, value: Value) -> Option<Complex> {
+        if !self.is_kind(value, Kind::Complex) {
+            return self.as_number(value).map(Complex::from);
+        }
+        let real = self.as_number(self.field(value, 0))?;
+        let imaginary = self.as_number(self.field(value, 1))?;
+        Some(Complex::new(real, imaginary))
+    }
+
     /// Whether `value` is a number.
     #[inline]
     pub fn is_number(&self, value: Value) -> bool {
@@ -137,6 +160,6 @@ impl Heap {
             || (value.is_object()
                 && self
                     .kind_of(value)
-                    .is_some_and(|kind| matches!(kind, Kind::Bignum | Kind::Ratio | Kind::Flonum)))
+                    .is_some_and(|kind| matches!(kind, Kind::Bignum | Kind::Ratio | Kind::Flonum | Kind::Complex)))
     }
 }

@@ -53,7 +53,7 @@ impl Framing {
             Sameness::Name => Framing::Name,
             Sameness::Table => Framing::Table,
             Sameness::Identity | Sameness::Parts | Sameness::Record => Framing::Words,
-            Sameness::Number | Sameness::Ratio | Sameness::Bytes => Framing::Words,
+            Sameness::Number | Sameness::Numbers | Sameness::Bytes => Framing::Words,
         }
     }
 }
@@ -219,7 +219,7 @@ impl Freezing<'_> {
 /// Whether the hash of a key depends on no other object that an image restores.
 fn is_atom(heap: &Heap, key: Value) -> bool {
     match heap.kind_of(key).map(Kind::sameness) {
-        Some(Sameness::Name | Sameness::Number | Sameness::Ratio | Sameness::Text | Sameness::Bytes) => true,
+        Some(Sameness::Name | Sameness::Number | Sameness::Numbers | Sameness::Text | Sameness::Bytes) => true,
         Some(Sameness::Identity | Sameness::Parts | Sameness::Record | Sameness::Table) => false,
         None => !key.is_pair(),
     }

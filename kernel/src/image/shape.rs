@@ -60,6 +60,7 @@ fn has_fields_of_kind(heap: &Heap, object: Value, kind: Kind, length: usize) -> 
         }
         Kind::Keyword => length == 1 && is(0, Kind::Symbol),
         Kind::Ratio => length == 2 && is_ratio(heap, object),
+        Kind::Complex => length == 2 && is_real(heap, field(0)) && field(1) != Value::ZERO && is_real(heap, field(1)),
         Kind::Cell | Kind::PromptTag => length == 1,
         Kind::RecordType => {
             length == record_type::LENGTH
@@ -147,6 +148,11 @@ fn is_ratio(heap: &Heap, ratio: Value) -> bool {
         None => is_integer(denominator) && !heap.flags(denominator).has(Flags::NEGATIVE),
     };
     is_integer(numerator) && is_above_one
+}
+
+/// Whether a part of a complex number is a number of its own; that it is sound is checked where it is restored.
+fn is_real(heap: &Heap, part: Value) -> bool {
+    heap.is_number(part) && !heap.is_kind(part, Kind::Complex)
 }
 
 fn is_sound_raw(heap: &Heap, object: Value, kind: Kind) -> bool {

@@ -16,16 +16,19 @@ use super::exactness::quotient_to_f64;
 use super::{MAX_BITS, Number};
 
 /// The longest text read as a number, in bytes: an integer of [`MAX_BITS`] in radix two with prefixes, sign and slack.
-const MAX_TEXT_BYTES: usize = MAX_BITS as usize + 64;
+pub(super) const MAX_TEXT_BYTES: usize = MAX_BITS as usize + 64;
 
 /// Digits converted in one piece; longer integers are put together from pieces, so that the cost stays below quadratic.
 const PIECE_DIGITS: usize = 512;
 
+/// The exactness that a text asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Exactness {
+pub(super) enum Exactness {
     /// As the syntax implies: a point or an exponent makes a flonum.
     Implied,
+    /// That of the prefix `#e`.
     Exact,
+    /// That of the prefix `#i`.
     Inexact,
 }
 
@@ -48,26 +51,31 @@ impl Number {
             return None;
         }
         let (exactness, radix, body) = prefixes(text.as_bytes(), radix)?;
-        if !(2..=36).contains(&radix) {
-            return None;
-        }
-        let (negative, magnitude) = match body {
-            [b'-', rest @ ..] => (true, rest),
-            [b'+', rest @ ..] => (false, rest),
-            _ => (false, body),
-        };
-        let signed = magnitude.len() < body.len();
-        let value = match special(magnitude).filter(|_| signed) {
-            Some(_) if exactness == Exactness::Exact => None,
-            Some(value) => Some(Number::Flonum(value)),
-            None => unsigned(magnitude, radix, exactness),
-        }?;
-        Some(if negative { value.negate() } else { value })
+        signed_real(body, radix, exactness)
     }
 }
 
+/// Reads a real number without prefixes.
+pub(super) fn signed_real(body: &[u8], radix: u32, exactness: Exactness) -> Option<Number> {
+    if !(2..=36).contains(&radix) {
+        return None;
+    }
+    let (negative, magnitude) = match body {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, body),
+    };
+    let signed = magnitude.len() < body.len();
+    let value = match special(magnitude).filter(|_| signed) {
+        Some(_) if exactness == Exactness::Exact => None,
+        Some(value) => Some(Number::Flonum(value)),
+        None => unsigned(magnitude, radix, exactness),
+    }?;
+    Some(if negative { value.negate() } else { value })
+}
+
 /// Reads up to one radix prefix and one exactness prefix, in either order, and returns the rest.
-fn prefixes(text: &[u8], default_radix: u32) -> Option<(Exactness, u32, &[u8])> {
+pub(super) fn prefixes(text: &[u8], default_radix: u32) -> Option<(Exactness, u32, &[u8])> {
     let (mut exactness, mut radix) = (None, None);
     let mut rest = text;
     while let [b'#', letter, after @ ..] = rest {

@@ -5,7 +5,7 @@
 
 use super::Failure;
 use crate::heap::{Heap, Kind};
-use crate::number::Number;
+use crate::number::{Complex, Number};
 use crate::value::Value;
 
 /// The failure of an argument that is not what is `expected`.
@@ -65,9 +65,26 @@ pub(super) fn character_at(arguments: &[Value], argument: usize) -> Result<char,
         .ok_or(wrong_type(argument, "a character"))
 }
 
-/// The argument, which must be a number.
+/// The argument, which must be a real number.
 pub(super) fn number_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number, Failure> {
     heap.as_number(arguments[argument])
+        .ok_or_else(|| not_real(heap, arguments[argument], argument))
+}
+
+/// The failure of an argument that is not a real number.
+#[cold]
+fn not_real(heap: &Heap, value: Value, argument: usize) -> Failure {
+    let expected = if heap.is_number(value) {
+        "a real number"
+    } else {
+        "a number"
+    };
+    wrong_type(argument, expected)
+}
+
+/// The argument, which must be a number, as a point of the plane.
+pub(super) fn complex_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Complex, Failure> {
+    heap.as_complex(arguments[argument])
         .ok_or(wrong_type(argument, "a number"))
 }
 

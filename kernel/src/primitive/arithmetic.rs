@@ -1,14 +1,14 @@
 //! The four operations and numerical order.
 //!
-//! Two fixnums or two immediate flonums are worked on as they are; everything else goes by way of [`Number`].
-//! INVARIANT: the fast ways give what the general way gives. Read next: `primitive/integer.rs`.
+//! Two fixnums or two immediate flonums are worked on as they are; other real numbers go by way of [`Number`], and what is left
+//! by way of [`Complex`]. INVARIANT: the fast ways give what the general way gives. Read next: `primitive/integer.rs`.
 
 use std::cmp::Ordering;
 
-use super::argument::{number_at, wrong_type};
+use super::argument::{complex_at, number_at, wrong_type};
 use super::{Context, Failure};
 use crate::heap::Heap;
-use crate::number::{Number, NumberError};
+use crate::number::{Complex, Number, NumberError};
 use crate::value::Value;
 
 primitives! {
@@ -39,24 +39,24 @@ primitives! {
     };
 
     /// Whether all numbers have the same value, whatever their exactness. Fails with `wrong-type` if an argument is not a number.
-    "=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, Ordering::is_eq);
+    "=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_equal);
 
-    /// Whether the numbers increase. Fails with `wrong-type` if an argument is not a number.
-    "<" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, Ordering::is_lt);
+    /// Whether the numbers increase. Fails with `wrong-type` if an argument is not a real number.
+    "<" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_less);
 
-    /// Whether the numbers decrease. Fails with `wrong-type` if an argument is not a number.
-    ">" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, Ordering::is_gt);
+    /// Whether the numbers decrease. Fails with `wrong-type` if an argument is not a real number.
+    ">" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_greater);
 
-    /// Whether the numbers never decrease. Fails with `wrong-type` if an argument is not a number.
-    "<=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, Ordering::is_le);
+    /// Whether the numbers never decrease. Fails with `wrong-type` if an argument is not a real number.
+    "<=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_at_most);
 
-    /// Whether the numbers never increase. Fails with `wrong-type` if an argument is not a number.
-    ">=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, Ordering::is_ge);
+    /// Whether the numbers never increase. Fails with `wrong-type` if an argument is not a real number.
+    ">=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_at_least);
 
-    /// The greatest of the numbers, inexact if one of them is. Fails with `wrong-type` if an argument is not a number.
+    /// The greatest of the numbers, inexact if one of them is. Fails with `wrong-type` if an argument is not a real number.
     "max" "number₁ number₂ …" [1, _] => |context, arguments| extreme(context, arguments, Number::max);
 
-    /// The least of the numbers, inexact if one of them is. Fails with `wrong-type` if an argument is not a number.
+    /// The least of the numbers, inexact if one of them is. Fails with `wrong-type` if an argument is not a real number.
     "min" "number₁ number₂ …" [1, _] => |context, arguments| extreme(context, arguments, Number::min);
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure>
     match (a.as_fixnum(), b.as_fixnum()) {
         // The sum of two fixnums cannot overflow 64 bits.
         (Some(a), Some(b)) => Ok(heap.integer(a + b)?),
-        _ => by_floats(heap, a, b, |a, b| a + b, Number::add),
+        _ => by_floats(heap, a, b, |a, b| a + b, (Number::add, Complex::add)),
     }
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure>
 pub(crate) fn subtract(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
     match (a.as_fixnum(), b.as_fixnum()) {
         (Some(a), Some(b)) => Ok(heap.integer(a - b)?),
-        _ => by_floats(heap, a, b, |a, b| a - b, Number::sub),
+        _ => by_floats(heap, a, b, |a, b| a - b, (Number::sub, Complex::sub)),
     }
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn multiply(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Fai
     };
     match product {
         Some(product) => Ok(heap.integer(product)?),
-        None => by_floats(heap, a, b, |a, b| a * b, Number::mul),
+        None => by_floats(heap, a, b, |a, b| a * b, (Number::mul, Complex::mul)),
     }
 }
 
@@ -107,15 +107,46 @@ pub(crate) fn multiply(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Fai
 /// As [`add`].
 #[inline]
 pub(crate) fn divide(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
-    by_floats(heap, a, b, |a, b| a / b, Number::div)
+    by_floats(heap, a, b, |a, b| a / b, (Number::div, Complex::div))
 }
 
-/// How two numbers stand to each other; nothing if one is a NaN.
+/// A question about two numbers.
 ///
 /// # Errors
 /// [`Failure::WrongType`], in which the numbers are arguments 0 and 1.
+pub(crate) type Comparison = fn(&Heap, Value, Value) -> Result<bool, Failure>;
+
+/// Whether two numbers have the same value; a [`Comparison`].
+pub(crate) fn is_equal(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
+    match compare(heap, a, b) {
+        Ok(order) => Ok(order.is_some_and(Ordering::is_eq)),
+        Err(_) => Ok(complex_at(heap, &[a, b], 0)?.equals(&complex_at(heap, &[a, b], 1)?)),
+    }
+}
+
+/// Whether the first real number is less than the second; a [`Comparison`].
+pub(crate) fn is_less(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
+    Ok(compare(heap, a, b)?.is_some_and(Ordering::is_lt))
+}
+
+/// Whether the first real number is greater than the second; a [`Comparison`].
+pub(crate) fn is_greater(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
+    Ok(compare(heap, a, b)?.is_some_and(Ordering::is_gt))
+}
+
+/// Whether the first real number is less than the second or equal; a [`Comparison`].
+pub(crate) fn is_at_most(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
+    Ok(compare(heap, a, b)?.is_some_and(Ordering::is_le))
+}
+
+/// Whether the first real number is greater than the second or equal; a [`Comparison`].
+pub(crate) fn is_at_least(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
+    Ok(compare(heap, a, b)?.is_some_and(Ordering::is_ge))
+}
+
+/// How two real numbers stand to each other; nothing if one is a NaN.
 #[inline]
-pub(crate) fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, Failure> {
+fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, Failure> {
     if let (Some(a), Some(b)) = (a.as_fixnum(), b.as_fixnum()) {
         return Ok(Some(a.cmp(&b)));
     }
@@ -125,13 +156,19 @@ pub(crate) fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering
     Ok(number_at(heap, &[a, b], 0)?.compare(&number_at(heap, &[a, b], 1)?))
 }
 
+/// An operation on two real numbers, and the same on two complex ones.
+type Operation = (
+    fn(&Number, &Number) -> Result<Number, NumberError>,
+    fn(&Complex, &Complex) -> Result<Complex, NumberError>,
+);
+
 #[inline]
 fn by_floats(
     heap: &mut Heap,
     a: Value,
     b: Value,
     float: fn(f64, f64) -> f64,
-    general: fn(&Number, &Number) -> Result<Number, NumberError>,
+    general: Operation,
 ) -> Result<Value, Failure> {
     match (a.as_flonum(), b.as_flonum()) {
         (Some(a), Some(b)) => Ok(heap.flonum(float(a, b))?),
@@ -140,13 +177,20 @@ fn by_floats(
 }
 
 #[inline(never)]
-fn by_numbers(
-    heap: &mut Heap,
-    operands: &[Value; 2],
-    general: fn(&Number, &Number) -> Result<Number, NumberError>,
-) -> Result<Value, Failure> {
-    let result = general(&number_at(heap, operands, 0)?, &number_at(heap, operands, 1)?)?;
-    Ok(heap.number(&result)?)
+fn by_numbers(heap: &mut Heap, operands: &[Value; 2], general: Operation) -> Result<Value, Failure> {
+    match operands.map(|operand| heap.as_number(operand)) {
+        [Some(a), Some(b)] => {
+            let result = (general.0)(&a, &b)?;
+            Ok(heap.number(&result)?)
+        }
+        _ => by_points(heap, operands, general),
+    }
+}
+
+#[cold]
+fn by_points(heap: &mut Heap, operands: &[Value; 2], general: Operation) -> Result<Value, Failure> {
+    let result = (general.1)(&complex_at(heap, operands, 0)?, &complex_at(heap, operands, 1)?)?;
+    Ok(heap.complex(&result)?)
 }
 
 /// The result of an operation on the first and second number, on that and the third, and so on; `nothing` if there are none.
@@ -173,24 +217,23 @@ fn numbers_only(heap: &Heap, arguments: &[Value]) -> Result<(), Failure> {
 }
 
 fn negate(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
-    let negative = number_at(context.heap, arguments, 0)?.negate();
-    Ok(context.heap.number(&negative)?)
+    let negative = complex_at(context.heap, arguments, 0)?.negate();
+    Ok(context.heap.complex(&negative)?)
 }
 
 fn reciprocal(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
-    let reciprocal = Number::Fixnum(1).div(&number_at(context.heap, arguments, 0)?)?;
-    Ok(context.heap.number(&reciprocal)?)
+    divide(context.heap, Value::small(1), arguments[0])
 }
 
 /// Whether each two neighbours stand in a relation.
-fn ordered(heap: &Heap, arguments: &[Value], holds: fn(Ordering) -> bool) -> Result<Value, Failure> {
+fn ordered(heap: &Heap, arguments: &[Value], holds: Comparison) -> Result<Value, Failure> {
     let truth = match arguments {
-        [a, b] => compare(heap, *a, *b)?.is_some_and(holds),
+        [a, b] => holds(heap, *a, *b)?,
         _ => {
             numbers_only(heap, arguments)?;
             let mut truth = true;
             for neighbours in arguments.windows(2) {
-                truth = truth && compare(heap, neighbours[0], neighbours[1])?.is_some_and(holds);
+                truth = holds(heap, neighbours[0], neighbours[1])? && truth;
             }
             truth
         }

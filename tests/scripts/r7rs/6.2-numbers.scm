@@ -168,7 +168,7 @@
 (sqrt 2)                                             ; => 1.4142135623730951
 (sqrt 1/4)                                           ; => 1/2
 (sqrt 100000000000000000000000000000000000000)       ; => 10000000000000000000
-(sqrt -1)                                            ; raises: arithmetic
+(sqrt -1)                                            ; => +i
 (both (exact-integer-sqrt 4))                        ; => (2 0)
 (both (exact-integer-sqrt 5))                        ; => (2 1)
 (both (exact-integer-sqrt 0))                        ; => (0 0)
@@ -186,7 +186,7 @@
 (expt 0 0.0)                                         ; => 1.0
 (expt 0 -1)                                          ; raises: divide-by-zero
 (expt -1 1001)                                       ; => -1
-(expt -8 1/3)                                        ; raises: arithmetic
+(expt -8 1/3)                                        ; => 1.0000000000000002+1.7320508075688772i
 (exact (floor 2.5))                                  ; => 2
 (exact 2.5)                                          ; => 5/2
 (exact 0.1)                                          ; => 3602879701896397/36028797018963968

@@ -25,7 +25,7 @@
 (symbol->string '|a\x41;b|)                          ; => "aAb"
 (symbol->string '|tab\there|)                        ; => "tab\there"
 (eq? '|abc| 'abc)                                    ; => #t
-(list (string->symbol "1") (string->symbol "+1") (string->symbol ".") (string->symbol "+i") (string->symbol "#foo"))  ; => (|1| |+1| |.| +i |#foo|)
+(list (string->symbol "1") (string->symbol "+1") (string->symbol ".") (string->symbol "+i") (string->symbol "#foo"))  ; => (|1| |+1| |.| |+i| |#foo|)
 (list (string->symbol "a(b") (string->symbol "a'b") (string->symbol "a;b") (string->symbol "a#b"))  ; => (|a(b| |a'b| |a;b| a#b)
 'λ                                                   ; => λ
 '(... + - -> <=? !$%&*/:<=>?^_~ V17a)                ; => (... + - -> <=? !$%&*/:<=>?^_~ V17a)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::super::reader::ReadProblem;
 use super::super::{Name, Node};
-use crate::number::Number;
+use crate::number::Complex;
 
 /// The names of R7RS, section 6.6.
 pub(in crate::datum) const CHARACTER_NAMES: [(&str, char); 9] = [
@@ -28,7 +28,7 @@ pub(in crate::datum) const CHARACTER_NAMES: [(&str, char); 9] = [
 pub(super) fn word(word: &str, folds_case: bool) -> Result<Node, ReadProblem> {
     if may_be_number(word) {
         if let Some(number) = parse_number(word) {
-            return Ok(Node::Number(number));
+            return Ok(number);
         }
         if is_malformed_number(word) {
             return Err(ReadProblem::MalformedNumber(Name::from(word)));
@@ -64,7 +64,7 @@ pub(super) fn sharp_word(word: &str) -> Result<Node, ReadProblem> {
     let is_number = word[1..].starts_with(['b', 'o', 'd', 'x', 'e', 'i', 'B', 'O', 'D', 'X', 'E', 'I']);
     if is_number {
         let problem = || ReadProblem::MalformedNumber(Name::from(word));
-        return parse_number(word).map(Node::Number).ok_or_else(problem);
+        return parse_number(word).ok_or_else(problem);
     }
     match word.to_ascii_lowercase().as_str() {
         "#t" | "#true" => Ok(Node::Boolean(true)),
@@ -106,6 +106,10 @@ fn is_malformed_number(word: &str) -> bool {
     unsigned.starts_with(|first: char| first.is_ascii_digit()) && !matches!(word, "1+" | "-1+" | "1-")
 }
 
-fn parse_number(word: &str) -> Option<Number> {
-    Number::parse(word, 10)
+fn parse_number(word: &str) -> Option<Node> {
+    let number = Complex::parse(word, 10)?;
+    Some(match number.as_real() {
+        Some(real) => Node::Number(real.clone()),
+        None => Node::Complex(Box::new(number)),
+    })
 }

@@ -21,6 +21,7 @@ pub(super) enum Recipe {
     Bytes(Vec<u8>, bool),
     Big(Vec<u8>),
     Ratio(Vec<u8>),
+    Complex(Vec<u8>, f64),
     Pair(usize, usize),
     Object(u8, Vec<usize>),
     Closure(u32, Vec<usize>),
@@ -51,7 +52,8 @@ pub(super) fn recipes() -> impl Strategy<Value = Vec<Recipe>> {
         "[ab]{1,3}".prop_map(Recipe::Keyword),
         (bytes.clone(), any::<bool>()).prop_map(|(bytes, literal)| Recipe::Bytes(bytes, literal)),
         bytes.clone().prop_map(Recipe::Big),
-        bytes.prop_map(Recipe::Ratio),
+        bytes.clone().prop_map(Recipe::Ratio),
+        (bytes, any::<f64>()).prop_map(|(bytes, imaginary)| Recipe::Complex(bytes, imaginary)),
         (node.clone(), node.clone()).prop_map(|(car, cdr)| Recipe::Pair(car, cdr)),
         (any::<u8>(), nodes.clone()).prop_map(|(kind, fields)| Recipe::Object(kind, fields)),
         (0u32..150, nodes.clone()).prop_map(|(place, captured)| Recipe::Closure(place, captured)),
@@ -141,6 +143,11 @@ fn shell(heap: &mut Heap, recipe: &Recipe, code: &Loaded) -> Value {
             let numerator: BigInt = BigInt::from_signed_bytes_le(bytes) * 2 + 1;
             let numerator = heap.big_integer(&numerator).unwrap();
             heap.make(Kind::Ratio, &[numerator, Value::small(2)]).unwrap()
+        }
+        Recipe::Complex(bytes, imaginary) => {
+            let real = heap.big_integer(&BigInt::from_signed_bytes_le(bytes)).unwrap();
+            let imaginary = heap.flonum(*imaginary).unwrap();
+            heap.make(Kind::Complex, &[real, imaginary]).unwrap()
         }
         _ => compound_shell(heap, recipe, code),
     }

@@ -30,6 +30,10 @@ fn misshapen_objects_are_refused() {
     check_refused(Kind::Ratio, &[zero, Value::small(1)]);
     check_refused(Kind::Ratio, &[Value::TRUE, Value::small(2)]);
     check_refused(Kind::Ratio, &[Value::small(1), Value::small(-2)]);
+    check_refused(Kind::Complex, &[zero, zero]);
+    check_refused(Kind::Complex, &[zero, Value::TRUE]);
+    check_refused(Kind::Complex, &[Value::TRUE, Value::small(1)]);
+    check_refused(Kind::Complex, &[zero]);
     check_refused(Kind::Cell, &[]);
     check_refused(Kind::Promise, &[zero]);
     check_refused(Kind::Record, &[]);

@@ -201,7 +201,9 @@ pub(super) fn exercise_value(heap: &mut Heap, value: Value) {
                 heap.table_put(value, Value::small(12_345), Value::NIL).unwrap();
             }
             Some(Kind::String | Kind::Symbol) => assert!(heap.string_text(value).chars().count() < 100),
-            Some(Kind::Bignum | Kind::Ratio | Kind::Flonum) => assert!(heap.as_number(value).is_some()),
+            Some(Kind::Bignum | Kind::Ratio | Kind::Flonum | Kind::Complex) => {
+                assert!(heap.as_complex(value).is_some())
+            }
             Some(kind) if kind.is_raw() => assert_eq!(heap.raw_bytes(value).len(), heap.object_length(value)),
             Some(_) => pending.extend((0..heap.object_length(value)).map(|field| heap.field(value, field))),
         }

@@ -3,8 +3,6 @@
 //! INVARIANT: a method that may collect keeps every value it still needs in the frame, and takes the heap's words anew afterwards.
 //! Read next: `machine/control.rs`.
 
-use std::cmp::Ordering;
-
 use crate::code::ARITY_AT_ENTRY;
 use crate::heap::{Heap, HeapFull};
 use crate::instruction::{Instruction, Opcode};
@@ -283,9 +281,9 @@ impl Cold<'_> {
         sense: bool,
     ) -> (Hot, Flow) {
         let ((name, holds), operands) = written_comparison(instruction, operands);
-        match arithmetic::compare(self.heap, operands[0], operands[1]) {
-            Ok(ordering) => {
-                if ordering.is_some_and(holds) == sense {
+        match holds(self.heap, operands[0], operands[1]) {
+            Ok(truth) => {
+                if truth == sense {
                     hot.branch(instruction.c_signed() as isize);
                 }
                 (hot, Flow::Next)
@@ -386,14 +384,14 @@ fn written_call(hot: Hot, instruction: Instruction) -> WrittenCall {
 }
 
 /// A comparison as a primitive makes it.
-type Relation = (&'static str, fn(Ordering) -> bool);
+type Relation = (&'static str, arithmetic::Comparison);
 
-const LESS: Relation = ("<", Ordering::is_lt);
-const GREATER: Relation = (">", Ordering::is_gt);
-const LESS_EQUAL: Relation = ("<=", Ordering::is_le);
-const GREATER_EQUAL: Relation = (">=", Ordering::is_ge);
-const EQUAL: Relation = ("=", Ordering::is_eq);
-const ZERO: Relation = ("zero?", Ordering::is_eq);
+const LESS: Relation = ("<", arithmetic::is_less);
+const GREATER: Relation = (">", arithmetic::is_greater);
+const LESS_EQUAL: Relation = ("<=", arithmetic::is_at_most);
+const GREATER_EQUAL: Relation = (">=", arithmetic::is_at_least);
+const EQUAL: Relation = ("=", arithmetic::is_equal);
+const ZERO: Relation = ("zero?", arithmetic::is_equal);
 
 /// For each pair of comparing jumps: the comparison by [`Role::Spelling`](crate::instruction::Role::Spelling).
 const COMPARISONS: &[([Opcode; 2], [Relation; 3])] = &[
