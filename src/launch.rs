@@ -26,8 +26,11 @@ const MANIFEST: &str = "manifest.scm";
 /// Granted to every program: the console, questions to the person, and the clock.
 const ALWAYS: [&str; 3] = [write::CAPABILITY, ask_user::CAPABILITY, "clock/*"];
 
+/// Granted to a single file, which then works in its own directory.
+const BESIDE_PROGRAM: [&str; 3] = ["workspace/read", "workspace/exists", "workspace/list"];
+
 /// Granted to a single file when the person names a workspace.
-const IN_WORKSPACE: &str = "workspace/*";
+const IN_WORKSPACE: [&str; 1] = ["workspace/*"];
 
 /// A program that is to be run.
 #[derive(Debug)]
@@ -77,12 +80,15 @@ impl Launch {
         let text = read_text(&path)?;
         let mut capabilities: Vec<&str> = ALWAYS.to_vec();
         capabilities.extend(grant.tools.iter().map(String::as_str));
-        capabilities.extend(workspace.filter(|_| !is_folder).map(|_| IN_WORKSPACE));
+        if !is_folder {
+            capabilities.extend(workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice()));
+        }
         let by_argument = grant.workspace.and_then(|position| arguments.get(position - 1));
-        let root = workspace.or(by_argument.map(String::as_str)).unwrap_or(".");
+        let root = workspace.or(by_argument.map(String::as_str)).map(Path::new);
+        let root = root.unwrap_or_else(|| if is_folder { Path::new(".") } else { directory_of(&path) });
         let manifest = Manifest::of(&capabilities);
         let workspace = fs::canonicalize(root)
-            .map_err(|error| Failure::caused(format!("cannot use `{root}` as the workspace"), &error))?;
+            .map_err(|error| Failure::caused(format!("cannot use `{}` as the workspace", root.display()), &error))?;
         Ok(Self {
             stem: stem(if is_folder { named } else { &path }),
             path,
@@ -104,6 +110,13 @@ impl Launch {
             .map_err(|error| Failure::caused("the workspace's path cannot be recorded", &error))?;
         Ok(Blob::new(packed.into_bytes())?)
     }
+}
+
+/// The directory that a file is in.
+fn directory_of(path: &Path) -> &Path {
+    path.parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 const NOTE: &str = "launch";

@@ -56,11 +56,13 @@ pub(crate) struct Pinned {
 }
 
 /// The libraries that a program without `import` sees.
-const DEFAULT_LIBRARIES: [&str; 12] = [
+const DEFAULT_LIBRARIES: [&str; 14] = [
     "scheme base",
     "scheme case-lambda",
     "scheme char",
+    "scheme complex",
     "scheme cxr",
+    "scheme file",
     "scheme inexact",
     "scheme lazy",
     "scheme process-context",

@@ -344,3 +344,81 @@ fn a_manifest_that_is_wrong_is_explained() {
         "a program that cannot be read leaves no journal"
     );
 }
+
+#[test]
+fn a_script_reads_files_beside_it_and_writes_where_it_is_allowed() {
+    let desk = Desk::new(&[
+        (
+            "home/read.scm",
+            r#"(define (try thunk)
+  (guard (e ((condition? e) (list (condition-kind e) (file-error? e)))) (thunk)))
+(write (list (call-with-input-file "in.txt" read-line) (file-exists? "in.txt") (file-exists? "none")))
+(write (map try (list (lambda () (open-input-file "none"))
+                      (lambda () (open-binary-input-file "../secret"))
+                      (lambda () (open-output-file "out.txt"))
+                      (lambda () (delete-file "in.txt")))))
+(newline)
+"#,
+        ),
+        ("home/in.txt", "first\nsecond\n"),
+        ("secret", "secret"),
+        (
+            "home/write.scm",
+            r#"(import (scheme base) (scheme file) (scheme write) (scheme process-context))
+(call-with-output-file "a.txt" (lambda (port) (write '(1 "ä") port)))
+(define bytes (open-binary-output-file "d/b"))
+(write-bytevector (bytevector 255 0) bytes)
+(flush-output-port bytes)
+(write-u8 1 bytes)
+(close-port bytes)
+(write (list (with-input-from-file "a.txt" read-line)
+             (read-bytevector 9 (open-binary-input-file "d/b"))))
+(newline)
+(delete-file "a.txt")
+(display "at the end" (open-output-file "left.txt"))
+(exit 3)
+"#,
+        ),
+    ]);
+    desk.check(
+        "run home/read.scm",
+        0,
+        "(\"first\" #t #f)((file-error #t) (file-error #t) (capability-denied #f) (capability-denied #f))\n",
+    );
+    fs::remove_file(desk.path("home/in.txt")).expect("it is there");
+    assert!(desk.duet("replay --check read").output.starts_with("identical: "));
+
+    fs::create_dir(desk.path("out")).expect("a folder");
+    desk.check(
+        "run home/write.scm --workspace out",
+        3,
+        "(\"(1 \\\"ä\\\")\" #u8(255 0 1))\n",
+    );
+    let left = fs::read_to_string(desk.path("out/left.txt")).expect("it is there");
+    assert_eq!(left, "at the end");
+    assert!(!desk.path("out/a.txt").exists());
+}
+
+#[test]
+fn a_manifest_grants_variables_by_name() {
+    let program = r#"(define (try thunk) (guard (e ((condition? e) (condition-kind e))) (thunk)))
+(write (list (string? (get-environment-variable "PATH"))
+             (get-environment-variable "DUET_IS_NOT_SET")
+             (try (lambda () (get-environment-variable "HOME")))
+             (try get-environment-variables)))
+(newline)
+"#;
+    let all = r#"(write (equal? (cdr (assoc "PATH" (get-environment-variables))) (get-environment-variable "PATH")))"#;
+    let desk = Desk::new(&[
+        (
+            "some/manifest.scm",
+            r#"((program "a.scm") (tools environment/PATH environment/DUET_IS_NOT_SET))"#,
+        ),
+        ("some/a.scm", program),
+        ("all/manifest.scm", r#"((program "a.scm") (tools environment/*))"#),
+        ("all/a.scm", all),
+    ]);
+    desk.check("run some", 0, "(#t #f capability-denied capability-denied)\n");
+    desk.check("run all", 0, "#t");
+    desk.check("replay --check all", 0, "identical: 4 turns\n");
+}

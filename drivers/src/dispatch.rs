@@ -28,6 +28,8 @@ const STOP_WAIT: Duration = Duration::from_secs(2);
 pub(crate) struct Job {
     pub(crate) request: RequestId,
     pub(crate) key: String,
+    /// The name by which the tool was called.
+    pub(crate) name: String,
     pub(crate) tool: Arc<dyn Tool>,
     pub(crate) payload: IOValue,
 }
@@ -74,7 +76,7 @@ async fn make_calls(
             _ = &mut stopped => break,
             Some(job) = jobs.recv(), if calls.len() < calls_max => {
                 let mut promise = Promise { reports: reports.clone(), owed: Some((job.request, job.key.clone())) };
-                let context = Context { key: job.key };
+                let context = Context { key: job.key, tool: job.name };
                 // A panic here would take all other calls with it; the broken promise tells of it.
                 let Ok(call) = catch_unwind(AssertUnwindSafe(|| job.tool.call(job.payload, context))) else { continue };
                 calls.spawn(async move { promise.keep(attend(&*job.tool, call).await) });

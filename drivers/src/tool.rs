@@ -19,6 +19,7 @@ use preserves::IOValue;
 
 pub mod arguments;
 pub mod clock;
+pub mod environment;
 pub mod failure;
 pub mod process;
 pub mod scripted;
@@ -44,12 +45,14 @@ pub trait Tool: Send + Sync {
 pub struct Context {
     /// The call's key: the same when the call is repeated after a crash, and for no other call.
     pub key: String,
+    /// The name by which the tool was called.
+    pub tool: String,
 }
 
 /// What a tool is: shown in listings, and consulted before its calls are repeated or taken back.
 #[derive(Clone, Debug)]
 pub struct Description {
-    /// The name programs use, such as `workspace/read`.
+    /// The name programs use, such as `workspace/read`; `prefix/*` stands for every name that begins with `prefix/`.
     pub name: Cow<'static, str>,
     /// What it does, in one sentence.
     pub summary: Cow<'static, str>,
@@ -139,10 +142,14 @@ impl Registry {
     /// If `root` cannot be opened as a directory.
     pub fn built_in(root: &Path, environment: impl IntoIterator<Item = (OsString, OsString)>) -> io::Result<Self> {
         let workspace = Arc::new(workspace::Workspace::open(root)?);
+        let environment: Vec<(OsString, OsString)> = environment.into_iter().collect();
         Ok(Self::default()
             .with(workspace::list::List::new(Arc::clone(&workspace)))
             .with(workspace::read::Read::new(Arc::clone(&workspace)))
             .with(workspace::write::Write::new(Arc::clone(&workspace)))
+            .with(workspace::exists::Exists::new(Arc::clone(&workspace)))
+            .with(workspace::delete::Delete::new(Arc::clone(&workspace)))
+            .with(environment::Environment::new(environment.iter().cloned()))
             .with(process::Run::new(workspace, environment))
             .with(clock::Clock::second())
             .with(clock::Clock::jiffy()))
@@ -156,12 +163,14 @@ impl Registry {
         self
     }
 
-    /// Finds a tool.
+    /// Finds a tool, by its own name or by the `prefix/*` that stands for the name.
     ///
     /// # Errors
     /// `no-such-tool`, naming the tools there are.
     pub fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolFailure> {
-        self.tools.get(name).ok_or_else(|| {
+        let family = || name.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/*"));
+        let found = self.tools.get(name).or_else(|| self.tools.get(&family()?));
+        found.ok_or_else(|| {
             let known: Vec<&str> = self.tools.keys().map(String::as_str).collect();
             let known = if known.is_empty() {
                 "there are none".to_owned()

@@ -237,6 +237,7 @@ impl World {
             engine.calls.start(Job {
                 request,
                 key,
+                name: name.to_owned(),
                 tool,
                 payload,
             });

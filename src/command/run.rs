@@ -18,7 +18,8 @@ that gives the workspace, and the tools that are granted:
   ((program \"review.scm\") (workspace (argument 1)) (tools workspace/list workspace/read process/run))
 
   --name RUN       the run's name; without it that of the program, with a number if it is taken
-  --workspace DIR  the directory that tools work in; a single file is then granted workspace/*
+  --workspace DIR  the directory that tools and files are in; a single file is then granted workspace/*, which lets it
+                   write and delete; without it, it may read what is in its own directory
   --answer TEXT    answers the next question that the program asks; may be given several times
   --journal FILE   the journal; without it .duet/journal.sqlite
   --memory         keeps the journal in memory only";

@@ -2,7 +2,7 @@
 (define-library (duet base)
   (export
     (all-from (scheme base)) (all-from (scheme case-lambda)) (all-from (scheme char)) (all-from (scheme complex))
-    (all-from (scheme cxr))
+    (all-from (scheme cxr)) (all-from (scheme file))
     (all-from (scheme inexact)) (all-from (scheme lazy)) (all-from (scheme read)) (all-from (scheme write))
     (all-from (duet internal lists)) (all-from (duet syntax))
     ;; Conditions.
@@ -26,8 +26,9 @@
     ;; Multiple values.
     receive)
   (import
-    (duet kernel)
-    (scheme base) (scheme case-lambda) (scheme char) (scheme complex) (scheme cxr) (scheme inexact) (scheme lazy) (scheme read) (scheme write)
+    (except (duet kernel) close-port close-output-port)
+    (scheme base) (scheme case-lambda) (scheme char) (scheme complex) (scheme cxr) (scheme file)
+    (scheme inexact) (scheme lazy) (scheme read) (scheme write)
     (duet internal lists) (duet syntax)
     (except (duet internal control) %rewind %signal %wrong-type %exit-extents)
     (only (duet internal ports) with-output-to-string with-input-from-string))

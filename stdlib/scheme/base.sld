@@ -5,7 +5,7 @@
     * + - / < <= = => > >= _ ... abs and append apply assq assv begin binary-port? boolean=? boolean?
     bytevector bytevector-append bytevector-copy bytevector-copy! bytevector-length bytevector-u8-ref
     bytevector-u8-set! bytevector? caar cadr call-with-values car case cdar cddr cdr ceiling char->integer
-    char<=? char<? char=? char>=? char>? char? close-input-port close-output-port close-port complex? cond
+    char<=? char<? char=? char>=? char>? char? close-input-port complex? cond
     cond-expand cons define define-record-type define-syntax define-values denominator do else eof-object
     eof-object? eq? equal? eqv? even? exact exact-integer-sqrt exact-integer? exact? expt floor
     floor-quotient floor-remainder floor/ gcd get-output-bytevector get-output-string if include include-ci
@@ -32,13 +32,15 @@
     ;; Ports.
     current-input-port current-output-port current-error-port read-char peek-char read-line read-string
     char-ready? read-u8 peek-u8 u8-ready? read-bytevector read-bytevector! newline write-char write-string
-    write-u8 write-bytevector flush-output-port call-with-port)
-  (import (duet kernel)
+    write-u8 write-bytevector flush-output-port close-port close-output-port call-with-port)
+  (import (except (duet kernel) close-port close-output-port)
           (only (duet internal control)
             call/cc call-with-current-continuation dynamic-wind with-exception-handler raise
             raise-continuable error guard error-object? error-object-message error-object-irritants
             read-error? file-error? make-parameter parameterize)
           (duet internal sequences)
           (duet internal syntax)
-          (except (duet internal ports) read write display write-shared write-simple
-                  with-output-to-string with-input-from-string)))
+          (only (duet internal ports)
+            current-input-port current-output-port current-error-port read-char peek-char read-line read-string
+            char-ready? read-u8 peek-u8 u8-ready? read-bytevector read-bytevector! newline write-char write-string
+            write-u8 write-bytevector flush-output-port close-port close-output-port call-with-port)))

@@ -1,8 +1,13 @@
-;;; R7RS-small, appendix A: (scheme process-context), without the environment of the process: it is not a program's to see.
+;;; R7RS-small, appendix A: (scheme process-context).
 (define-library (scheme process-context)
-  (export command-line exit emergency-exit)
-  (import (duet kernel) (only (duet internal control) %exit-extents) (only (duet internal ports) %flush-console))
+  (export command-line exit emergency-exit get-environment-variable get-environment-variables)
+  (import (duet kernel) (only (duet internal control) %exit-extents) (only (duet internal sequences) map)
+          (only (duet internal ports) %flush-console))
   (begin
+    ;;;> All environment variables, a list of pairs of name and value; needs the grant of `environment/*`.
+    (define (get-environment-variables)
+      (map (lambda (variable) (cons (car variable) (cadr variable))) (%environment-variables)))
+
     ;;;> Leaves all extents, running their `after` thunks, and ends the program.
     (define exit
       (case-lambda

@@ -1,4 +1,4 @@
-;;; R7RS-small, appendix A: (scheme r5rs), without `eval` and files.
+;;; R7RS-small, appendix A: (scheme r5rs), without `eval`.
 (define-library (scheme r5rs)
   (export
     * + - / < <= = > >= abs and append apply assq assv begin boolean? caar cadr call-with-values car case
@@ -15,7 +15,8 @@
     ... _ =>
     call-with-current-continuation dynamic-wind map for-each member assoc
     current-input-port current-output-port read-char peek-char char-ready? newline write-char read write
-    display
+    display call-with-input-file call-with-output-file open-input-file open-output-file with-input-from-file
+    with-output-to-file
     delay force
     (rename exact inexact->exact) (rename inexact exact->inexact)
     caaar caadr cadar caddr cdaar cdadr cddar cdddr caaaar caaadr caadar caaddr cadaar cadadr caddar cadddr
@@ -25,4 +26,4 @@
     string-ci>=? string-ci>?
     acos asin atan cos exp log sin sqrt tan
     angle imag-part magnitude make-polar make-rectangular real-part)
-  (import (scheme base) (scheme char) (scheme complex) (scheme cxr) (scheme inexact) (scheme lazy) (scheme read) (scheme write)))
+  (import (scheme base) (scheme char) (scheme complex) (scheme cxr) (scheme file) (scheme inexact) (scheme lazy) (scheme read) (scheme write)))

@@ -16,6 +16,8 @@ use preserves::IOValue;
 use super::arguments::path_value;
 use super::failure::Kind;
 
+pub mod delete;
+pub mod exists;
 pub mod list;
 pub mod read;
 pub mod write;

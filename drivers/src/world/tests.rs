@@ -550,7 +550,10 @@ fn the_built_in_tools_describe_themselves() {
     let expected = [
         "clock/jiffy  pure idempotent",
         "clock/second  pure idempotent",
+        "environment/*  pure idempotent",
         "process/run arguments [directory] [input] [environment] [timeout_ms] [output_limit_bytes] irreversible once",
+        "workspace/delete path compensable once",
+        "workspace/exists path pure idempotent",
         "workspace/list [path] [recursive] [all] [limit] pure idempotent",
         "workspace/read path [offset] [length] pure idempotent",
         "workspace/write path content compensable idempotent",

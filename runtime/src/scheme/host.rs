@@ -2,11 +2,12 @@
 //!
 //! Owns the table form, the arguments' checks and how a procedure answers: with a value, by parking the fiber, or with a condition.
 //! INVARIANT: a host procedure reaches the run only through the turn, so whatever it does is an action that passes the gate.
-//! The families are `host/dataspace.rs`, `host/control.rs` and `host/world.rs`.
+//! The families are `host/dataspace.rs`, `host/control.rs`, `host/world.rs` and `host/file.rs`.
 //! Read next: `host/dataspace.rs`.
 
 mod control;
 mod dataspace;
+mod file;
 mod world;
 
 use duet_kernel::boundary::BoundaryError;
@@ -270,7 +271,9 @@ use host_procedures;
 
 /// All host procedures, family after family.
 pub fn procedures() -> impl Iterator<Item = &'static HostProcedure> {
-    [dataspace::TABLE, control::TABLE, world::TABLE].into_iter().flatten()
+    [dataspace::TABLE, control::TABLE, world::TABLE, file::TABLE]
+        .into_iter()
+        .flatten()
 }
 
 /// The same, as the kernel's code space knows them.

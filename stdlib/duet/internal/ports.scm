@@ -23,8 +23,9 @@
   (let ((bytes (%port-take-pending! port force?)))
     (if bytes (%console-write (%port-stream port) bytes))))
 
-;;; Lets go of what the console's output ports still hold; the end of a program.
+;;; Lets go of what the console's output ports and open files still hold; the end of a program.
 (define (%flush-console)
+  (%save-files)
   (%emit (%console-port 1) #t)
   (%emit (%console-port 2) #t))
 
@@ -136,17 +137,32 @@
     ((bytes) (write-bytevector bytes (current-output-port)))
     ((bytes port . range) (apply %write-bytevector bytes port range) (%emit port #f))))
 
-;;;> Passes on what the port holds back.
+;;;> Passes on what the port holds back; a file then has all that was written.
 (define flush-output-port
   (case-lambda
     (() (flush-output-port (current-output-port)))
-    ((port) (%emit port #t))))
+    ((port)
+     (%emit port #t)
+     (let ((file (assq port %open-files)))
+       (if file (%save file))))))
 
-;;;> Calls `procedure` with the port and closes the port when it returns.
+;;;> Closes a port; of a file, all that was written is then in it.
+(define (close-port port)
+  (%close-port port)
+  (%finish port))
+
+;;;> Closes an output port; of a file, all that was written is then in it.
+(define (close-output-port port)
+  (%close-output-port port)
+  (%finish port))
+
+;;;> Calls `procedure` with the port, closes the port when it returns, and returns its values.
 (define (call-with-port port procedure)
-  (let ((result (procedure port)))
-    (close-port port)
-    result))
+  (call-with-values
+    (lambda () (procedure port))
+    (lambda results
+      (close-port port)
+      (apply values results))))
 
 ;;;> The string that `thunk` writes to the current output port.
 (define (with-output-to-string thunk)

@@ -31,9 +31,12 @@
 (import (only (scheme cxr)
   caaaar caaadr caaar caadar caaddr caadr cadaar cadadr cadar caddar cadddr caddr cdaaar cdaadr cdaar cdadar cdaddr
   cdadr cddaar cddadr cddar cdddar cddddr cdddr))
+(import (only (scheme file)
+  call-with-input-file call-with-output-file delete-file file-exists? open-binary-input-file open-binary-output-file
+  open-input-file open-output-file with-input-from-file with-output-to-file))
 (import (only (scheme inexact) acos asin atan cos exp finite? infinite? log nan? sin sqrt tan))
 (import (only (scheme lazy) delay delay-force force make-promise promise?))
-(import (only (scheme process-context) command-line emergency-exit exit))
+(import (only (scheme process-context) command-line emergency-exit exit get-environment-variable get-environment-variables))
 (import (only (scheme read) read))
 (import (only (scheme time) current-jiffy current-second jiffies-per-second))
 (import (only (scheme write) display write write-shared write-simple))
@@ -45,7 +48,5 @@
 (map (lambda (f) (f (car tree))) (list cdaaar cdaadr cdadar cdaddr cddaar cddadr cdddar cddddr))  ; => (2 10 6 14 4 12 8 16)
 
 ;; What is absent is an error at the import, not later.
-(import (scheme file))                               ; raises: syntax
 (import (scheme load))                               ; raises: syntax
 (import (scheme repl))                               ; raises: syntax
-(import (only (scheme process-context) get-environment-variable))  ; raises: syntax

@@ -28,7 +28,16 @@ fn call_in(root: &TempDir, payload: &str) -> Outcome {
         .build()
         .expect("runtime");
     let payload = payload.parse().expect("a value");
-    runtime.block_on(async move { tool.call(payload, Context { key: "k".to_owned() }).await })
+    runtime.block_on(async move {
+        tool.call(
+            payload,
+            Context {
+                key: "k".to_owned(),
+                tool: String::new(),
+            },
+        )
+        .await
+    })
 }
 
 fn call(payload: &str) -> Outcome {
@@ -226,7 +235,13 @@ fn a_call_that_is_abandoned_leaves_no_process() {
         .expect("a value");
     let pid = root.path().join("pid");
     runtime.block_on(async {
-        let call = tool.call(payload, Context { key: "k".to_owned() });
+        let call = tool.call(
+            payload,
+            Context {
+                key: "k".to_owned(),
+                tool: String::new(),
+            },
+        );
         let written = async {
             while !fs::read_to_string(&pid).is_ok_and(|text| text.ends_with('\n')) {
                 tokio::time::sleep(Duration::from_millis(10)).await;

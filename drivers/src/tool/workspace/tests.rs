@@ -49,10 +49,21 @@ impl Place {
         let tool: Box<dyn Tool> = match tool {
             "list" => Box::new(list::List::new(workspace)),
             "read" => Box::new(read::Read::new(workspace)),
+            "exists" => Box::new(exists::Exists::new(workspace)),
+            "delete" => Box::new(delete::Delete::new(workspace)),
             _ => Box::new(write::Write::new(workspace)),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("runtime");
-        runtime.block_on(async move { tool.call(payload, Context { key: "k".to_owned() }).await })
+        runtime.block_on(async move {
+            tool.call(
+                payload,
+                Context {
+                    key: "k".to_owned(),
+                    tool: String::new(),
+                },
+            )
+            .await
+        })
     }
 
     #[track_caller]
@@ -409,4 +420,51 @@ fn names_that_are_not_text_go_both_ways() {
         r#"{path: #x"78ff"}"#,
         r#"{content: "in", size_bytes: 2, next: #f}"#,
     );
+}
+
+#[test]
+fn existence_is_told_without_opening() {
+    let place = Place::new();
+    place.file("a.txt", "a");
+    symlink("nowhere", place.root().join("dangling")).expect("link");
+    for (path, expected) in [
+        ("a.txt", "#t"),
+        (".", "#t"),
+        ("b", "#f"),
+        ("a.txt/b", "#f"),
+        ("dangling", "#f"),
+    ] {
+        place.check("exists", &format!(r#"{{path: "{path}"}}"#), expected);
+    }
+    let message = "`../secret` leads outside the root `ROOT`; name a path inside it, relative to it";
+    place.check_refused("exists", r#"{path: "../secret"}"#, "outside-root", message);
+}
+
+#[test]
+fn a_deleted_file_comes_back_in_the_result() {
+    let place = Place::new();
+    place.file("d/a.txt", "old").file("big", vec![b'x'; (1 << 20) + 1]);
+    symlink("../secret", place.root().join("link")).expect("link");
+    place.check("delete", r#"{path: "d/a.txt"}"#, r#"{previous: "old"}"#);
+    assert!(!place.root().join("d/a.txt").exists());
+    place.check("delete", r#"{path: "big"}"#, "{previous: #f}");
+    place.check("delete", r#"{path: "link"}"#, "{previous: #f}");
+    assert!(
+        place.around.path().join("secret").exists(),
+        "the link is deleted, not what it names"
+    );
+    place.check_refused(
+        "delete",
+        r#"{path: "d/a.txt"}"#,
+        "not-found",
+        "there is no `d/a.txt` in `ROOT`",
+    );
+    place.check_refused(
+        "delete",
+        r#"{path: "d"}"#,
+        "bad-argument",
+        "`d` is a directory; name a file",
+    );
+    let message = "`../secret` leads outside the root `ROOT`; name a path inside it, relative to it";
+    place.check_refused("delete", r#"{path: "../secret"}"#, "outside-root", message);
 }

@@ -67,10 +67,10 @@ host_procedures! {
     };
 
     /// Seconds since 1970, as the clock of the world says when it is asked; a replay is told the same.
-    "current-second" "" [0, 0] => |call| ask_tool(call, "clock/second");
+    "current-second" "" [0, 0] => |call| call_tool(call, "clock/second", IOValue::new(false));
 
     /// Jiffies since some moment, as the clock of the world says when it is asked; a replay is told the same.
-    "current-jiffy" "" [0, 0] => |call| ask_tool(call, "clock/jiffy");
+    "current-jiffy" "" [0, 0] => |call| call_tool(call, "clock/jiffy", IOValue::new(false));
 
     /// How many jiffies a second has.
     "jiffies-per-second" "" [0, 0] => |_| Ok(Reply::Value(Value::small(1_000_000)));
@@ -113,10 +113,11 @@ fn console_write(call: &mut Call<'_>) -> Result<Reply, Fault> {
 }
 
 /// Calls a tool and waits for its result.
-fn ask_tool(call: &mut Call<'_>, tool: &str) -> Result<Reply, Fault> {
+pub(super) fn call_tool(call: &mut Call<'_>, tool: &str, payload: IOValue) -> Result<Reply, Fault> {
     call.require(tool)?;
-    let nothing = IOValue::new(false);
-    let tag = call.turn.invoke_tool(nothing.clone(), tool.to_owned(), nothing, None)?;
+    let tag = call
+        .turn
+        .invoke_tool(IOValue::new(false), tool.to_owned(), payload, None)?;
     match call.turn.tool_call(&tag) {
         Some(request) => Ok(answer(request)),
         None => Err(Fault::condition_of("refused", "the call was not entered", Vec::new())),

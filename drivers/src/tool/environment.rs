@@ -1,0 +1,89 @@
+//! `environment/NAME`: the variables of the process's environment, each a tool of its own name, so that each is granted by itself.
+//!
+//! INVARIANT: the environment is taken once, when the tools are made; of a variable that is not UTF-8 nobody learns.
+//! Called as `environment/*` it tells all variables at once.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+use preserves::IOValue;
+
+use super::{Call, Context, Description, EffectClass, Tool};
+
+const NAME: &str = "environment/*";
+const PREFIX: &str = "environment/";
+
+static DESCRIPTION: Description = Description {
+    name: Cow::Borrowed(NAME),
+    summary: Cow::Borrowed(
+        "tells the value of the environment variable whose name stands in place of `*`, as in environment/HOME",
+    ),
+    payload: Cow::Borrowed(&[]),
+    result: Cow::Borrowed(
+        "a string, or false if it is not set; of environment/* itself, a list of lists of name and value",
+    ),
+    effect: EffectClass::Pure,
+    idempotent: true,
+    timeout_ms: None,
+};
+
+/// The tools.
+pub struct Environment {
+    variables: Arc<BTreeMap<String, String>>,
+}
+
+impl Environment {
+    /// Makes the tools for an environment.
+    pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let variables = variables
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        Self {
+            variables: Arc::new(variables.collect()),
+        }
+    }
+
+    fn tell(variables: &BTreeMap<String, String>, tool: &str) -> IOValue {
+        if tool == NAME {
+            let pair = |(name, value): (&String, &String)| {
+                IOValue::new(vec![IOValue::new(name.clone()), IOValue::new(value.clone())])
+            };
+            return IOValue::new(variables.iter().map(pair).collect::<Vec<_>>());
+        }
+        let value = tool.strip_prefix(PREFIX).and_then(|name| variables.get(name));
+        value.map_or_else(|| IOValue::new(false), |value| IOValue::new(value.clone()))
+    }
+}
+
+impl Tool for Environment {
+    fn description(&self) -> &Description {
+        &DESCRIPTION
+    }
+
+    fn call(&self, _payload: IOValue, context: Context) -> Call {
+        let told = Self::tell(&self.variables, &context.tool);
+        Box::pin(async move { Ok(told) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_told_one_by_one_or_together() {
+        let set = [("HOME", "ann"), ("EMPTY", "")];
+        let environment = Environment::new(set.map(|(name, value)| (name.into(), value.into())));
+        for (tool, expected) in [
+            ("environment/HOME", "\"ann\""),
+            ("environment/EMPTY", "\"\""),
+            ("environment/PATH", "#f"),
+            ("environment/*", "[[\"EMPTY\" \"\"] [\"HOME\" \"ann\"]]"),
+        ] {
+            let told = Environment::tell(&environment.variables, tool);
+            assert_eq!(told, expected.parse::<IOValue>().expect("a value"), "{tool}");
+        }
+    }
+}
