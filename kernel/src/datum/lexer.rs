@@ -65,6 +65,11 @@ impl<'a> Lexer<'a> {
         lexer
     }
 
+    /// Whether what follows folds case.
+    pub fn folds_case(&self) -> bool {
+        self.folds_case
+    }
+
     /// Starts with case folding on or off, as `#!fold-case` and `include-ci` ask for.
     pub fn with_case_folding(mut self, folds_case: bool) -> Self {
         self.folds_case = folds_case;

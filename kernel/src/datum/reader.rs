@@ -51,6 +51,29 @@ fn read_lexed(text: &str, lexer: Lexer<'_>, source: SourceId) -> (Reading, Vec<R
 /// # Errors
 /// The first error. If [`ReadProblem::is_incomplete`], more text could complete the datum.
 pub fn read_one(text: &str, start: usize) -> Result<Option<(Datum, usize)>, ReadError> {
+    let next = read_next(text, Lexer::new(text, start))?;
+    Ok(next.map(|next| (next.datum, next.end)))
+}
+
+/// Reads the first datum of `text`, which begins with or without case folding.
+///
+/// # Errors
+/// As [`read_one`].
+pub fn read_first(text: &str, folds_case: bool) -> Result<Option<Next>, ReadError> {
+    read_next(text, Lexer::new(text, 0).with_case_folding(folds_case))
+}
+
+/// A datum that more text may follow.
+pub struct Next {
+    /// The datum.
+    pub datum: Datum,
+    /// The byte behind it.
+    pub end: usize,
+    /// Whether the text behind it folds case, as the last `#!fold-case` or `#!no-fold-case` says.
+    pub folds_case: bool,
+}
+
+fn read_next(text: &str, lexer: Lexer<'_>) -> Result<Option<Next>, ReadError> {
     let source = SourceId(0);
     if u32::try_from(text.len()).is_err() {
         let span = Span {
@@ -64,14 +87,18 @@ pub fn read_one(text: &str, start: usize) -> Result<Option<(Datum, usize)>, Read
             related: None,
         });
     }
-    let mut reader = Reader::new(text, Lexer::new(text, start), source);
+    let mut reader = Reader::new(text, lexer, source);
     while reader.errors.is_empty() && reader.step(1) {}
-    let end = reader.lexer.offset();
+    let (end, folds_case) = (reader.lexer.offset(), reader.lexer.folds_case());
     if let Some(error) = reader.errors.into_iter().next() {
         return Err(error);
     }
     let Reading { nodes, forms, .. } = reader.reading;
-    Ok(forms.first().map(|root| (Datum { nodes, root: *root }, end)))
+    Ok(forms.first().map(|root| Next {
+        datum: Datum { nodes, root: *root },
+        end,
+        folds_case,
+    }))
 }
 
 /// Whether `text` stops inside a datum, so that an interactive reader should ask for another line.

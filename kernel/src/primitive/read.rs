@@ -119,7 +119,7 @@ primitives! {
         take(context, port, taken.len(), |heap| heap.bytevector(&taken))
     };
 
-    /// Reads the next datum of a textual input port. Fails with `read-error` if the text there is none, and passes over it. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
+    /// Reads the next datum of a textual input port; `(default-object)` where its buffer does not hold a whole one. Fails with `read-error` if the text there is none, and passes over it. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
     "%port-read" "port" [1, 1] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         datum::read(context, port)

@@ -53,7 +53,15 @@
 (define-reader peek-u8 %port-peek-u8)
 
 ;;;> Reads one datum, or the end-of-file object.
-(define-reader read %port-read)
+(define read
+  (case-lambda
+    (() (read (current-input-port)))
+    ((port) (cdr (%reading %read-boxed port)))))
+
+;;; The datum in a pair, for it may be #f.
+(define (%read-boxed port)
+  (let ((datum (%port-read port)))
+    (if (default-object? datum) #f (cons 'datum datum))))
 
 ;;;> Whether a character can be read without waiting.
 (define char-ready?

@@ -114,3 +114,8 @@
 ;; Depth costs no stack.
 (define (nest n) (let loop ((n n) (r '())) (if (= n 0) r (loop (- n 1) (list r)))))
 (string-length (to-string (nest 100000)))            ; => 200002
+
+;; Any datum can be read, also the one that is false, and case folding lasts.
+(let ((port (open-input-string "#f #false (#f)"))) (let* ((a (read port)) (b (read port)) (c (read port))) (list a b c (eof-object? (read port)))))  ; => (#f #f (#f) #t)
+(let ((port (open-input-string "#!fold-case ABC DEF #!no-fold-case GHI"))) (let* ((a (read port)) (b (read port)) (c (read port))) (list a b c)))  ; => (abc def GHI)
+(call-with-values (lambda () (call-with-port (open-input-string "x") (lambda (port) (values 1 2)))) list)  ; => (1 2)

@@ -26,6 +26,8 @@ pub(in crate::primitive) mod flag {
     pub(in crate::primitive) const LINE_BUFFERED: i64 = 1 << 6;
     /// A newline is among the buffered bytes of a console output port.
     pub(in crate::primitive) const NEWLINE_PENDING: i64 = 1 << 7;
+    /// The data that are read fold case, as the last `#!fold-case` among them says.
+    pub(in crate::primitive) const FOLDS_CASE: i64 = 1 << 8;
 }
 
 /// Bytes of a buffer at first.
@@ -72,7 +74,7 @@ pub(in crate::primitive) fn has(heap: &Heap, port: Value, flags: i64) -> bool {
 }
 
 /// Sets or clears flags.
-pub(super) fn set_flag(heap: &mut Heap, port: Value, flags: i64, is_set: bool) {
+pub(in crate::primitive) fn set_flag(heap: &mut Heap, port: Value, flags: i64, is_set: bool) {
     let old = heap.field(port, port::FLAGS).as_fixnum().unwrap_or(0);
     let new = if is_set { old | flags } else { old & !flags };
     if new != old {

@@ -73,7 +73,7 @@ fn taken(heap: &mut Heap, port: Value, force: bool) -> Option<String> {
 /// A short text for a value that reading answers.
 fn shown(heap: &Heap, value: Value) -> String {
     match value {
-        Value::FALSE => "more".to_owned(),
+        Value::FALSE | Value::DEFAULT => "more".to_owned(),
         Value::EOF => "eof".to_owned(),
         _ if heap.is_string(value) => heap.string_text(value),
         _ => crate::printer::write_limited(heap, &Anonymous, value, 100),
@@ -132,13 +132,21 @@ fn lines_end_with_newline_return_or_both() {
 #[test]
 fn data_are_read() {
     check_reads(
-        |heap| input_string(heap, " (a . #(1 \"s\")) ; comment\n'x #0=(b . #0#) last"),
+        |heap| {
+            input_string(
+                heap,
+                " (a . #(1 \"s\")) ; comment\n'x #0=(b . #0#) last #!fold-case ABC D #!no-fold-case E",
+            )
+        },
         &[
             ("%port-read", None, "(a . #(1 \"s\"))"),
             ("%port-read-char", None, "#\\space"),
             ("%port-read", None, "'x"),
             ("%port-read", None, "#0=(b . #0#)"),
             ("%port-read", None, "last"),
+            ("%port-read", None, "abc"),
+            ("%port-read", None, "d"),
+            ("%port-read", None, "E"),
             ("%port-read", None, "eof"),
             ("%port-read-char", None, "eof"),
         ],

@@ -5,17 +5,17 @@
 
 use std::collections::BTreeSet;
 
-use super::super::port::buffer::{Decoded, consume, decode, flag, has, pending};
+use super::super::port::buffer::{Decoded, consume, decode, flag, has, pending, set_flag};
 use super::super::{Context, Failure};
 use crate::datum::Datum;
-use crate::datum::reader::{ReadError, read_one};
+use crate::datum::reader::{ReadError, read_first};
 use crate::heap::{Flags, Heap, Kind};
 use crate::value::Value;
 
 /// Bytes that are looked at first.
 const WINDOW_BYTES: usize = 1024;
 
-/// Reads one datum; the end-of-file object, or `#f` where the port lacks text.
+/// Reads one datum; the end-of-file object, or [`Value::DEFAULT`], which has no text, where the port lacks text.
 pub(super) fn read(context: &mut Context<'_>, port: Value) -> Result<Value, Failure> {
     let has_ended = has(context.heap, port, flag::AT_END);
     let available = pending(context.heap, port).len();
@@ -26,11 +26,12 @@ pub(super) fn read(context: &mut Context<'_>, port: Value) -> Result<Value, Fail
         let is_all = is_whole && has_ended;
         let text = decoded(bytes, is_all);
         let is_final = |end: usize| is_all || end < text.len();
-        match read_one(&text, 0) {
-            Ok(Some((datum, end))) if is_final(end) || is_whole && is_closed(&text[..end]) => {
-                let consumed = encoded_length(bytes, &text, end, is_all);
-                let value = fresh(context.heap, &datum)?;
+        match read_first(&text, has(context.heap, port, flag::FOLDS_CASE)) {
+            Ok(Some(next)) if is_final(next.end) || is_whole && is_closed(&text[..next.end]) => {
+                let consumed = encoded_length(bytes, &text, next.end, is_all);
+                let value = fresh(context.heap, &next.datum)?;
                 consume(context.heap, port, consumed);
+                set_flag(context.heap, port, flag::FOLDS_CASE, next.folds_case);
                 return Ok(value);
             }
             Ok(None) if is_all => {
@@ -47,7 +48,7 @@ pub(super) fn read(context: &mut Context<'_>, port: Value) -> Result<Value, Fail
                 consume(context.heap, port, passed.min(available));
                 return Err(read_error(&error));
             }
-            Ok(_) | Err(_) if is_whole => return Ok(Value::FALSE),
+            Ok(_) | Err(_) if is_whole => return Ok(Value::DEFAULT),
             Ok(_) | Err(_) => window *= 2,
         }
     }

@@ -111,7 +111,7 @@ pub(super) const ROWS: &[Row] = &[
         "wrong-type 0: a binary input port",
     ),
     ("%port-read", "@text-in", "a"),
-    ("%port-read", "@console-in", "#f"),
+    ("%port-read", "@console-in", "#<default>"),
     ("%port-read", "@bytes-in", "wrong-type 0: a textual input port"),
     ("%port-needs-input?", "@console-in", "#t"),
     ("%port-needs-input?", "@bytes-in", "#f"),
