@@ -7,6 +7,7 @@
 
 mod body;
 mod builder;
+mod demand;
 mod import;
 mod library;
 mod procedural;
@@ -29,6 +30,7 @@ use crate::syntax::scope::{Scope, ScopeSet};
 use crate::syntax::symbol::Symbol;
 use crate::syntax::{Identifier, Syntax, SyntaxStore};
 pub(crate) use body::{Context, Target, Value};
+use demand::Waiting;
 pub(crate) use library::FEATURES;
 pub(crate) use unit::{Head, UnitExpander};
 
@@ -166,8 +168,12 @@ pub struct Expander {
     libraries: BTreeMap<Name, Library>,
     /// Libraries whose expansion has begun, outermost first.
     loading: Vec<Name>,
-    /// Units of libraries that no expansion has delivered yet.
-    undelivered: Vec<Arc<Unit>>,
+    /// Units of libraries that no expansion has delivered yet, in the order in which the libraries were loaded.
+    undelivered: BTreeMap<u32, Arc<Unit>>,
+    /// Libraries that are finished when something needs them.
+    waiting: BTreeMap<Name, Waiting>,
+    /// How many libraries were loaded.
+    loaded: u32,
     /// The unit of each library that has one.
     library_units: BTreeMap<Name, Arc<Unit>>,
     /// Runs procedural macros, if there is anything that can.
@@ -257,7 +263,9 @@ impl Expander {
             sources: Vec::new(),
             libraries: BTreeMap::new(),
             loading: Vec::new(),
-            undelivered: Vec::new(),
+            undelivered: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            loaded: 0,
             library_units: BTreeMap::new(),
             transformers: None,
             transformer_calls: 0,
@@ -321,7 +329,7 @@ impl Expander {
         let mut unit = UnitExpander::new(self, libraries, module);
         unit.program(name, text);
         let (_, expansion) = unit.finish();
-        self.deliver(expansion)
+        self.deliver(expansion, libraries)
     }
 
     /// Expands a library that no program has asked for yet: one that the machine needs, or that is to be compiled ahead.
@@ -338,7 +346,8 @@ impl Expander {
         let mut unit = UnitExpander::new(self, libraries, module);
         unit.require(name);
         let (_, expansion) = unit.finish();
-        self.deliver(expansion)
+        self.finish_library(&name.to_name(), libraries)?;
+        self.deliver(expansion, libraries)
     }
 
     /// Expands one input of an interactive session, in the top level that all interactions share.
@@ -364,7 +373,7 @@ impl Expander {
         unit.interaction(name, text);
         let (module, expansion) = unit.finish();
         self.interaction = Some(module);
-        self.deliver(expansion)
+        self.deliver(expansion, libraries)
     }
 
     /// The source text that a span belongs to.
@@ -386,13 +395,6 @@ impl Expander {
             .collect();
         names.sort();
         names
-    }
-
-    fn deliver(&mut self, expansion: Result<Expansion, Vec<Diagnostic>>) -> Result<Expansion, Vec<Diagnostic>> {
-        let mut expansion = expansion?;
-        let program = std::mem::replace(&mut expansion.units, std::mem::take(&mut self.undelivered));
-        expansion.units.extend(program);
-        Ok(expansion)
     }
 
     fn new_module(&mut self, name: Name, is_interactive: bool) -> Module {

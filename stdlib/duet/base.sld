@@ -25,6 +25,7 @@
     (rename %hash equal-hash)
     ;; Multiple values.
     receive)
+  (on-demand)
   (import
     (except (duet kernel) close-port close-output-port)
     (scheme base) (scheme case-lambda) (scheme char) (scheme complex) (scheme cxr) (scheme file)

@@ -7,5 +7,6 @@
     await await-next signal tool-result user-input predicate
     spawn yield spawn-facet! stop-facet! on-stop current-facet current-actor
     invoke-tool! generate-request-id! call-tool log! progress!)
+  (on-demand)
   (import (duet kernel) (only (duet internal control) %wrong-type))
   (include "dataspace.scm"))

@@ -9,6 +9,7 @@
     identifier-syntax make-variable-transformer
     ;; What transformers use.
     begin-for-syntax define-for-syntax)
+  (on-demand)
   (import (duet kernel))
   (begin
     ;;;> A transformer of identifiers: each use stands for the expression, and with a second clause each assignment for another.

@@ -1,6 +1,7 @@
 ;;; R7RS-small, appendix A: (scheme process-context).
 (define-library (scheme process-context)
   (export command-line exit emergency-exit get-environment-variable get-environment-variables)
+  (on-demand)
   (import (duet kernel) (only (duet internal control) %exit-extents) (only (duet internal sequences) map)
           (only (duet internal ports) %flush-console))
   (begin

@@ -17,6 +17,7 @@ use crate::syntax::scope::ScopeSet;
 use crate::syntax::{Identifier, Syntax};
 
 /// A sequence of definitions and expressions in the course of its first pass.
+#[derive(Debug)]
 pub(crate) struct Context {
     is_top_level: bool,
     /// Scopes of the macro uses that produced the current form. What the form defines does not keep them.
@@ -29,6 +30,7 @@ pub(crate) struct Context {
 }
 
 /// What the first pass leaves for the second.
+#[derive(Debug)]
 enum Item {
     Define {
         target: Target,
@@ -47,6 +49,7 @@ pub(crate) enum Target {
 }
 
 /// What the second pass is to make code of.
+#[derive(Debug)]
 pub(crate) enum Value {
     /// An expression.
     Expression(Syntax),
@@ -115,8 +118,19 @@ impl UnitExpander<'_> {
 
     /// Expands the top level of the unit; `None` if nothing is left to evaluate.
     pub(crate) fn top_level(&mut self, forms: &[Syntax]) -> Option<CoreId> {
+        let context = self.first_pass(forms);
+        self.second_pass(context, *forms.first()?)
+    }
+
+    /// Finds what the forms of a top level define.
+    pub(super) fn first_pass(&mut self, forms: &[Syntax]) -> Context {
         let mut context = Context::new(true, forms);
         self.discover(&mut context);
+        context
+    }
+
+    /// Expands the values and expressions of a top level; `None` if there are none.
+    pub(super) fn second_pass(&mut self, context: Context, place: Syntax) -> Option<CoreId> {
         let mut code = Vec::with_capacity(context.items.len());
         for item in context.items {
             let (target, value) = self.item(item);
@@ -125,7 +139,6 @@ impl UnitExpander<'_> {
                 Some((Target::Local(_), _)) | None => value,
             });
         }
-        let place = *forms.first()?;
         (!code.is_empty()).then(|| self.sequence_node(code, place))
     }
 

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use super::demand::Waiting;
 use super::unit::UnitExpander;
 use super::{Library, LibraryName, SourceText};
 use crate::core::Core;
@@ -45,6 +46,8 @@ struct Declarations {
     exports: Vec<(Export, Syntax)>,
     imports: Vec<(Syntax, Vec<Syntax>)>,
     body: Vec<Syntax>,
+    /// Whether the library need not be finished before something needs it.
+    is_on_demand: bool,
 }
 
 impl UnitExpander<'_> {
@@ -142,14 +145,18 @@ impl UnitExpander<'_> {
             let depth = unit.depth();
             let mut inner = UnitExpander::new(unit.session, unit.libraries, module);
             inner.continue_nesting(depth);
-            let exports = inner.library(form, &declarations, rest);
+            let (exports, waiting) = inner.library(form, &declarations, rest);
             let (_, expansion) = inner.finish();
+            let position = unit.session.loaded;
+            unit.session.loaded += 1;
             match expansion {
                 Ok(expansion) => {
-                    let named = expansion.units.iter().map(|unit| (unit.name.clone(), unit.clone()));
-                    unit.session.library_units.extend(named);
-                    unit.session.undelivered.extend(expansion.units);
-                    unit.absorb(Vec::new(), expansion.warnings);
+                    let warnings = unit.session.add_library_units(position, expansion);
+                    unit.absorb(Vec::new(), warnings);
+                    if let Some(waiting) = waiting {
+                        let name = waiting.module.name.clone();
+                        unit.session.waiting.insert(name, Waiting { position, ..waiting });
+                    }
                     Ok(exports)
                 }
                 Err(errors) => {
@@ -175,7 +182,13 @@ impl UnitExpander<'_> {
             .any(|part| !matches!(self.head_text(*part).as_str(), "provide" | "require" | "capabilities"))
     }
 
-    fn library(&mut self, form: Syntax, forms: &[Syntax], rest: Vec<Syntax>) -> Option<BTreeMap<Symbol, Binding>> {
+    /// Expands a library; what it exports, and what is left to do for it.
+    fn library(
+        &mut self,
+        form: Syntax,
+        forms: &[Syntax],
+        rest: Vec<Syntax>,
+    ) -> (Option<BTreeMap<Symbol, Binding>>, Option<Waiting>) {
         let mut declarations = Declarations::default();
         for declaration in forms {
             if let Err(failure) = self.declaration(form, *declaration, &mut declarations) {
@@ -186,11 +199,16 @@ impl UnitExpander<'_> {
         for (import, sets) in &declarations.imports {
             self.import(*import, sets);
         }
-        if !declarations.body.is_empty() && !self.is_abandoned() {
-            self.body = self.top_level(&declarations.body);
+        let mut waiting = None;
+        if let Some(place) = declarations.body.first().copied().filter(|_| !self.is_abandoned()) {
+            if declarations.is_on_demand {
+                waiting = Some(self.suspend(&declarations.body, place));
+            } else {
+                self.body = self.top_level(&declarations.body);
+            }
         }
         let exports = self.resolve_exports(declarations.exports);
-        exports.map_err(|failure| self.report(failure)).ok()
+        (exports.map_err(|failure| self.report(failure)).ok(), waiting)
     }
 
     fn declaration(&mut self, library: Syntax, form: Syntax, declarations: &mut Declarations) -> Result<(), Failure> {
@@ -216,6 +234,7 @@ impl UnitExpander<'_> {
                 let chosen = self.choose_clause(form, arguments)?;
                 self.declarations(library, &chosen, declarations)?;
             }
+            "on-demand" if arguments.is_empty() => declarations.is_on_demand = true,
             "capabilities" if is_module => self.require_capabilities(library, arguments)?,
             _ if is_module => declarations.body.push(form),
             _ => return Err(self.malformed_at(library, form)),

@@ -139,6 +139,11 @@ impl UnitExpander<'_> {
     }
 
     fn evaluate_unit(&mut self, unit: &Arc<Unit>, run: Run<'_>) -> Result<Evaluated, Failure> {
+        if let Err(mut errors) = self.session.finish_mentioned(unit, self.libraries) {
+            let last = errors.pop();
+            self.absorb(errors, Vec::new());
+            return Err(last.map_or_else(|| self.malformed(run.place), Box::new));
+        }
         for library in self.session.missing_libraries(unit) {
             self.evaluate(&library, run)
                 .map_err(|fault| self.library_fault(&library.name, fault, run))?;

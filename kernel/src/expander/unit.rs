@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::body::Context;
 use super::builder::Builder;
+use super::demand::Waiting;
 use super::{Expander, Expansion, LIMIT_EXPANSION_NODES, LIMIT_NESTING, Libraries, Module, Transformer};
 use crate::core::{Core, CoreId, GlobalId, Lambda, LambdaId, VariableId};
 use crate::datum::{Datum, Name, Node};
@@ -78,6 +79,36 @@ impl<'a> UnitExpander<'a> {
             inclusions: 0,
             is_abandoned: false,
             name_hint: None,
+        }
+    }
+
+    /// Goes on with a library that waited.
+    pub(super) fn resume(session: &'a mut Expander, libraries: &'a mut dyn Libraries, waiting: Waiting) -> Self {
+        let Waiting {
+            module,
+            builder,
+            number,
+            context,
+            place,
+            position: _,
+        } = waiting;
+        let mut unit = Self::new(session, libraries, module);
+        unit.session.units_begun -= 1;
+        (unit.builder, unit.number) = (builder, number);
+        unit.body = unit.second_pass(context, place);
+        unit
+    }
+
+    /// Does the first pass over a library's body and leaves the rest for later.
+    pub(super) fn suspend(&mut self, body: &[Syntax], place: Syntax) -> Waiting {
+        let context = self.first_pass(body);
+        Waiting {
+            module: self.module.clone(),
+            builder: std::mem::take(&mut self.builder),
+            number: self.number,
+            context,
+            place,
+            position: 0,
         }
     }
 

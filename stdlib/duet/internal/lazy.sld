@@ -1,6 +1,7 @@
 ;;; Promises.
 (define-library (duet internal lazy)
   (export delay delay-force make-promise promise? force)
+  (on-demand)
   (import (duet kernel))
   (begin
     ;;;> A promise of the value of the promise that the expression gives, in constant space however long the chain.

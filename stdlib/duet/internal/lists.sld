@@ -5,5 +5,6 @@
     fold fold-left fold-right reduce filter remove partition delete delete-duplicates
     find find-tail any every count list-index filter-map append-map
     iota last last-pair list-head take drop concatenate flatten)
+  (on-demand)
   (import (duet kernel) (only (duet internal control) error) (only (duet internal sequences) map member))
   (include "lists.scm"))

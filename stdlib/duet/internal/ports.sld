@@ -8,6 +8,7 @@
     open-input-file open-binary-input-file open-output-file open-binary-output-file call-with-input-file
     call-with-output-file with-input-from-file with-output-to-file file-exists? delete-file
     %flush-console)
+  (on-demand)
   (import (rename (duet kernel) (close-port %close-port) (close-output-port %close-output-port))
           (only (duet internal control)
             make-parameter parameterize raise with-exception-handler condition? condition-kind condition-message)

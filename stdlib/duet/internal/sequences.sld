@@ -2,5 +2,6 @@
 (define-library (duet internal sequences)
   (export map for-each member assoc
           vector-map vector-for-each string-map string-for-each)
+  (on-demand)
   (import (duet kernel) (only (duet internal control) %wrong-type))
   (include "sequences.scm"))

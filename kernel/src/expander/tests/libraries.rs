@@ -266,3 +266,79 @@ fn units_of_libraries_survive_an_error_in_what_needed_them() {
         ["(stack)", "(program)"]
     );
 }
+
+/// Libraries on demand: `one` uses `two` in a procedure, and `three` has a macro whose uses mention its global.
+const ON_DEMAND: [(&str, &str); 4] = [
+    (
+        "(zero)",
+        "(define-library (zero) (export z) (import (duet kernel)) (on-demand) (begin (define (z) (car 0))))",
+    ),
+    (
+        "(one)",
+        "(define-library (one) (export a b) (import (duet kernel) (two)) (on-demand) (begin (define (a) (t)) (define b 1)))",
+    ),
+    (
+        "(two)",
+        "(define-library (two) (export t) (import (duet kernel)) (on-demand) (begin (define (t) 2)))",
+    ),
+    (
+        "(three)",
+        "(define-library (three) (export m) (import (duet kernel) (zero)) (on-demand)
+           (begin (define (h x) x) (define-syntax m (syntax-rules () ((_ x) (h x))))))",
+    ),
+];
+
+#[test]
+fn a_library_on_demand_is_expanded_once_something_mentions_it() {
+    let two = ("(two)", "(define @t (lambda () 2))");
+    let one = ("(one)", "(define @a (lambda () (@(two)t)))\n(define @b 1)");
+    let imports = "(import (zero) (one) (two) (three))";
+    check(&ON_DEMAND, imports, &[("(program)", "#unspecified")]);
+    check(
+        &ON_DEMAND,
+        &format!("{imports} (t)"),
+        &[two, ("(program)", "(@(two)t)")],
+    );
+    check(
+        &ON_DEMAND,
+        &format!("{imports} b"),
+        &[two, one, ("(program)", "@(one)b")],
+    );
+    let three = ("(three)", "(define @h (lambda (x.0) x.0))");
+    check(
+        &ON_DEMAND,
+        &format!("{imports} (m 5)"),
+        &[three, ("(program)", "(@(three)h 5)")],
+    );
+    check(
+        &ON_DEMAND,
+        "(import (three) (one)) (a) (m 5)",
+        &[three, two, one, ("(program)", "(@(one)a)\n(@(three)h 5)")],
+    );
+}
+
+#[test]
+fn a_library_on_demand_comes_once_in_a_session() {
+    let mut session = session();
+    let mut libraries = texts(&ON_DEMAND);
+    let mut units = |text: &str| {
+        let shown = show(session.expand_interaction("i", text, &mut libraries));
+        shown.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    assert_eq!(units("(import (one) (two))"), ["(program)"]);
+    assert_eq!(units("(t)"), ["(two)", "(program)"]);
+    assert_eq!(units("(a)"), ["(one)", "(program)"]);
+    assert_eq!(units("(a) (t)"), ["(program)"]);
+}
+
+#[test]
+fn errors_of_a_library_on_demand_show_when_it_is_needed() {
+    let broken = "(define-library (broken) (export x y) (import (duet kernel)) (on-demand) (begin (define (x) (nowhere)) (define y 1)))";
+    let sources = [("(broken)", broken)];
+    check(&sources, "(import (broken)) 1", &[("(program)", "1")]);
+    check(
+        &sources,
+        "(import (broken)) y",
+        &[("error", "`nowhere` is not defined")],
+    );
+}
