@@ -52,3 +52,7 @@
 (map string->number '("i" "1i" "1+2" "1+2ii" "+i+i" "1@2@3" "++i"))  ; => (#f #f #f #f #f #f #f)
 (list (string->symbol "+i") (symbol? '|+i|) (number? '+i))  ; => (|+i| #t #t)
 (cond-expand (exact-complex 'complex) (else 'real))  ; => complex
+
+;; What the report leaves to the notation: prefixes, letters of either case, infinite parts.
+(map string->number '("1+2I" "#x10+11i" "#e1.0+1.0i" "#i1/2+i" "1e2+1.0i" "+Inf.0-inf.0I" "#b101-i"))  ; => (1+2i 16+17i 1+i 0.5+1.0i 100.0+1.0i +inf.0-inf.0i 5-i)
+(map number->string '(0+i 1+1i 1/2+3/4i -0.0+0.0i 1.0-1.0i))  ; => ("+i" "1+i" "1/2+3/4i" "-0.0+0.0i" "1.0-1.0i")
