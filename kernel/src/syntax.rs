@@ -210,14 +210,22 @@ impl SyntaxStore {
         Some(elements.iter().map(|element| self.inherit(syntax, *element)).collect())
     }
 
-    /// The elements of a list and its tail, which is `()` for a proper list. A circular list ends after as many elements as there are nodes.
+    /// The elements of a list and its tail, which is `()` for a proper list. A circular list ends soon after it has come round; its tail is a pair.
     pub fn split_list(&mut self, syntax: Syntax) -> (Vec<Syntax>, Syntax) {
         let mut elements = Vec::new();
         let mut rest = syntax;
-        while elements.len() < self.kinds.len() {
-            let Some((first, tail)) = self.pair(rest) else { break };
+        // Source: Brent, BIT 20 (1980): a mark that is moved ever further apart.
+        let (mut marked, mut marked_at, mut lap) = (syntax.node, 0, 1);
+        while let Some((first, tail)) = self.pair(rest) {
             elements.push(first);
             rest = tail;
+            if rest.node == marked {
+                break;
+            }
+            if elements.len() == marked_at + lap {
+                lap *= 2;
+                (marked, marked_at) = (rest.node, elements.len());
+            }
         }
         (elements, rest)
     }
@@ -242,6 +250,19 @@ impl SyntaxStore {
             scopes: self.sets.remove(syntax.scopes, scope),
             ..syntax
         }
+    }
+
+    /// The identifier without any of these scopes, which are in ascending order. Scopes inside of a compound form stay.
+    pub(crate) fn remove_scopes(&mut self, syntax: Syntax, removed: &[Scope]) -> Syntax {
+        let mut kept = syntax;
+        let mut rest = syntax.scopes;
+        while let Some((scope, older)) = self.sets.split(rest) {
+            if removed.binary_search(&scope).is_ok() {
+                kept = self.remove_scope(kept, scope);
+            }
+            rest = older;
+        }
+        kept
     }
 
     /// The form as the reader read it, with these scopes.

@@ -10,6 +10,7 @@ use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
 use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature, SourceError, SourceText};
 use duet_kernel::transformer::TransformerMachine;
+use proptest::prelude::*;
 
 /// Libraries by name.
 #[derive(Default)]
@@ -299,5 +300,103 @@ fn one_name_has_one_phase() {
         ),
     ] {
         check(program, expected);
+    }
+}
+
+/// Macros that bind, written as rules.
+const RULES: &str = "(define-syntax swap (syntax-rules () ((_ x y e) (let ((tmp x)) (let ((x y) (y tmp)) e)))))
+    (define-syntax with (syntax-rules () ((_ x e) ((lambda (t) (let ((x t)) (with-t t e))) 1))))
+    (define-syntax with-t (syntax-rules () ((_ y e ...) (let ((t y)) (list t e ...)))))
+    (define-syntax def (syntax-rules () ((_ x e) (let () (define hidden 1) (define x hidden) e))))
+    (define-syntax name (syntax-rules () ((_ (x ...) e) (let-syntax ((m (syntax-rules () ((_ y) (list x ... y))))) (m e)))))";
+
+/// The same, written as procedures.
+const PROCEDURES: &str =
+    "(define-syntax swap (lambda (f) (syntax-case f () ((_ x y e) #'(let ((tmp x)) (let ((x y) (y tmp)) e))))))
+    (define-syntax with (lambda (f) (syntax-case f () ((_ x e)
+      (with-syntax ((use #'(with-t t e))) #'((lambda (t) (let ((x t)) use)) 1))))))
+    (define-syntax with-t (lambda (f) (syntax-case f () ((_ y e ...) #`(let ((t y)) (list t #,@#'(e ...)))))))
+    (define-syntax def (lambda (f) (syntax-case f () ((_ x e)
+      (with-syntax (((hidden) (generate-temporaries '(1)))) #'(let () (define hidden 1) (define x hidden) e))))))
+    (define-syntax name (lambda (f) (syntax-case f () ((_ (x ...) e)
+      #'(let-syntax ((m (lambda (g) (syntax-case g () ((_ y) #'(list x ... y)))))) (m e))))))";
+
+fn nested_uses(shape: &[u8]) -> String {
+    let names = ["a", "tmp", "t", "hidden"];
+    let name = |index: u8| names[usize::from(index) % names.len()];
+    let mut text = format!("(list {})", names.join(" "));
+    for (position, choice) in shape.iter().enumerate() {
+        let (a, b) = (name(*choice), name(choice.wrapping_add(1)));
+        text = match position % 6 {
+            0 => format!("(let (({a} 1)) {text})"),
+            1 => format!("(swap {a} {b} {text})"),
+            2 => format!("(with {a} {text})"),
+            3 => format!("(def {a} {text})"),
+            4 => format!("(name ({a} {b}) {text})"),
+            _ => format!("(with-t {a} {b} {text})"),
+        };
+    }
+    format!("(define (main {}) {text})", names.join(" "))
+}
+
+/// The listing without the names of variables, which temporaries share with nothing.
+fn anonymous(program: &str) -> String {
+    let expansion = session().expand_program("main", program, &mut Texts::default());
+    let mut unit = Arc::unwrap_or_clone(expansion.unwrap().units.pop().unwrap());
+    for variable in &mut unit.variables {
+        variable.name = Name::from("v");
+    }
+    unit.to_string()
+}
+
+/// Words of which programs with macros are made.
+const WORDS: [&str; 30] = [
+    "(",
+    "(",
+    "(",
+    "(",
+    ")",
+    ")",
+    ")",
+    ")",
+    "define-syntax",
+    "m",
+    "lambda",
+    "x",
+    "syntax-case",
+    "()",
+    "_",
+    "...",
+    "#'",
+    "#`",
+    "#,",
+    "#,@",
+    "a",
+    "with-syntax",
+    "datum->syntax",
+    "'",
+    "generate-temporaries",
+    "1",
+    "syntax->datum",
+    "if",
+    "set!",
+    "begin-for-syntax",
+];
+
+proptest! {
+    #[test]
+    fn procedures_expand_as_rules_do(shape in proptest::collection::vec(any::<u8>(), 0..14)) {
+        let uses = nested_uses(&shape);
+        prop_assert_eq!(anonymous(&format!("{RULES} {uses}")), anonymous(&format!("{PROCEDURES} {uses}")));
+    }
+
+    /// Whatever the text, each error lies in it, and expanding again gives the same.
+    #[test]
+    fn any_text_has_one_outcome(words in proptest::collection::vec(0..WORDS.len(), 0..40)) {
+        let body: Vec<_> = words.iter().map(|word| WORDS[*word]).collect();
+        let body = body.join(" ");
+        let program = format!("(define-syntax m (lambda (x) (syntax-case x () ((_ a ...) {body}) (_ #'0)))) (m x (1 2)) {body}");
+        let outcome = expand(&[], &program);
+        prop_assert_eq!(outcome, expand(&[], &program));
     }
 }

@@ -28,6 +28,11 @@ impl Builder {
         CoreId(index(self.nodes.len() - 1))
     }
 
+    /// How many nodes there are.
+    pub(super) fn length(&self) -> u32 {
+        index(self.nodes.len())
+    }
+
     pub(super) fn get(&self, id: CoreId) -> &Core {
         &self.nodes[id.0 as usize]
     }

@@ -17,6 +17,7 @@ use crate::diagnostic::{Diagnostic, DiagnosticKind, Failure, similar_names};
 use crate::form::{FORMS, Row};
 use crate::syntax::binding::{Ambiguity, Binding};
 use crate::syntax::rules::Use;
+use crate::syntax::scope::Scope;
 use crate::syntax::{Identifier, Shape, Syntax};
 
 /// After so many errors expansion stops.
@@ -37,6 +38,9 @@ pub(crate) struct UnitExpander<'a> {
     pub(super) builder: Builder,
     /// The number of this unit in the session.
     pub(super) number: u32,
+    /// The scopes of what the unit binds and of the macro uses in it. Syntax that its code quotes does not keep them: another phase cannot see
+    /// what they bind, and templates in different places of one transformer would not fit together. In ascending order.
+    pub(crate) local_scopes: Vec<Scope>,
     /// The top-level forms, once expanded.
     pub(super) body: Option<CoreId>,
     errors: Vec<Diagnostic>,
@@ -67,6 +71,7 @@ impl<'a> UnitExpander<'a> {
         let number = session.units_begun;
         Self {
             number,
+            local_scopes: Vec::new(),
             session,
             libraries,
             module,
@@ -162,6 +167,12 @@ impl<'a> UnitExpander<'a> {
         if self.depth >= LIMIT_NESTING {
             return Err(self.failure(place, DiagnosticKind::TooDeep { limit: LIMIT_NESTING }));
         }
+        // Labels let a short text denote a form that is endless, or doubles at each level.
+        let made = self.session.syntax.length() - self.first_node;
+        if self.builder.length().max(made) > LIMIT_EXPANSION_NODES {
+            let limit = LIMIT_EXPANSION_NODES;
+            return Err(self.failure(place, DiagnosticKind::TooLarge { limit }));
+        }
         self.depth += 1;
         let result = stacker::maybe_grow(STACK_RESERVE_BYTES, STACK_GROWTH_BYTES, || expand(self));
         self.depth -= 1;
@@ -250,6 +261,7 @@ impl<'a> UnitExpander<'a> {
         // Identifiers of a use and of a template can be confused only if they come from one module.
         if definition.module == self.module.scope {
             let scope = syntax.sets.fresh();
+            self.local_scopes.push(scope);
             form = syntax.add_scope(form, scope);
             if let Some(context) = context {
                 context.use_scopes = syntax.sets.insert(context.use_scopes, scope);
@@ -533,6 +545,13 @@ impl<'a> UnitExpander<'a> {
     pub(crate) fn primitive_call(&mut self, name: &str, arguments: Vec<CoreId>, place: Syntax) -> CoreId {
         let procedure = self.node(Core::Primitive(Name::from(name)), place);
         self.node(Core::Call { procedure, arguments }, place)
+    }
+
+    /// A fresh scope for what a form binds.
+    pub(crate) fn binding_scope(&mut self) -> Scope {
+        let scope = self.session.syntax.sets.fresh();
+        self.local_scopes.push(scope);
+        scope
     }
 
     /// A local variable that no identifier names.

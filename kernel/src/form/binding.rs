@@ -42,7 +42,7 @@ pub(super) fn let_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Core
     let mut expanded = Vec::with_capacity(rest.len());
     while let Some((name, init)) = rest.pop() {
         let value = unit.initial_value(form, name, init)?;
-        let scope = unit.session.syntax.sets.fresh();
+        let scope = unit.binding_scope();
         let name = unit.session.syntax.add_scope(name, scope);
         let identifier = unit.identifier_in(form, name)?;
         expanded.push((unit.bind_local(identifier), value));
@@ -54,7 +54,7 @@ pub(super) fn let_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Core
             *form = unit.session.syntax.add_scope(*form, scope);
         }
     }
-    let scope = unit.session.syntax.sets.fresh();
+    let scope = unit.binding_scope();
     let body: Vec<_> = body
         .into_iter()
         .map(|form| unit.session.syntax.add_scope(form, scope))
@@ -162,7 +162,7 @@ impl UnitExpander<'_> {
         names: &[Syntax],
         body: &[Syntax],
     ) -> Result<(Vec<VariableId>, Vec<Syntax>), Failure> {
-        let scope = self.session.syntax.sets.fresh();
+        let scope = self.binding_scope();
         let mut seen = BTreeSet::new();
         let mut variables = Vec::with_capacity(names.len());
         for name in names {

@@ -40,7 +40,7 @@ impl UnitExpander<'_> {
         place: Syntax,
         name: Option<Name>,
     ) -> Result<LambdaId, Failure> {
-        let scope = self.session.syntax.sets.fresh();
+        let scope = self.binding_scope();
         let formals = self.session.syntax.add_scope(formals, scope);
         let (names, tail) = self.session.syntax.split_list(formals);
         let rest = if self.session.syntax.is_nil(tail) {

@@ -66,7 +66,7 @@ fn bind_captures(
     captures: &[Syntax],
     body: &[Syntax],
 ) -> Result<(Vec<VariableId>, Vec<Syntax>), Failure> {
-    let scope = unit.session.syntax.sets.fresh();
+    let scope = unit.binding_scope();
     let mut seen = BTreeSet::new();
     let mut variables = Vec::with_capacity(captures.len());
     for capture in captures {

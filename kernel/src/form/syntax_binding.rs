@@ -80,7 +80,7 @@ fn keyword_body(unit: &mut UnitExpander<'_>, form: Syntax, is_recursive: bool) -
     let [_, bindings, ref body @ ..] = parts[..] else {
         return Err(unit.malformed(form));
     };
-    let scope = unit.session.syntax.sets.fresh();
+    let scope = unit.binding_scope();
     let mut seen = BTreeSet::new();
     for (name, transformer) in unit.bindings(form, bindings)? {
         let name = unit.session.syntax.add_scope(name, scope);

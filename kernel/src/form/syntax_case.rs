@@ -13,7 +13,7 @@ use crate::number::Number;
 use crate::syntax::binding::Binding;
 use crate::syntax::procedural::Constant;
 use crate::syntax::rules::Conventions;
-use crate::syntax::rules::pattern::Pattern;
+use crate::syntax::rules::pattern::{LIMIT_DEPTH, Pattern};
 use crate::syntax::rules::template::{Reach, Template, Variables};
 use crate::syntax::scope::ScopeSet;
 use crate::syntax::{Identifier, Shape, Syntax};
@@ -95,7 +95,7 @@ fn bind_pattern(
     forms: &[Option<Syntax>],
 ) -> Result<(CoreId, Vec<VariableId>, Vec<Syntax>), Failure> {
     let compiled = Pattern::compile(&mut unit.session.syntax, conventions, pattern)?;
-    let scope = unit.session.syntax.sets.fresh();
+    let scope = unit.binding_scope();
     let mut variables = Vec::with_capacity(compiled.variables.len());
     for variable in &compiled.variables {
         let Identifier { symbol, scopes } = variable.identifier;
@@ -214,6 +214,7 @@ fn fill(unit: &mut UnitExpander<'_>, template: Syntax, form: Syntax) -> Result<C
     let mut variables = Variables::Visible {
         reach: &reach,
         met: Vec::new(),
+        local: &unit.local_scopes,
     };
     let compiled = Template::compile(&mut unit.session.syntax, &conventions, &mut variables, template)?;
     let met = match variables {
@@ -273,6 +274,9 @@ fn replace(
         }
         Shape::Pair(head, _) => {
             let (elements, tail) = unit.session.syntax.split_list(template);
+            if unit.session.syntax.pair(tail).is_some() {
+                return Err(unit.failure(template, DiagnosticKind::TooDeep { limit: LIMIT_DEPTH }));
+            }
             let leaves = unit.is_keyword(head, "unsyntax") || unit.is_keyword(head, "unsyntax-splicing");
             if leaves && level == 0 {
                 return match unit.parts(template)?[..] {

@@ -167,6 +167,23 @@
 (list (t) (u) (t))                                   ; => (7 8 8)
 (let () (define-twins p q) (list (q) (p)))           ; => (8 8)
 
+;; Templates of one transformer fit together, whatever the transformer binds around them.
+(define-syntax in-pieces
+  (lambda (form)
+    (syntax-case form ()
+      ((_ e)
+       (let ((use #'(list x e)))
+         (with-syntax ((body use))
+           (let* ((binder #'x) (value #'1))
+             #`(let ((#,binder #,value)) body))))))))
+(let ((x 2)) (in-pieces x))                          ; => (1 2)
+(define-syntax identity-for-syntax (syntax-rules () ((_ e) e)))
+(define-syntax through-a-macro
+  (lambda (form)
+    (with-syntax ((binder (identity-for-syntax #'x)))
+      #'(let ((binder 3)) x))))
+(through-a-macro)                                    ; => 3
+
 ;; Templates in templates, and ellipses in quasi-templates.
 (define-syntax make-tuple-macro
   (lambda (form)

@@ -223,6 +223,45 @@ fn circular_code_is_an_error() {
 }
 
 #[test]
+fn labels_cannot_make_endless_or_huge_code() {
+    let doubling = (0..60).fold("1".to_owned(), |inner, level| {
+        format!("(list #{level}={inner} #{level}#)")
+    });
+    let too_large = |limit: u32| format!("macro expansion makes more than {limit} nodes of code");
+    let too_deep = "code is nested or macros expand to more than 400 levels".to_owned();
+    for (text, expected) in [
+        (doubling.clone(), too_large(1 << 23)),
+        (
+            format!("(define-syntax m (syntax-rules () ((_) {doubling})))"),
+            too_large(1 << 20),
+        ),
+        (
+            format!(
+                "(define-syntax m (syntax-rules () ((_ {}) 1)))",
+                doubling.replace("list", "1")
+            ),
+            too_large(1 << 20),
+        ),
+        (
+            "(define-syntax m (syntax-rules () ((_) '#0=(a . #0#))))".to_owned(),
+            too_deep.clone(),
+        ),
+        (
+            "(define-syntax m (syntax-rules () ((_ . #0=(1 . #0#)) 1)))".to_owned(),
+            too_deep.clone(),
+        ),
+        (
+            "(define-syntax m (syntax-rules () ((_) #0=#(#0# #0#))))".to_owned(),
+            too_deep.clone(),
+        ),
+        ("(define (f) #`#0=(a . #0#))".to_owned(), too_deep),
+    ] {
+        let errors = session().expand_program("t", &text, &mut Texts::default()).unwrap_err();
+        assert_eq!(errors[0].kind.to_string(), expected, "{text}");
+    }
+}
+
+#[test]
 fn a_primitive_called_with_a_wrong_count_is_a_warning() {
     let expansion = session()
         .expand_program("t", "(car 1 2) (car 1)", &mut Texts::default())

@@ -13,6 +13,9 @@ use crate::syntax::{Identifier, Shape, Syntax, SyntaxStore};
 /// How deep a pattern or template may be nested; the recursion below stays within a few hundred KiB of stack.
 pub(crate) const LIMIT_DEPTH: u32 = 400;
 
+/// How many parts a pattern or template may have. Labels let a short text denote one that doubles at each level.
+pub(super) const LIMIT_PARTS: u32 = 1 << 20;
+
 /// A compiled pattern, as an arena whose last node is the whole.
 #[derive(Debug)]
 pub(crate) struct Pattern {
@@ -195,6 +198,10 @@ impl Compiler<'_> {
                 Part::Vector(self.part(list, ellipses, depth + 1)?)
             }
         };
+        if self.nodes.len() >= LIMIT_PARTS as usize {
+            let limit = LIMIT_PARTS;
+            return Err(self.store.failure(pattern, DiagnosticKind::TooLarge { limit }));
+        }
         self.nodes.push(part);
         Ok(self.nodes.len() - 1)
     }
@@ -222,6 +229,11 @@ impl Compiler<'_> {
 
     fn list(&mut self, pattern: Syntax, ellipses: u32, depth: u32) -> Result<Part, Failure> {
         let (sources, tail) = self.store.split_list(pattern);
+        if self.store.pair(tail).is_some() {
+            return Err(self
+                .store
+                .failure(pattern, DiagnosticKind::TooDeep { limit: LIMIT_DEPTH }));
+        }
         let mut elements = Vec::new();
         let mut repeated = None;
         let mut sources = sources.into_iter().peekable();

@@ -5,10 +5,11 @@
 //! It does not match.
 //! Read next: `form.rs`.
 
-use super::pattern::{LIMIT_DEPTH, Pattern};
+use super::pattern::{LIMIT_DEPTH, LIMIT_PARTS, Pattern};
 use super::{Conventions, Match, Step, problem};
 use crate::diagnostic::{DiagnosticKind, Failure, RuleProblem};
 use crate::syntax::binding::Binding;
+use crate::syntax::scope::Scope;
 use crate::syntax::{Identifier, Shape, Syntax, SyntaxStore, TemplatePlace};
 
 /// A compiled template, as an arena.
@@ -50,6 +51,8 @@ pub(crate) enum Variables<'a> {
         reach: &'a dyn Fn(u32) -> Reach,
         /// The variables met.
         met: Vec<u32>,
+        /// Scopes that inserted identifiers do not keep, in ascending order.
+        local: &'a [Scope],
     },
 }
 
@@ -96,7 +99,7 @@ impl Variables<'_> {
     fn reach(&self, variable: usize) -> Reach {
         match self {
             Self::Of(pattern) => Reach::Repeated(pattern.variables[variable].depth),
-            Self::Visible { reach, met } => reach(met[variable]),
+            Self::Visible { reach, met, .. } => reach(met[variable]),
         }
     }
 
@@ -267,6 +270,11 @@ impl Compiler<'_, '_> {
             }
             Shape::Pair(..) => {
                 let (sources, tail) = self.store.split_list(template);
+                if self.store.pair(tail).is_some() {
+                    return Err(self
+                        .store
+                        .failure(template, DiagnosticKind::TooDeep { limit: LIMIT_DEPTH }));
+                }
                 if let [first, escaped] = sources[..]
                     && self.is_ellipsis(first, context)
                     && self.store.is_nil(tail)
@@ -292,12 +300,20 @@ impl Compiler<'_, '_> {
                 Part::List { elements, tail, place }
             }
         };
+        if self.nodes.len() >= LIMIT_PARTS as usize {
+            let limit = LIMIT_PARTS;
+            return Err(self.store.failure(template, DiagnosticKind::TooLarge { limit }));
+        }
         self.nodes.push(part);
         Ok(self.nodes.len() - 1)
     }
 
     fn insert(&mut self, template: Syntax) -> Part {
-        Part::Insert(template, self.store.add_template_place(template))
+        let place = self.store.add_template_place(template);
+        match self.pattern_variables {
+            Variables::Of(_) => Part::Insert(template, place),
+            Variables::Visible { local, .. } => Part::Insert(self.store.remove_scopes(template, local), place),
+        }
     }
 
     fn identifier(&mut self, template: Syntax, context: Context) -> Result<Part, Failure> {
