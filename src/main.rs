@@ -12,6 +12,7 @@ mod graph;
 mod journal;
 mod launch;
 mod render;
+mod repl;
 mod session;
 mod terminal;
 mod turn;

@@ -1,0 +1,448 @@
+//! Comma commands: one row each, from which parsing, help and completion follow.
+//!
+//! Owns their names, what they take, and what is said about a wrong one.
+//! INVARIANT: a [`Command`] that was read has all its operands, none of them blank.
+//! It executes nothing and does not read data; addresses, names and expressions stay text.
+//! Read next: `complete.rs`.
+
+use std::fmt;
+use std::num::NonZeroU64;
+
+use duet_kernel::datum::lexer::Extent;
+
+/// What a person asks of the session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    /// List the commands, or explain one.
+    Help(Option<String>),
+    /// Leave.
+    Quit,
+    /// Say what a name is bound to.
+    Describe(String),
+    /// List the names that contain a text.
+    Apropos(String),
+    /// Show an expression after macro expansion.
+    Expand(String),
+    /// Show an expression's instructions.
+    Disassemble(String),
+    /// Evaluate and say what it took.
+    Time(String),
+    /// Evaluate and say where the work went.
+    Profile(String),
+    /// Go back by a number of turns.
+    Back(Option<NonZeroU64>),
+    /// Go to a turn.
+    Goto(String),
+    /// Begin a branch here.
+    Fork(String),
+    /// List the branches.
+    Branches,
+    /// Go to the head of a branch.
+    Switch(String),
+    /// List the turns.
+    Log,
+    /// List what is asserted, or what of it matches a pattern.
+    Facts(Option<String>),
+    /// List what is waited for.
+    Waits,
+    /// Show a turn, or the last one.
+    Show(Option<String>),
+}
+
+/// What a command takes, and the command that it makes.
+enum Takes {
+    Nothing(Command),
+    Word(fn(String) -> Command),
+    OptionalWord(fn(Option<String>) -> Command),
+    OptionalCount(fn(Option<NonZeroU64>) -> Command),
+    /// The rest of the text, whatever it is.
+    Text(fn(String) -> Command),
+    /// The rest of the text, which more lines may complete.
+    Datum(fn(String) -> Command),
+    OptionalDatum(fn(Option<String>) -> Command),
+}
+
+/// One command.
+pub(crate) struct Row {
+    /// Its name, without the comma.
+    pub(crate) name: &'static str,
+    /// What stands behind the name, for people; empty for nothing.
+    pub(crate) parameters: &'static str,
+    /// What it does, in one line.
+    pub(crate) summary: &'static str,
+    takes: Takes,
+}
+
+macro_rules! commands {
+    ($($name:literal $parameters:literal $takes:expr, $summary:literal;)*) => {
+        /// All commands, in the order in which help lists them.
+        pub(crate) static TABLE: &[Row] = &[$(Row {
+            name: $name,
+            parameters: $parameters,
+            summary: $summary,
+            takes: $takes,
+        },)*];
+    };
+}
+
+commands! {
+    "help" "[COMMAND]" Takes::OptionalWord(Command::Help), "list the commands, or explain one";
+    "quit" "" Takes::Nothing(Command::Quit), "leave";
+    "describe" "NAME" Takes::Word(Command::Describe), "say what a name stands for";
+    "apropos" "TEXT" Takes::Text(Command::Apropos), "list the names that contain a text";
+    "expand" "EXPR" Takes::Datum(Command::Expand), "show an expression after macro expansion";
+    "disassemble" "EXPR" Takes::Datum(Command::Disassemble), "show the instructions of an expression";
+    "time" "EXPR" Takes::Datum(Command::Time), "evaluate an expression and say what that took";
+    "profile" "EXPR" Takes::Datum(Command::Profile), "evaluate an expression and say where the work went";
+    "back" "[N]" Takes::OptionalCount(Command::Back), "take back the last turn, or the last N";
+    "goto" "TURN" Takes::Word(Command::Goto), "go to a turn";
+    "fork" "NAME" Takes::Word(Command::Fork), "begin a branch here and go on in it";
+    "branches" "" Takes::Nothing(Command::Branches), "list the branches";
+    "switch" "BRANCH" Takes::Word(Command::Switch), "go to the head of a branch";
+    "log" "" Takes::Nothing(Command::Log), "list the turns, newest first";
+    "facts" "[PATTERN]" Takes::OptionalDatum(Command::Facts), "list what is asserted, or what of it matches a pattern";
+    "waits" "" Takes::Nothing(Command::Waits), "list what is waited for";
+    "show" "[TURN]" Takes::OptionalWord(Command::Show), "show the last turn, or another, in full";
+}
+
+impl fmt::Display for Row {
+    /// Shows the command as it is typed: `,back [N]`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, ",{}", self.name)?;
+        if !self.parameters.is_empty() {
+            write!(formatter, " {}", self.parameters)?;
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a comma command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CommandError {
+    /// Nothing is called so.
+    Unknown {
+        /// The name that was given.
+        name: String,
+        /// Names like it.
+        near: Vec<&'static str>,
+    },
+    /// An operand is missing.
+    Missing(&'static str),
+    /// More stands there than the command takes: its name, and what is too much.
+    TooMany(&'static str, String),
+    /// Where a number of turns is expected stands something else: the command's name, and what stands there.
+    NotACount(&'static str, String),
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name, .. } if name.is_empty() => {
+                write!(formatter, "a comma begins a command, and its name is missing")
+            }
+            Self::Unknown { name, .. } => write!(formatter, "there is no command `,{name}`"),
+            Self::Missing(name) => write!(formatter, "`,{name}` needs {}", parameters(name)),
+            Self::TooMany(name, extra) => write!(formatter, "`{extra}` is more than `,{name}` takes"),
+            Self::NotACount(name, found) => {
+                write!(formatter, "`,{name}` takes a whole number from 1 on, not `{found}`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CommandError {}
+
+impl CommandError {
+    /// What to do about it.
+    pub(crate) fn advice(&self) -> String {
+        match self {
+            Self::Unknown { near, .. } if near.is_empty() => "`,help` lists the commands".to_owned(),
+            Self::Unknown { near, .. } => {
+                let near: Vec<String> = near.iter().map(|name| format!("`,{name}`")).collect();
+                format!("did you mean {}?", near.join(" or "))
+            }
+            Self::Missing(name) | Self::TooMany(name, _) | Self::NotACount(name, _) => match find(name) {
+                Some(row) => format!("the form is: {row}"),
+                None => "`,help` lists the commands".to_owned(),
+            },
+        }
+    }
+}
+
+/// A text that begins with a comma and a name, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Call<'a> {
+    /// The name, without the comma.
+    pub(crate) name: &'a str,
+    /// Where the comma and the name stand, in bytes.
+    pub(crate) name_extent: Extent,
+    /// Where operands may begin, in bytes.
+    pub(crate) operand_start: usize,
+}
+
+impl Call<'_> {
+    /// Whether the operand is a datum, which may go on over several lines.
+    pub(crate) fn takes_datum(&self) -> bool {
+        find(self.name).is_some_and(|row| matches!(row.takes, Takes::Datum(_) | Takes::OptionalDatum(_)))
+    }
+}
+
+/// Takes a comma command apart; nothing if the text is none. A comma begins a command at the start only.
+pub(crate) fn split(text: &str) -> Option<Call<'_>> {
+    let comma = text.len() - text.trim_start().len();
+    let rest = text[comma..].strip_prefix(',')?;
+    let length = rest
+        .find(|next: char| !(next.is_alphanumeric() || next == '-'))
+        .unwrap_or(rest.len());
+    let end = comma + 1 + length;
+    Some(Call {
+        name: &rest[..length],
+        name_extent: comma..end,
+        operand_start: end,
+    })
+}
+
+/// Reads a comma command; nothing if the text is none.
+///
+/// # Errors
+/// What is wrong with it; [`CommandError::advice`] says what to do.
+pub(crate) fn read(text: &str) -> Option<Result<Command, CommandError>> {
+    let call = split(text)?;
+    Some(
+        find(call.name)
+            .ok_or_else(|| unknown(call.name))
+            .and_then(|row| row.read(&text[call.operand_start..])),
+    )
+}
+
+impl Row {
+    fn read(&self, operand: &str) -> Result<Command, CommandError> {
+        let operand = operand.trim();
+        let given = (!operand.is_empty()).then(|| operand.to_owned());
+        let required = || given.clone().ok_or(CommandError::Missing(self.name));
+        Ok(match &self.takes {
+            Takes::Nothing(command) => {
+                self.refuse(operand)?;
+                command.clone()
+            }
+            Takes::Word(make) => make(self.word(&required()?)?),
+            Takes::OptionalWord(make) => make(given.map(|given| self.word(&given)).transpose()?),
+            Takes::OptionalCount(make) => make(given.map(|given| self.count(given)).transpose()?),
+            Takes::Text(make) | Takes::Datum(make) => make(required()?),
+            Takes::OptionalDatum(make) => make(given),
+        })
+    }
+
+    fn word(&self, operand: &str) -> Result<String, CommandError> {
+        let (word, extra) = operand.split_once(char::is_whitespace).unwrap_or((operand, ""));
+        self.refuse(extra.trim())?;
+        Ok(word.to_owned())
+    }
+
+    fn count(&self, operand: String) -> Result<NonZeroU64, CommandError> {
+        operand.parse().map_err(|_| CommandError::NotACount(self.name, operand))
+    }
+
+    fn refuse(&self, extra: &str) -> Result<(), CommandError> {
+        if extra.is_empty() {
+            return Ok(());
+        }
+        Err(CommandError::TooMany(self.name, extra.to_owned()))
+    }
+}
+
+/// Finds a command by its name, which stands without its comma.
+pub(crate) fn find(name: &str) -> Option<&'static Row> {
+    TABLE.iter().find(|row| row.name == name)
+}
+
+fn parameters(name: &str) -> &'static str {
+    find(name).map_or("", |row| row.parameters)
+}
+
+/// Lists the commands, or explains the one that is named with or without its comma.
+///
+/// # Errors
+/// [`CommandError::Unknown`].
+pub(crate) fn help(name: Option<&str>) -> Result<String, CommandError> {
+    let Some(name) = name else {
+        let width = TABLE.iter().map(|row| row.to_string().len()).max().unwrap_or_default();
+        return Ok(TABLE
+            .iter()
+            .map(|row| format!("{:width$}  {}\n", row.to_string(), row.summary))
+            .collect());
+    };
+    let name = name.strip_prefix(',').unwrap_or(name);
+    let row = find(name).ok_or_else(|| unknown(name))?;
+    Ok(format!("{row}\n  {}\n", row.summary))
+}
+
+fn unknown(name: &str) -> CommandError {
+    let is_near =
+        |known: &str| !name.is_empty() && (known.starts_with(name) || distance(known, name) <= 1 + name.len() / 5);
+    CommandError::Unknown {
+        name: name.to_owned(),
+        near: TABLE
+            .iter()
+            .map(|row| row.name)
+            .filter(|known| is_near(known))
+            .collect(),
+    }
+}
+
+/// How many letters must be put in, left out, replaced or swapped with their neighbour to make one word of another.
+///
+/// Source: "optimal string alignment", the restricted Damerau–Levenshtein distance.
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    let mut last = None;
+    for (i, letter) in from.chars().enumerate() {
+        let mut next = vec![i + 1];
+        for (j, other) in to.iter().enumerate() {
+            let mut least = (row[j] + usize::from(letter != *other))
+                .min(row[j + 1] + 1)
+                .min(next[j] + 1);
+            if j > 0 && last == Some(*other) && to[j - 1] == letter {
+                least = least.min(before[j - 1] + 1);
+            }
+            next.push(least);
+        }
+        before = std::mem::replace(&mut row, next);
+        last = Some(letter);
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_read_with_their_operands() {
+        let text = str::to_owned;
+        for (line, expected) in [
+            (",help", Command::Help(None)),
+            (" ,help goto ", Command::Help(Some(text("goto")))),
+            (",quit", Command::Quit),
+            (",describe car", Command::Describe(text("car"))),
+            (",apropos string ref", Command::Apropos(text("string ref"))),
+            (
+                ",expand (let ((x 1))\n  x)",
+                Command::Expand(text("(let ((x 1))\n  x)")),
+            ),
+            (",expand(f)", Command::Expand(text("(f)"))),
+            (",disassemble f", Command::Disassemble(text("f"))),
+            (",time (f)", Command::Time(text("(f)"))),
+            (",profile (f)", Command::Profile(text("(f)"))),
+            (",back", Command::Back(None)),
+            (",back 12", Command::Back(NonZeroU64::new(12))),
+            (",goto main@3", Command::Goto(text("main@3"))),
+            (",fork try", Command::Fork(text("try"))),
+            (",branches", Command::Branches),
+            (",switch main", Command::Switch(text("main"))),
+            (",log", Command::Log),
+            (",facts", Command::Facts(None)),
+            (",facts <a _>", Command::Facts(Some(text("<a _>")))),
+            (",waits", Command::Waits),
+            (",show", Command::Show(None)),
+            (",show 4", Command::Show(Some(text("4")))),
+        ] {
+            assert_eq!(read(line), Some(Ok(expected)), "{line}");
+        }
+        for line in ["", "(f)", "x ,quit", "'(,quit)"] {
+            assert_eq!(read(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_to_do() {
+        for (line, problem, advice) in [
+            (
+                ",",
+                "a comma begins a command, and its name is missing",
+                "`,help` lists the commands",
+            ),
+            (
+                ",(f)",
+                "a comma begins a command, and its name is missing",
+                "`,help` lists the commands",
+            ),
+            (",exit", "there is no command `,exit`", "`,help` lists the commands"),
+            (",bakc", "there is no command `,bakc`", "did you mean `,back`?"),
+            (
+                ",d",
+                "there is no command `,d`",
+                "did you mean `,describe` or `,disassemble`?",
+            ),
+            (
+                ",brnaches",
+                "there is no command `,brnaches`",
+                "did you mean `,branches`?",
+            ),
+            (",goto", "`,goto` needs TURN", "the form is: ,goto TURN"),
+            (",time  ", "`,time` needs EXPR", "the form is: ,time EXPR"),
+            (",log 3", "`3` is more than `,log` takes", "the form is: ,log"),
+            (
+                ",fork a b c",
+                "`b c` is more than `,fork` takes",
+                "the form is: ,fork NAME",
+            ),
+            (
+                ",back x",
+                "`,back` takes a whole number from 1 on, not `x`",
+                "the form is: ,back [N]",
+            ),
+            (
+                ",back 0",
+                "`,back` takes a whole number from 1 on, not `0`",
+                "the form is: ,back [N]",
+            ),
+        ] {
+            let error = read(line).expect("it begins with a comma").expect_err("it is wrong");
+            assert_eq!(
+                (error.to_string().as_str(), error.advice().as_str()),
+                (problem, advice),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn help_shows_every_row() {
+        let all = help(None).expect("it lists");
+        assert_eq!(all.lines().count(), TABLE.len());
+        assert!(
+            all.contains(",back [N]         take back the last turn, or the last N\n"),
+            "{all}"
+        );
+        let one = help(Some(",fork")).expect("it is known");
+        assert_eq!(one, ",fork NAME\n  begin a branch here and go on in it\n");
+        assert_eq!(
+            help(Some("forl")).expect_err("it is unknown").advice(),
+            "did you mean `,fork`?"
+        );
+        for row in TABLE {
+            assert!(
+                row.summary.starts_with(char::is_lowercase) && !row.summary.ends_with('.'),
+                "{row}"
+            );
+        }
+    }
+
+    #[test]
+    fn distances() {
+        for (from, to, expected) in [
+            ("", "", 0),
+            ("back", "back", 0),
+            ("back", "bakc", 1),
+            ("log", "", 3),
+            ("goto", "got", 1),
+            ("time", "tmie", 1),
+            ("show", "wait", 4),
+        ] {
+            assert_eq!(distance(from, to), expected, "{from} {to}");
+        }
+    }
+}
