@@ -6,4 +6,9 @@
 #![allow(dead_code, reason = "the loop that reads and evaluates is not part of this module")]
 
 pub(crate) mod command;
-pub(crate) mod outline;
+pub(crate) mod complete;
+pub(crate) mod editor;
+mod highlight;
+pub(crate) mod history;
+mod indent;
+mod outline;

@@ -51,6 +51,8 @@ pub(crate) struct Piece {
     pub(crate) partner: Option<usize>,
     /// Whether it belongs to a datum behind `#;`.
     pub(crate) is_commented: bool,
+    /// Whether it stands behind a quote, so that it is no code.
+    pub(crate) is_quoted: bool,
 }
 
 /// What an unfinished datum begins with.
@@ -77,6 +79,8 @@ pub(crate) struct Frame {
     pub(crate) piece: usize,
     /// The first pieces of its finished elements.
     pub(crate) elements: Vec<usize>,
+    /// Whether what stands in it is quoted. Templates of quasiquotes become code more often than not, so they count as code.
+    pub(crate) is_quoted: bool,
 }
 
 /// The shape of a text.
@@ -131,6 +135,7 @@ impl Outline {
             extent,
             partner: None,
             is_commented: false,
+            is_quoted: self.open.last().is_some_and(|frame| frame.is_quoted),
         });
         self.pieces.len() - 1
     }
@@ -173,6 +178,7 @@ impl Outline {
             opener,
             piece,
             elements: Vec::new(),
+            is_quoted: self.pieces[piece].is_quoted || opener == Opener::Prefix("quote"),
         });
     }
 
@@ -413,7 +419,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn pieces_cover_what_is_not_blank(text in "[()\\[\\]'`,@#;|\"\\\\:. \nab19!utfx=&&λ]{0,40}") {
+        fn pieces_cover_what_is_not_blank(text in "[()\\[\\]'`,@#;|\"\\\\:. \nab19!utfx=λ]{0,40}") {
             let mut end = 0;
             for piece in Outline::of(&text).pieces {
                 proptest::prop_assert!(end <= piece.extent.start && piece.extent.start < piece.extent.end);
