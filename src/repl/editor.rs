@@ -331,3 +331,6 @@ impl Highlighter for Assistant {
         shows_pair || kind == CmdKind::Other
     }
 }
+
+#[cfg(test)]
+mod tests;

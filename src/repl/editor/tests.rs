@@ -1,0 +1,170 @@
+//! The editor on a terminal: what keys do, seen from outside.
+//!
+//! Owns a pseudo-terminal and a process behind it that answers each line with what the editor made of it.
+//! INVARIANT: nothing is typed before the prompt that it is meant for is shown; silence of ten seconds is a failure.
+//! Layout, colours and completion have tables of their own beside their modules.
+//! Read next: `repl/editor.rs`.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use super::{Editor, Line, line_break, missing_indentation};
+use crate::repl::complete::tests::Example;
+
+/// Names the history file of the process behind the terminal; set, it makes the test that process.
+const HISTORY: &str = "DUET_TEST_EDITOR_HISTORY";
+
+const PROMPT: &str = "> ";
+const SILENCE_MAX_S: i64 = 10;
+const INTERRUPT: &str = "\u{3}";
+const END_OF_INPUT: &str = "\u{4}";
+const UP: &str = "\u{1b}[A";
+
+/// Reads lines until the end of input and shows what they are; an input `event` is also printed as one.
+fn answer(history: OsString) {
+    let mut editor = Editor::new(Some(PathBuf::from(history)), true).expect("there is a terminal");
+    loop {
+        let line = editor.read(PROMPT, &Example).expect("the terminal can be read");
+        if line == Line::Input("event".to_owned()) {
+            let mut printer = editor.printer().expect("the terminal is shared");
+            printer.print("something happened").expect("the editor is there");
+        }
+        println!("[{line:?}]");
+        if line == Line::End {
+            return;
+        }
+    }
+}
+
+/// A process behind a pseudo-terminal.
+struct Session {
+    terminal: File,
+    process: Child,
+    /// What was shown and not yet expected.
+    shown: String,
+}
+
+impl Session {
+    fn start(history: &Path) -> Self {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&terminal).expect("it is ours");
+        unlockpt(&terminal).expect("it can be unlocked");
+        let name = ptsname(&terminal, Vec::new()).expect("it has a name");
+        let name = name.to_str().expect("names of terminals are plain");
+        let end = || {
+            let end = OpenOptions::new().read(true).write(true).open(name);
+            Stdio::from(end.expect("it can be opened"))
+        };
+        let process = Command::new(std::env::current_exe().expect("it runs"))
+            .args(["--exact", "--nocapture", "repl::editor::tests::keys_make_lines"])
+            .env(HISTORY, history)
+            .env("TERM", "xterm")
+            .env_remove("NO_COLOR")
+            .stdin(end())
+            .stdout(end())
+            .stderr(end())
+            .spawn()
+            .expect("it starts");
+        Self {
+            terminal: File::from(terminal),
+            process,
+            shown: String::new(),
+        }
+    }
+
+    /// Waits until a text is shown.
+    fn expect(&mut self, text: &str) {
+        while !self.shown.contains(text) {
+            let patience = Timespec {
+                tv_sec: SILENCE_MAX_S,
+                tv_nsec: 0,
+            };
+            let mut waiting = [PollFd::new(&self.terminal, PollFlags::IN)];
+            let ready = poll(&mut waiting, Some(&patience)).expect("terminals can be waited for");
+            let mut bytes = [0; 4096];
+            let count = if ready == 0 {
+                0
+            } else {
+                self.terminal.read(&mut bytes).unwrap_or_default()
+            };
+            assert!(count > 0, "{text:?} is not shown, but {:?}", self.shown);
+            self.shown.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+        let end = self.shown.find(text).map_or(0, |at| at + text.len());
+        self.shown.drain(..end);
+    }
+
+    /// Types keys at a fresh prompt and waits for what they show.
+    fn type_keys(&mut self, keys: &str, shown: &str) {
+        self.expect(PROMPT);
+        self.go_on(keys, shown);
+    }
+
+    /// Types keys where the last ones ended and waits for what they show.
+    fn go_on(&mut self, keys: &str, shown: &str) {
+        self.terminal.write_all(keys.as_bytes()).expect("somebody reads");
+        self.expect(shown);
+    }
+}
+
+#[test]
+fn keys_make_lines() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tells the process behind the terminal from the one before it"
+    )]
+    if let Some(history) = std::env::var_os(HISTORY) {
+        return answer(history);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let history = folder.path().join("state/history");
+    let mut session = Session::start(&history);
+    // A hint is shown as soon as the operator is finished, and is no part of the input.
+    session.type_keys("(car ", "\u{1b}[2m   (car pair)\u{1b}[0m");
+    session.go_on("x)\r", "[Input(\"(car x)\")]");
+    // Enter goes on where the datum does, below the prompt's end.
+    session.type_keys("(define x\r1)\r", "[Input(\"(define x\\n    1)\")]");
+    // An error that no line can mend is handed out.
+    session.type_keys("(car x))\r", "[Input(\"(car x))\")]");
+    // An entry of several lines comes back whole.
+    session.type_keys(&format!("{UP}{UP}\r"), "[Input(\"(define x\\n    1)\")]");
+    session.type_keys(&format!("(car{INTERRUPT}"), "[Interrupted]");
+    // Tab shows what is possible, and completes what is certain.
+    session.type_keys("(c\t", "(cdr pair)");
+    session.go_on("d\t x)\r", "[Input(\"(cdr x)\")]");
+    session.type_keys(",bra\t\r", "[Input(\",branches\")]");
+    // What is pasted keeps its own layout.
+    let pasted = "\u{1b}[200~(let ((x 1))\r x)\u{1b}[201~\r";
+    session.type_keys(pasted, "[Input(\"(let ((x 1))\\n x)\")]");
+    // Tab indents a line that was begun too far left.
+    session.type_keys("(let ((x 1))\r\u{8}\u{8}\t x)\r", "[Input(\"(let ((x 1))\\n     x)\")]");
+    session.type_keys("event\r", "something happened");
+    session.type_keys(END_OF_INPUT, "[End]");
+    assert!(session.process.wait().expect("it ends").success());
+    let kept = std::fs::read_to_string(history).expect("it was written");
+    let expected = "(car x)\n(define x\\n    1)\n(car x))\n(define x\\n    1)\n(cdr x)\n,branches\n(let ((x 1))\\n x)\n(let ((x 1))\\n     x)\nevent\n";
+    assert_eq!(kept, expected);
+}
+
+#[test]
+fn lines_are_broken_with_indentation() {
+    for (before, expected) in [("(f a", "\n     "), ("(f \"a", "\n"), ("(f)", "\n  ")] {
+        assert_eq!(line_break(before, PROMPT.len()), expected, "{before}");
+    }
+    for (before, expected) in [
+        ("(f a\n", Some(5)),
+        ("(f a\n   ", Some(2)),
+        ("(f a\n         ", Some(0)),
+        ("(f a\nb", None),
+        ("  ", None),
+        ("(f \"a\n", None),
+    ] {
+        assert_eq!(missing_indentation(before, PROMPT.len()), expected, "{before}");
+    }
+}
