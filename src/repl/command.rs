@@ -432,6 +432,17 @@ mod tests {
     }
 
     #[test]
+    fn the_manual_lists_every_row() {
+        let manual = include_str!("../../docs/src/repl.md");
+        let listed: Vec<&str> = manual.lines().filter(|line| line.starts_with("| `,")).collect();
+        let rows: Vec<String> = TABLE
+            .iter()
+            .map(|row| format!("| `{row}` | {} |", row.summary))
+            .collect();
+        assert_eq!(listed, rows);
+    }
+
+    #[test]
     fn distances() {
         for (from, to, expected) in [
             ("", "", 0),

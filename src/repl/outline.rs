@@ -158,12 +158,13 @@ impl Outline {
     }
 
     fn problem(&mut self, problem: &ReadProblem, extent: Extent) {
-        self.ends_inside = match problem {
-            ReadProblem::UnclosedString => Some(Kind::String),
-            ReadProblem::UnclosedSymbol => Some(Kind::Symbol),
-            ReadProblem::UnclosedComment => Some(Kind::Comment),
-            _ => None,
-        };
+        let insides = [
+            (ReadProblem::UnclosedString, Kind::String),
+            (ReadProblem::UnclosedSymbol, Kind::Symbol),
+            (ReadProblem::UnclosedComment, Kind::Comment),
+        ];
+        let inside = insides.into_iter().find(|(known, _)| known == problem);
+        self.ends_inside = inside.map(|(_, kind)| kind);
         match self.ends_inside {
             Some(Kind::Comment) => {
                 self.add(Kind::Comment, extent);

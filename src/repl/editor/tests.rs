@@ -8,6 +8,7 @@
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -26,20 +27,30 @@ const INTERRUPT: &str = "\u{3}";
 const END_OF_INPUT: &str = "\u{4}";
 const UP: &str = "\u{1b}[A";
 
-/// Reads lines until the end of input and shows what they are; an input `event` is also printed as one.
+/// Reads lines until the end of input and shows what they are; whatever is sent to the socket beside the history is an event.
 fn answer(history: OsString) {
-    let mut editor = Editor::new(Some(PathBuf::from(history)), true).expect("there is a terminal");
+    let history = PathBuf::from(history);
+    let mut editor = Editor::new(Some(history.clone()), true).expect("there is a terminal");
+    let mut printer = editor.printer().expect("the terminal is shared");
+    let socket = UnixListener::bind(socket_beside(&history)).expect("the folder can be written");
+    #[expect(clippy::disallowed_methods, reason = "events come while the editor waits for keys")]
+    std::thread::spawn(move || {
+        for sender in socket.incoming() {
+            let event = std::io::read_to_string(sender.expect("it connects")).expect("it sends text");
+            printer.print(&event).expect("the editor is there");
+        }
+    });
     loop {
         let line = editor.read(PROMPT, &Example).expect("the terminal can be read");
-        if line == Line::Input("event".to_owned()) {
-            let mut printer = editor.printer().expect("the terminal is shared");
-            printer.print("something happened").expect("the editor is there");
-        }
         println!("[{line:?}]");
         if line == Line::End {
             return;
         }
     }
+}
+
+fn socket_beside(history: &Path) -> PathBuf {
+    history.with_extension("events")
 }
 
 /// A process behind a pseudo-terminal.
@@ -123,7 +134,7 @@ fn keys_make_lines() {
         return answer(history);
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let history = folder.path().join("state/history");
+    let history = folder.path().join("history");
     let mut session = Session::start(&history);
     // A hint is shown as soon as the operator is finished, and is no part of the input.
     session.type_keys("(car ", "\u{1b}[2m   (car pair)\u{1b}[0m");
@@ -135,6 +146,8 @@ fn keys_make_lines() {
     // An entry of several lines comes back whole.
     session.type_keys(&format!("{UP}{UP}\r"), "[Input(\"(define x\\n    1)\")]");
     session.type_keys(&format!("(car{INTERRUPT}"), "[Interrupted]");
+    // Alt-Enter begins a line even if the input is complete.
+    session.type_keys("1\u{1b}\r2\r", "[Input(\"1\\n  2\")]");
     // Tab shows what is possible, and completes what is certain.
     session.type_keys("(c\t", "(cdr pair)");
     session.go_on("d\t x)\r", "[Input(\"(cdr x)\")]");
@@ -144,11 +157,17 @@ fn keys_make_lines() {
     session.type_keys(pasted, "[Input(\"(let ((x 1))\\n x)\")]");
     // Tab indents a line that was begun too far left.
     session.type_keys("(let ((x 1))\r\u{8}\u{8}\t x)\r", "[Input(\"(let ((x 1))\\n     x)\")]");
-    session.type_keys("event\r", "something happened");
+    // An event is shown above the prompt, and what was typed stays.
+    session.type_keys("(cdr ", "(cdr pair)");
+    let mut sender = UnixStream::connect(socket_beside(&history)).expect("it listens");
+    sender.write_all(b"something happened").expect("it listens");
+    drop(sender);
+    session.expect("something happened\r\n");
+    session.type_keys("y)\r", "[Input(\"(cdr y)\")]");
     session.type_keys(END_OF_INPUT, "[End]");
     assert!(session.process.wait().expect("it ends").success());
     let kept = std::fs::read_to_string(history).expect("it was written");
-    let expected = "(car x)\n(define x\\n    1)\n(car x))\n(define x\\n    1)\n(cdr x)\n,branches\n(let ((x 1))\\n x)\n(let ((x 1))\\n     x)\nevent\n";
+    let expected = "(car x)\n(define x\\n    1)\n(car x))\n(define x\\n    1)\n1\\n  2\n(cdr x)\n,branches\n(let ((x 1))\\n x)\n(let ((x 1))\\n     x)\n(cdr y)\n";
     assert_eq!(kept, expected);
 }
 
