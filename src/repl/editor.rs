@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
-use std::io;
+use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,7 +44,7 @@ pub(crate) enum Line {
 /// What keeps the editor from working.
 #[derive(Debug)]
 pub(crate) enum EditorError {
-    /// The terminal cannot be read or written.
+    /// The input cannot be read, or the terminal not written.
     Terminal(ReadlineError),
     /// The history cannot be kept in this file.
     History(PathBuf, io::Error),
@@ -53,7 +53,7 @@ pub(crate) enum EditorError {
 impl fmt::Display for EditorError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Terminal(_) => write!(formatter, "the terminal cannot be used"),
+            Self::Terminal(_) => write!(formatter, "the input cannot be read"),
             Self::History(path, _) => write!(formatter, "the history cannot be kept in {}", path.display()),
         }
     }
@@ -80,6 +80,8 @@ pub(crate) struct Editor {
     history: History,
     history_path: Option<PathBuf>,
     warning: Option<EditorError>,
+    /// Whether no person types, but a file or another process.
+    is_piped: bool,
     /// The column in which the input begins, shared with the keys that indent.
     origin: Arc<AtomicUsize>,
 }
@@ -113,6 +115,7 @@ impl Editor {
             history: History::unkept(),
             history_path: history.clone(),
             warning: None,
+            is_piped: !io::stdin().is_terminal(),
             origin,
         };
         match history.map(History::load).transpose() {
@@ -125,9 +128,14 @@ impl Editor {
 
     /// Shows a prompt, whose last line ends where the input begins, and reads an answer.
     ///
+    /// Where no person types there is no prompt, and nothing is remembered.
+    ///
     /// # Errors
     /// [`EditorError::Terminal`]; what was typed is lost.
     pub(crate) fn read(&mut self, prompt: &str, scope: &dyn Scope) -> Result<Line, EditorError> {
+        if self.is_piped {
+            return read_piped(&mut io::stdin().lock()).map_err(|error| EditorError::Terminal(error.into()));
+        }
         let last = prompt.rsplit('\n').next().unwrap_or_default();
         self.origin.store(last.width(), Ordering::Relaxed);
         if let Some(assistant) = self.lines.helper_mut() {
@@ -172,6 +180,21 @@ impl Editor {
         }
         Ok(())
     }
+}
+
+/// Reads lines until they are an input. One that the end of the file cuts off is handed out as it is, so that it is not lost silently.
+fn read_piped(lines: &mut impl BufRead) -> io::Result<Line> {
+    let mut input = String::new();
+    while lines.read_line(&mut input)? > 0 {
+        if !outline::is_incomplete(&input) {
+            break;
+        }
+    }
+    if input.is_empty() {
+        return Ok(Line::End);
+    }
+    input.truncate(input.trim_end_matches(['\n', '\r']).len());
+    Ok(Line::Input(input))
 }
 
 /// Prints above the prompt.

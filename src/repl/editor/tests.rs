@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use super::{Editor, Line, line_break, missing_indentation};
+use super::{Editor, Line, line_break, missing_indentation, read_piped};
 use crate::repl::complete::tests::Example;
 
 /// Names the history file of the process behind the terminal; set, it makes the test that process.
@@ -186,4 +186,15 @@ fn lines_are_broken_with_indentation() {
     ] {
         assert_eq!(missing_indentation(before, PROMPT.len()), expected, "{before}");
     }
+}
+
+#[test]
+fn what_no_person_types_is_divided_likewise() {
+    let mut lines = "1\n\n(car\n x) ; y\r\n\"a\n\n\"\n,quit\n(cut \"off\n".as_bytes();
+    for expected in ["1", "", "(car\n x) ; y", "\"a\n\n\"", ",quit", "(cut \"off"] {
+        let line = read_piped(&mut lines).expect("it is text");
+        assert_eq!(line, Line::Input(expected.to_owned()));
+    }
+    assert_eq!(read_piped(&mut lines).expect("it is at its end"), Line::End);
+    assert!(read_piped(&mut &b"\xff\n"[..]).is_err());
 }
