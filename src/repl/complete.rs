@@ -65,6 +65,7 @@ impl Names {
             WordOf::Names => {
                 let found = self.0.range(prefix.to_owned()..).map(|(_, candidate)| candidate);
                 let found = found.take_while(|candidate| candidate.name.starts_with(prefix));
+                let found = found.filter(|candidate| is_word(&candidate.name));
                 found
                     .map(|candidate| Completion::of(&candidate.name, candidate.signature.clone()))
                     .collect()
@@ -129,6 +130,12 @@ fn word(text: &str) -> Option<Word> {
     })
 }
 
+/// Whether a name can be typed as it is, without bars.
+fn is_word(name: &str) -> bool {
+    let outline = Outline::of(name);
+    matches!(outline.pieces.as_slice(), [piece] if piece.kind == Kind::Symbol && piece.extent.len() == name.len())
+}
+
 /// The operators of the forms that are open where a text ends, innermost first. Quoted data are no forms.
 fn heads(text: &str) -> Vec<&str> {
     let outline = Outline::of(text);
@@ -164,6 +171,7 @@ pub(super) mod tests {
             let names = [
                 ("car", "(car pair)", false),
                 ("cdr", "(cdr pair)", false),
+                ("clear (no word)", "", false),
                 ("define", "", true),
                 ("if", "(if test then else)", true),
                 ("lambda", "", true),
