@@ -89,7 +89,7 @@ pub(crate) struct Editor {
 impl Editor {
     /// Makes an editor on standard input and output, whose history is kept in a file if one is named.
     ///
-    /// A history that cannot be read is a [`Editor::take_warning`], and is not written either.
+    /// A history that cannot be read is a warning ([`Editor::take_warning`]), and is not written either.
     ///
     /// # Errors
     /// [`EditorError::Terminal`].
