@@ -65,6 +65,12 @@ impl Heap {
         Ok(())
     }
 
+    /// Whether `words` further words can be taken without any thought.
+    #[inline(always)]
+    pub(crate) fn has_at_hand(&self, words: usize) -> bool {
+        self.top + words <= self.limit
+    }
+
     /// Whether `words` further words lie beyond the nursery, so that a collection should come first.
     pub(crate) fn is_nursery_full(&self, words: usize) -> bool {
         self.collection_due || self.top + words > self.nursery_end

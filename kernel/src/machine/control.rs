@@ -155,12 +155,15 @@ impl Cold<'_> {
         self.machine.remaining = remaining - words;
         hot.reload(self.machine, self.heap);
         hot.set(words - 1, value);
-        hot.pc = point.payload() as usize;
+        hot.go_to(point.payload() as usize);
         (hot, Flow::Next)
     }
 
     /// Makes sure that `words` can be allocated without fail; `frame_words` registers of the frame are in use.
     pub(super) fn prepare(&mut self, hot: &mut Hot, frame_words: usize, words: usize) -> Result<(), HeapFull> {
+        if self.heap.has_at_hand(words) {
+            return Ok(());
+        }
         if self.heap.is_nursery_full(words) {
             self.collect(hot, frame_words);
         }
@@ -263,6 +266,13 @@ impl Cold<'_> {
             return self.out_of_memory(hot);
         }
         let continuation = hot.get(0);
+        if count == 1
+            && self.heap.field(continuation, 0) == self.code.block(CONTINUATION_BLOCK).code_word
+            && self.heap.field(continuation, captured::WINDERS) == self.heap.register(Register::Winders)
+        {
+            let value = hot.get(1);
+            return self.continue_with(hot, continuation, value);
+        }
         let arguments: Vec<Value> = (1..=count).map(|register| hot.get(register)).collect();
         if is_closure_over(self.heap, self.code, continuation, COMPOSABLE_BLOCK) {
             return match self.heap.list(&arguments, Value::NIL) {
@@ -275,9 +285,8 @@ impl Cold<'_> {
             };
         }
         let winders = self.heap.field(continuation, captured::WINDERS);
-        let rewind = control_global(self.heap, self.code, "%rewind");
         if winders != self.heap.register(Register::Winders)
-            && let Some(rewind) = rewind
+            && let Some(rewind) = control_global(self.heap, self.code, "%rewind")
         {
             return match self.heap.list(&arguments, Value::NIL) {
                 Ok(list) => {

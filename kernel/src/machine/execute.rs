@@ -8,10 +8,12 @@ use crate::code::{ARITY_AT_ENTRY, CodeSpace};
 use crate::heap::{Header, Heap, Kind, Register};
 use crate::instruction::Instruction;
 use crate::instruction_table;
+use crate::primitive::Failure;
 use crate::value::{Immediate, Value};
 
 use super::{Hot, Instance, Machine, Outcome, Start, State};
 
+mod dispatch;
 mod slow;
 
 /// Whether the loop goes on.
@@ -19,6 +21,8 @@ mod slow;
 pub(super) enum Flow {
     Next,
     Stop,
+    /// On by the path that was left in [`Cold`].
+    Detour,
 }
 
 /// Everything that the fast paths do not touch.
@@ -28,29 +32,19 @@ pub(super) struct Cold<'a> {
     pub(super) code: &'a CodeSpace,
     /// Why the machine stops.
     pub(super) outcome: Option<Outcome>,
+    /// What a detour leads through.
+    path: Path,
+    /// How the primitive that was called last failed.
+    failure: Option<Failure>,
+    /// The frame while a detour has it, and after the last instruction.
+    pub(super) frame: Hot,
 }
 
 macro_rules! declare_execute {
     ($($name:ident = $code:literal, $method:ident, $mnemonic:literal, [$($operands:tt)*], $documentation:literal;)*) => {
         /// One method per instruction.
-        trait Execute {
+        pub(super) trait Execute {
             $(#[doc = $documentation] fn $method(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow;)*
-        }
-
-        /// Executes instructions until one stops. A fast path that goes on leads straight back to the fetch.
-        #[inline(always)]
-        fn interpret(mut hot: Hot, cold: &mut Cold<'_>) -> Hot {
-            loop {
-                let instruction = hot.fetch();
-                match instruction.code() {
-                    $($code => {
-                        if hot.$method(cold, instruction) == Flow::Stop {
-                            return hot;
-                        }
-                    })*
-                    _ => Hot::no_such_instruction(),
-                }
-            }
         }
     };
 }
@@ -65,12 +59,15 @@ pub(super) fn run(
     start: Start,
     fuel: &mut u64,
 ) -> Outcome {
-    let mut hot = Hot::new(machine, &mut instance.heap, code, *fuel);
+    let mut hot = Hot::new(machine, &mut instance.heap, code);
     let mut cold = Cold {
         machine,
         heap: &mut instance.heap,
         code,
         outcome: None,
+        path: |cold, hot, _| cold.out_of_fuel(hot),
+        failure: None,
+        frame: hot,
     };
     let flow = match start {
         Start::Call(argument_count) => {
@@ -79,16 +76,15 @@ pub(super) fn run(
             flow
         }
         Start::At(position) => {
-            hot.pc = position;
+            hot.go_to(position);
             Flow::Next
         }
     };
     if flow == Flow::Next {
-        hot = interpret(hot, &mut cold);
+        hot = run_slices(hot, &mut cold, fuel);
     }
-    *fuel = u64::try_from(hot.fuel).unwrap_or(0);
     let outcome = cold.outcome.take();
-    cold.machine.stopped_at = hot.pc as u32;
+    cold.machine.stopped_at = hot.pc() as u32;
     hot.store(cold.machine);
     match outcome {
         Some(outcome @ Outcome::Request { .. }) => {
@@ -96,7 +92,7 @@ pub(super) fn run(
             outcome
         }
         Some(Outcome::OutOfFuel) => {
-            cold.machine.state = State::Interrupted(hot.pc);
+            cold.machine.state = State::Interrupted(hot.pc());
             Outcome::OutOfFuel
         }
         Some(outcome @ (Outcome::Finished(_) | Outcome::Uncaught(_))) => {
@@ -107,13 +103,38 @@ pub(super) fn run(
     }
 }
 
-/// Executes a slow path and takes over the frame it gives back.
-macro_rules! slowly {
-    ($hot:ident, $call:expr) => {{
-        let (after, flow) = $call;
-        *$hot = after;
-        flow
-    }};
+/// Executes instructions, a slice of the fuel at a time, until one stops or the fuel is used up.
+fn run_slices(mut hot: Hot, cold: &mut Cold<'_>, fuel: &mut u64) -> Hot {
+    loop {
+        let slice = (*fuel).min(SLICE);
+        hot.fuel = slice as i64;
+        hot = dispatch::interpret(hot, cold);
+        *fuel -= slice - u64::try_from(hot.fuel).unwrap_or(0);
+        if *fuel == 0 || cold.outcome != Some(Outcome::OutOfFuel) {
+            return hot;
+        }
+        cold.outcome = None;
+    }
+}
+
+/// The fuel of one slice. Instructions lead to each other by calls in tail position; should an optimiser leave one of them a real call, the host's stack is unwound this often.
+const SLICE: u64 = 2048;
+
+/// The rare side of an instruction: gets the frame and the instruction, and gives the frame back.
+pub(super) type Path = fn(&mut Cold<'_>, Hot, Instruction) -> (Hot, Flow);
+
+impl Cold<'_> {
+    /// Leaves the fast path: what is left of the instruction, in its present frame, is up to `path`.
+    #[inline(always)]
+    fn detour(&mut self, path: Path) -> Flow {
+        self.path = path;
+        Flow::Detour
+    }
+
+    /// Takes the detour that an instruction asked for, with the frame it left.
+    fn take_detour(&mut self) -> (Hot, Flow) {
+        (self.path)(self, self.frame, self.frame.last_instruction())
+    }
 }
 
 /// Counts one unit of fuel, or stops before the instruction.
@@ -121,7 +142,7 @@ macro_rules! burn {
     ($hot:ident, $cold:ident) => {
         $hot.fuel -= 1;
         if $hot.fuel < 0 {
-            return slowly!($hot, $cold.out_of_fuel(*$hot));
+            return $cold.detour(|cold, hot, _| cold.out_of_fuel(hot));
         }
     };
 }
@@ -135,7 +156,7 @@ macro_rules! compare {
         } else if let (Some(left), Some(right)) = (left.as_flonum(), right.as_flonum()) {
             left $operator right
         } else {
-            return slowly!($hot, $cold.compare_slow(*$hot, *$instruction, [left, right], $sense));
+            return $cold.detour(|cold, hot, instruction| cold.compare_slow(hot, instruction, $sense));
         };
         if truth == $sense {
             $hot.branch($instruction.c_signed() as isize);
@@ -189,7 +210,7 @@ macro_rules! arithmetic {
             $hot.set($instruction.a(), value);
             return Flow::Next;
         }
-        slowly!($hot, $cold.arithmetic_slow(*$hot, *$instruction))
+        $cold.detour(|cold, hot, instruction| cold.arithmetic_slow(hot, instruction))
     }};
 }
 
@@ -197,7 +218,7 @@ impl Hot {
     /// The point after the current instruction, for a window that begins at `window`.
     #[inline(always)]
     fn return_point(&self, window: usize) -> Value {
-        Value::immediate(Immediate::Return, self.pc as u32, window as u32 + 1)
+        Value::immediate(Immediate::Return, self.pc() as u32, window as u32 + 1)
     }
 
     /// Enters a closure whose code word takes exactly `count` arguments, if `window + 1` holds one and its frame fits.
@@ -244,7 +265,7 @@ impl Execute for Hot {
         let table = cold.heap.register(Register::Globals);
         let value = self.object_field(table, 1 + instruction.w() as usize);
         if value == Value::UNDEFINED {
-            return slowly!(self, cold.undefined_global(*self, instruction.w()));
+            return cold.detour(|cold, hot, instruction| cold.undefined_global(hot, instruction.w()));
         }
         self.set(instruction.a(), value);
         Flow::Next
@@ -254,7 +275,7 @@ impl Execute for Hot {
     fn set_global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let table = cold.heap.register(Register::Globals);
         if self.object_field(table, 1 + instruction.w() as usize) == Value::UNDEFINED {
-            return slowly!(self, cold.undefined_global(*self, instruction.w()));
+            return cold.detour(|cold, hot, instruction| cold.undefined_global(hot, instruction.w()));
         }
         cold.heap
             .set_field(table, instruction.w() as usize, self.get(instruction.a()));
@@ -279,9 +300,9 @@ impl Execute for Hot {
     fn closure(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let block = cold.code.block(instruction.w() as usize);
         let captured = usize::from(block.captured);
-        let words = (captured + 3) & !1;
+        let words = slow::closure_words(captured);
         let Some(index) = cold.heap.bump_young(words) else {
-            return slowly!(self, cold.make_room(*self, words));
+            return cold.detour(|cold, hot, instruction| cold.make_room_for_closure(hot, instruction));
         };
         // The padding word, if there is one, is the last; the fields overwrite it if not.
         self.fill(index + words - 1, Value::ZERO);
@@ -304,7 +325,7 @@ impl Execute for Hot {
     #[inline(always)]
     fn cell(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let Some(index) = cold.heap.bump_young(2) else {
-            return slowly!(self, cold.make_room(*self, 2));
+            return cold.detour(|cold, hot, _| cold.make_room(hot, 2));
         };
         self.fill(index, crate::heap::CELL_HEADER);
         self.fill(index + 1, self.get(instruction.b()));
@@ -316,7 +337,7 @@ impl Execute for Hot {
     fn cell_ref(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let cell = self.get(instruction.b());
         if !self.is_cell(cell) {
-            return slowly!(self, cold.not_a_cell(*self));
+            return cold.detour(|cold, hot, _| cold.not_a_cell(hot));
         }
         self.set(instruction.a(), self.object_field(cell, 1));
         Flow::Next
@@ -326,7 +347,7 @@ impl Execute for Hot {
     fn cell_set(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let cell = self.get(instruction.a());
         if !self.is_cell(cell) {
-            return slowly!(self, cold.not_a_cell(*self));
+            return cold.detour(|cold, hot, _| cold.not_a_cell(hot));
         }
         cold.heap.note_write(cell.index() + 1);
         self.fill(cell.index() + 1, self.get(instruction.b()));
@@ -336,7 +357,7 @@ impl Execute for Hot {
     #[inline(always)]
     fn check_defined(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         if self.get(instruction.a()) == Value::UNDEFINED {
-            return slowly!(self, cold.undefined_variable(*self, instruction.w()));
+            return cold.detour(|cold, hot, instruction| cold.undefined_variable(hot, instruction.w()));
         }
         Flow::Next
     }
@@ -489,10 +510,10 @@ impl Execute for Hot {
         self.push(window + 1, point);
         match word {
             Some(word) => {
-                self.pc = word.payload() as usize;
+                self.go_to(word.payload() as usize);
                 Flow::Next
             }
-            None => slowly!(self, cold.enter(*self, count)),
+            None => cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d())),
         }
     }
 
@@ -503,10 +524,10 @@ impl Execute for Hot {
         self.slide(window + 1, count + 1);
         match self.fast_code_word(self.get(0), 0, count) {
             Some(word) => {
-                self.pc = word.payload() as usize;
+                self.go_to(word.payload() as usize);
                 Flow::Next
             }
-            None => slowly!(self, cold.enter(*self, count)),
+            None => cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d())),
         }
     }
 
@@ -516,7 +537,7 @@ impl Execute for Hot {
         let (window, count) = (instruction.a(), instruction.d());
         let callee = self.object_field(cold.heap.register(Register::Globals), 1 + instruction.w() as usize);
         if callee == Value::UNDEFINED {
-            return slowly!(self, cold.undefined_global(*self, instruction.w()));
+            return cold.detour(|cold, hot, instruction| cold.undefined_global(hot, instruction.w()));
         }
         let word = self.fast_code_word(callee, window, count);
         let point = self.return_point(window);
@@ -524,10 +545,10 @@ impl Execute for Hot {
         self.set(0, callee);
         match word {
             Some(word) => {
-                self.pc = word.payload() as usize;
+                self.go_to(word.payload() as usize);
                 Flow::Next
             }
-            None => slowly!(self, cold.enter(*self, count)),
+            None => cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d())),
         }
     }
 
@@ -537,16 +558,16 @@ impl Execute for Hot {
         let (window, count) = (instruction.a(), instruction.d());
         let callee = self.object_field(cold.heap.register(Register::Globals), 1 + instruction.w() as usize);
         if callee == Value::UNDEFINED {
-            return slowly!(self, cold.undefined_global(*self, instruction.w()));
+            return cold.detour(|cold, hot, instruction| cold.undefined_global(hot, instruction.w()));
         }
         self.slide(window + 1, count + 1);
         self.set(0, callee);
         match self.fast_code_word(callee, 0, count) {
             Some(word) => {
-                self.pc = word.payload() as usize;
+                self.go_to(word.payload() as usize);
                 Flow::Next
             }
-            None => slowly!(self, cold.enter(*self, count)),
+            None => cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d())),
         }
     }
 
@@ -557,14 +578,13 @@ impl Execute for Hot {
         let callee = self.get(0);
         let frame_size = self.procedure_field(callee, 1).detail() as usize >> 8;
         let has_room = self.has_room(window + 1, frame_size);
-        let target = self.pc.wrapping_add_signed(instruction.w_signed() as isize);
         let point = self.return_point(window);
         self.push(window + 1, point);
         self.set(0, callee);
         if !has_room {
-            return slowly!(self, cold.enter(*self, instruction.d()));
+            return cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d()));
         }
-        self.pc = target;
+        self.branch(instruction.w_signed() as isize);
         Flow::Next
     }
 
@@ -576,7 +596,12 @@ impl Execute for Hot {
 
     #[inline(always)]
     fn call_primitive(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        slowly!(self, cold.call_primitive(*self, *instruction))
+        let first = self.base_index() + instruction.a();
+        if !cold.compute_in_place(first, instruction.d(), instruction.w() as usize) {
+            return cold.detour(|cold, hot, instruction| cold.finish_primitive(hot, instruction));
+        }
+        self.reload_heap(cold.heap);
+        Flow::Next
     }
 
     #[inline(always)]
@@ -584,12 +609,12 @@ impl Execute for Hot {
         if cold.machine.argument_count == instruction.a() {
             return Flow::Next;
         }
-        slowly!(self, cold.wrong_arity(*self))
+        cold.detour(|cold, hot, _| cold.wrong_arity(hot))
     }
 
     #[inline(always)]
-    fn arity_rest(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        slowly!(self, cold.collect_rest(*self, instruction.a()))
+    fn arity_rest(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, instruction| cold.collect_rest(hot, instruction.a()))
     }
 
     #[inline(always)]
@@ -601,7 +626,7 @@ impl Execute for Hot {
 
     #[inline(always)]
     fn arity_fail(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        slowly!(self, cold.wrong_arity(*self))
+        cold.detour(|cold, hot, _| cold.wrong_arity(hot))
     }
 
     #[inline(always)]
@@ -638,7 +663,7 @@ impl Execute for Hot {
             self.set(instruction.a(), value);
             return Flow::Next;
         }
-        slowly!(self, cold.arithmetic_slow(*self, *instruction))
+        cold.detour(|cold, hot, instruction| cold.arithmetic_slow(hot, instruction))
     }
 
     #[inline(always)]
@@ -651,7 +676,7 @@ impl Execute for Hot {
             self.set(instruction.a(), value);
             return Flow::Next;
         }
-        slowly!(self, cold.arithmetic_slow(*self, *instruction))
+        cold.detour(|cold, hot, instruction| cold.arithmetic_slow(hot, instruction))
     }
 
     #[inline(always)]
@@ -663,7 +688,7 @@ impl Execute for Hot {
             self.set(instruction.a(), Value::from_bits(remainder as u64));
             return Flow::Next;
         }
-        slowly!(self, cold.arithmetic_slow(*self, *instruction))
+        cold.detour(|cold, hot, instruction| cold.arithmetic_slow(hot, instruction))
     }
 
     #[inline(always)]
@@ -675,13 +700,13 @@ impl Execute for Hot {
             self.set(instruction.a(), value);
             return Flow::Next;
         }
-        slowly!(self, cold.arithmetic_slow(*self, *instruction))
+        cold.detour(|cold, hot, instruction| cold.arithmetic_slow(hot, instruction))
     }
 
     #[inline(always)]
     fn cons(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let Some(index) = cold.heap.bump_young(2) else {
-            return slowly!(self, cold.make_room(*self, 2));
+            return cold.detour(|cold, hot, _| cold.make_room(hot, 2));
         };
         self.fill(index, self.get(instruction.b()));
         self.fill(index + 1, self.get(instruction.c()));
@@ -693,7 +718,7 @@ impl Execute for Hot {
     fn car(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let pair = self.get(instruction.b());
         if !pair.is_pair() {
-            return slowly!(self, cold.not_a_pair(*self, "car", pair));
+            return cold.detour(|cold, hot, instruction| cold.not_a_pair(hot, "car", hot.get(instruction.b())));
         }
         self.set(instruction.a(), self.pair_field(pair, 0));
         Flow::Next
@@ -703,7 +728,7 @@ impl Execute for Hot {
     fn cdr(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let pair = self.get(instruction.b());
         if !pair.is_pair() {
-            return slowly!(self, cold.not_a_pair(*self, "cdr", pair));
+            return cold.detour(|cold, hot, instruction| cold.not_a_pair(hot, "cdr", hot.get(instruction.b())));
         }
         self.set(instruction.a(), self.pair_field(pair, 1));
         Flow::Next
@@ -713,7 +738,7 @@ impl Execute for Hot {
     fn set_car(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let pair = self.get(instruction.a());
         if !pair.is_pair() {
-            return slowly!(self, cold.not_a_pair(*self, "set-car!", pair));
+            return cold.detour(|cold, hot, instruction| cold.not_a_pair(hot, "set-car!", hot.get(instruction.a())));
         }
         cold.heap.note_write(pair.index());
         self.fill(pair.index(), self.get(instruction.b()));
@@ -724,7 +749,7 @@ impl Execute for Hot {
     fn set_cdr(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let pair = self.get(instruction.a());
         if !pair.is_pair() {
-            return slowly!(self, cold.not_a_pair(*self, "set-cdr!", pair));
+            return cold.detour(|cold, hot, instruction| cold.not_a_pair(hot, "set-cdr!", hot.get(instruction.a())));
         }
         cold.heap.note_write(pair.index());
         self.fill(pair.index() + 1, self.get(instruction.b()));
@@ -739,7 +764,9 @@ impl Execute for Hot {
                 self.set(instruction.a(), self.object_field(vector, 1 + position));
                 Flow::Next
             }
-            None => slowly!(self, cold.vector_failure(*self, "vector-ref", vector, index)),
+            None => cold.detour(|cold, hot, instruction| {
+                cold.vector_failure(hot, "vector-ref", [hot.get(instruction.b()), hot.get(instruction.c())])
+            }),
         }
     }
 
@@ -753,64 +780,68 @@ impl Execute for Hot {
                 self.fill(index, self.get(instruction.c()));
                 Flow::Next
             }
-            None => slowly!(self, cold.vector_failure(*self, "vector-set!", vector, index)),
+            None => cold.detour(|cold, hot, instruction| {
+                cold.vector_failure(hot, "vector-set!", [hot.get(instruction.a()), hot.get(instruction.b())])
+            }),
         }
     }
 
     #[inline(always)]
     fn underflow(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        slowly!(self, cold.underflow(*self))
+        cold.detour(|cold, hot, _| cold.underflow(hot))
     }
 
     #[inline(always)]
     fn apply(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        slowly!(self, cold.apply(*self))
+        cold.detour(|cold, hot, _| cold.apply(hot))
     }
 
     #[inline(always)]
     fn call_with_continuation(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        slowly!(self, cold.call_with_continuation(*self))
+        cold.detour(|cold, hot, _| cold.call_with_continuation(hot))
     }
 
     #[inline(always)]
     fn enter_continuation(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        slowly!(self, cold.enter_continuation(*self))
+        cold.detour(|cold, hot, _| cold.enter_continuation(hot))
     }
 
     #[inline(always)]
     fn throw(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        slowly!(self, cold.throw(*self))
+        cold.detour(|cold, hot, _| cold.throw(hot))
     }
 
     #[inline(always)]
     fn call_with_prompt(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        slowly!(self, cold.call_with_prompt(*self))
+        cold.detour(|cold, hot, _| cold.call_with_prompt(hot))
     }
 
     #[inline(always)]
     fn abort_to_prompt(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        slowly!(self, cold.abort_to_prompt(*self))
+        cold.detour(|cold, hot, _| cold.abort_to_prompt(hot))
     }
 
     #[inline(always)]
     fn call_with_composable(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        slowly!(self, cold.call_with_composable(*self))
+        cold.detour(|cold, hot, _| cold.call_with_composable(hot))
     }
 
     #[inline(always)]
     fn resume_composable(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        slowly!(self, cold.resume_composable(*self))
+        cold.detour(|cold, hot, _| cold.resume_composable(hot))
     }
 
     #[inline(always)]
-    fn call_with_results(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        slowly!(self, cold.call_with_results(*self, *instruction))
+    fn call_with_results(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, instruction| cold.call_with_results(hot, instruction))
     }
 
     #[inline(always)]
     fn uncaught(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        cold.outcome = Some(Outcome::Uncaught(self.get(1)));
-        Flow::Stop
+        cold.detour(|cold, hot, _| {
+            cold.outcome = Some(Outcome::Uncaught(hot.get(1)));
+            (hot, Flow::Stop)
+        })
     }
 }
 

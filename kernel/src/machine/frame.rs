@@ -22,23 +22,27 @@ use crate::value::{Immediate, Value};
 
 use super::Machine;
 
-/// What the dispatch loop keeps at hand. Slow paths take it by value and give it back, so that the compiler need not keep it in memory.
+/// What the instructions keep at hand. Slow paths take it by value and give it back, so that the compiler need not keep it in memory.
 #[derive(Clone, Copy)]
 pub(super) struct Hot {
-    code: *const Instruction,
-    /// The position of the next instruction.
-    pub(super) pc: usize,
-    stack: *mut Value,
+    /// The next instruction.
+    next: *const Instruction,
     base: *mut Value,
-    /// Frames end at or below this word.
-    limit: *mut Value,
     heap: *mut u64,
     /// Fuel left; below zero, the computation stops.
     pub(super) fuel: i64,
+    /// Frames end at or below this word.
+    limit: *mut Value,
+    code: *const Instruction,
+    stack: *mut Value,
     /// What the pointers may reach, for the checks of debug builds.
     #[cfg(debug_assertions)]
     reach: Reach,
 }
+
+/// The words of a frame that pass from instruction to instruction: next, base, heap, fuel.
+#[cfg(not(debug_assertions))]
+pub(super) type Words = (*const Instruction, *mut Value, *mut u64, i64);
 
 /// How many instructions and heap words there are.
 #[cfg(debug_assertions)]
@@ -49,24 +53,54 @@ struct Reach {
 }
 
 impl Hot {
-    pub(super) fn new(machine: &mut Machine, heap: &mut Heap, code: &CodeSpace, fuel: u64) -> Hot {
+    pub(super) fn new(machine: &mut Machine, heap: &mut Heap, code: &CodeSpace) -> Hot {
         let stack = machine.stack.as_mut_ptr();
         // SAFETY: `base` and `soft_limit` are indices into the stack.
         let (base, limit) = unsafe { (stack.add(machine.base), stack.add(machine.soft_limit)) };
         Hot {
-            code: code.instructions().as_ptr(),
-            pc: 0,
-            stack,
+            next: code.instructions().as_ptr(),
             base,
-            limit,
             heap: heap.words_pointer(),
-            fuel: i64::try_from(fuel).unwrap_or(i64::MAX),
+            fuel: 0,
+            limit,
+            code: code.instructions().as_ptr(),
+            stack,
             #[cfg(debug_assertions)]
             reach: Reach {
                 instructions: code.instructions().len(),
                 heap_words: heap.words_mut().len(),
             },
         }
+    }
+
+    /// The words that pass from instruction to instruction.
+    #[cfg(not(debug_assertions))]
+    #[inline(always)]
+    pub(super) fn words(self) -> Words {
+        (self.next, self.base, self.heap, self.fuel)
+    }
+
+    /// The frame made of these words and those of `other` that change on detours only.
+    #[cfg(not(debug_assertions))]
+    #[inline(always)]
+    pub(super) fn from_words((next, base, heap, fuel): Words, other: &Hot) -> Hot {
+        Hot {
+            next,
+            base,
+            heap,
+            fuel,
+            limit: other.limit,
+            code: other.code,
+            stack: other.stack,
+        }
+    }
+
+    /// The byte code of the next instruction.
+    #[cfg(not(debug_assertions))]
+    #[inline(always)]
+    pub(super) fn next_code(&self) -> usize {
+        // SAFETY: as for `fetch`.
+        unsafe { (*self.next).code().into() }
     }
 
     #[inline(always)]
@@ -114,25 +148,51 @@ impl Hot {
         unsafe { self.base.offset_from(self.stack) as usize }
     }
 
+    /// The position of the next instruction.
+    #[inline(always)]
+    pub(super) fn pc(&self) -> usize {
+        // SAFETY: both point into the code space, or one past its end.
+        unsafe { self.next.offset_from(self.code) as usize }
+    }
+
+    /// Goes on at a position of the code space.
+    #[inline(always)]
+    pub(super) fn go_to(&mut self, position: usize) {
+        // The pointer is followed by `fetch` only, which says why it may be.
+        self.next = self.code.wrapping_add(position);
+    }
+
+    /// Makes the instruction that was fetched last the next one again.
+    pub(super) fn step_back(&mut self) {
+        self.next = self.next.wrapping_sub(1);
+    }
+
     /// Takes the next instruction.
     #[inline(always)]
     pub(super) fn fetch<'a>(&mut self) -> &'a Instruction {
         #[cfg(debug_assertions)]
         assert!(
-            self.pc < self.reach.instructions,
+            self.pc() < self.reach.instructions,
             "position {} lies beyond the code",
-            self.pc
+            self.pc()
         );
         // SAFETY: no verified block runs past its end, and calls and returns go to positions of the code space only, which nothing changes while the machine runs.
-        let instruction = unsafe { &*self.code.add(self.pc) };
-        self.pc += 1;
+        let instruction = unsafe { &*self.next };
+        self.next = self.next.wrapping_add(1);
         instruction
+    }
+
+    /// The instruction that was fetched last.
+    pub(super) fn last_instruction(&self) -> Instruction {
+        debug_assert!(self.next > self.code, "an instruction was fetched");
+        // SAFETY: before a jump or a call is made, the next instruction is preceded by the one that was fetched.
+        unsafe { *self.next.wrapping_sub(1) }
     }
 
     /// Jumps by a distance counted from the next instruction.
     #[inline(always)]
     pub(super) fn branch(&mut self, distance: isize) {
-        self.pc = self.pc.wrapping_add_signed(distance);
+        self.next = self.next.wrapping_offset(distance);
     }
 
     #[inline(always)]
@@ -178,7 +238,7 @@ impl Hot {
             debug_assert!(point.is_immediate(Immediate::Return) && (point.detail() as usize) <= self.base_index());
             *slot = value;
             self.base = self.base.sub(point.detail() as usize);
-            self.pc = point.payload() as usize;
+            self.go_to(point.payload() as usize);
         }
     }
 

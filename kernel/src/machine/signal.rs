@@ -115,7 +115,7 @@ impl Cold<'_> {
     /// Raises `condition` from the middle of the running frame. Should the handler return, the instruction that failed is executed again.
     pub(super) fn signal(&mut self, mut hot: Hot, condition: Value) -> (Hot, Flow) {
         let frame_size = self.frame_size(hot);
-        hot.push(frame_size + 1, resumption_point(hot.pc - 1, frame_size));
+        hot.push(frame_size + 1, resumption_point(hot.pc() - 1, frame_size));
         self.signal_in_place(hot, condition)
     }
 
@@ -205,7 +205,7 @@ impl Cold<'_> {
         let count = self.machine.argument_count;
         let name = self
             .code
-            .block_at(hot.pc as u32 - 1)
+            .block_at(hot.pc() as u32 - 1)
             .and_then(|block| block.name.as_ref());
         let name = name.map_or("an unnamed procedure", |name| &*name.0);
         let message = format!("{name} does not take {count} arguments");
@@ -275,8 +275,7 @@ impl Cold<'_> {
         &mut self,
         hot: Hot,
         origin: &'static str,
-        vector: Value,
-        index: Value,
+        [vector, index]: [Value; 2],
     ) -> (Hot, Flow) {
         let failure = if !self.heap.is_kind(vector, Kind::Vector) {
             Failure::WrongType {
@@ -354,10 +353,10 @@ impl Cold<'_> {
     fn points(&self, hot: Hot) -> Vec<Value> {
         let base = hot.base_index();
         // At the entry of a procedure the caller's frame is told by its return point.
-        let is_entry = base > 1 && self.machine.stack[base - 1].payload() as usize == hot.pc;
+        let is_entry = base > 1 && self.machine.stack[base - 1].payload() as usize == hot.pc();
         let mut points = Vec::new();
-        if hot.pc > 0 && !is_entry {
-            points.push(resumption_point(hot.pc - 1, self.frame_size(hot)));
+        if hot.pc() > 0 && !is_entry {
+            points.push(resumption_point(hot.pc() - 1, self.frame_size(hot)));
         }
         self.machine.points_below(self.heap, base, &mut points);
         points

@@ -5,7 +5,7 @@
 
 use crate::code::ARITY_AT_ENTRY;
 use crate::heap::{Heap, HeapFull};
-use crate::instruction::{Instruction, Opcode};
+use crate::instruction::{Field, Instruction, Opcode, Role};
 use crate::primitive::{Body, Context, Failure, Primitive, arithmetic, integer, wrong_type};
 use crate::value::{Immediate, Value};
 
@@ -16,7 +16,7 @@ impl Cold<'_> {
     /// Words of the frame whose instruction was fetched last.
     pub(in super::super) fn frame_size(&self, hot: Hot) -> usize {
         self.code
-            .block_at(hot.pc as u32 - 1)
+            .block_at(hot.pc() as u32 - 1)
             .map_or(1, |block| block.frame_size.into())
     }
 
@@ -73,7 +73,7 @@ impl Cold<'_> {
             }
         }
         self.machine.argument_count = count;
-        hot.pc = word.payload() as usize;
+        hot.go_to(word.payload() as usize);
         (hot, Flow::Next)
     }
 
@@ -149,23 +149,40 @@ impl Cold<'_> {
         )
     }
 
-    pub(super) fn call_primitive(&mut self, mut hot: Hot, instruction: Instruction) -> (Hot, Flow) {
-        let (first, count) = (instruction.a(), instruction.d());
-        let primitive = &self.code.primitives()[instruction.w() as usize];
-        let Body::Function(function) = primitive.body else {
-            return self.wrong_primitive_arity(hot, primitive, count);
+    /// Applies primitive `number` to `count` words of the stack from `first` on and puts its value into the first of them; says whether that was all there is to do.
+    #[inline(never)]
+    pub(super) fn compute_in_place(&mut self, first: usize, count: usize, number: usize) -> bool {
+        let Body::Function(function) = self.code.primitives()[number].body else {
+            return false;
         };
-        match self.apply_function(hot, function, first, count) {
+        let mut context = Context {
+            heap: self.heap,
+            names: self.code,
+        };
+        match function(&mut context, &self.machine.stack[first..first + count]) {
             Ok(value) => {
-                hot.set(first, value);
-                hot.reload_heap(self.heap);
+                self.machine.stack[first] = value;
+                !self.heap.is_collection_due()
             }
-            Err(failure) => return self.recompute(hot, instruction, failure),
+            Err(failure) => {
+                self.failure = Some(failure);
+                false
+            }
         }
-        if self.heap.is_collection_due() {
-            let frame_words = self.frame_size(hot);
-            self.collect(&mut hot, frame_words);
+    }
+
+    /// Does what is left after [`Cold::compute_in_place`]: a collection, or the condition of a failure.
+    pub(super) fn finish_primitive(&mut self, mut hot: Hot, instruction: Instruction) -> (Hot, Flow) {
+        hot.reload_heap(self.heap);
+        if let Some(failure) = self.failure.take() {
+            return self.recompute(hot, instruction, failure);
         }
+        let primitive = &self.code.primitives()[instruction.w() as usize];
+        if !matches!(primitive.body, Body::Function(_)) {
+            return self.wrong_primitive_arity(hot, primitive, instruction.d());
+        }
+        let frame_words = self.frame_size(hot);
+        self.collect(&mut hot, frame_words);
         (hot, Flow::Next)
     }
 
@@ -216,6 +233,13 @@ impl Cold<'_> {
         hot.reload(self.machine, self.heap);
     }
 
+    /// Makes room for the closure that the instruction makes.
+    #[cold]
+    pub(super) fn make_room_for_closure(&mut self, hot: Hot, instruction: Instruction) -> (Hot, Flow) {
+        let captured = usize::from(self.code.block(instruction.w() as usize).captured);
+        self.make_room(hot, closure_words(captured))
+    }
+
     /// Makes room for `words` young words and lets the instruction run again.
     #[cold]
     #[inline(never)]
@@ -234,7 +258,7 @@ impl Cold<'_> {
             let condition = self.memory_condition(hot);
             return self.signal(hot, condition);
         }
-        hot.pc -= 1;
+        hot.step_back();
         (hot, Flow::Next)
     }
 
@@ -243,7 +267,7 @@ impl Cold<'_> {
     #[inline(never)]
     pub(super) fn out_of_fuel(&mut self, mut hot: Hot) -> (Hot, Flow) {
         hot.fuel = 0;
-        hot.pc -= 1;
+        hot.step_back();
         self.outcome = Some(Outcome::OutOfFuel);
         (hot, Flow::Stop)
     }
@@ -254,9 +278,12 @@ impl Cold<'_> {
         if count < required {
             return self.wrong_arity(hot);
         }
-        let frame_words = self.frame_size(hot).max(1 + count);
-        if self.prepare(&mut hot, frame_words, 2 * (count - required)).is_err() {
-            return self.out_of_memory(hot);
+        let words = 2 * (count - required);
+        if !self.heap.has_at_hand(words) {
+            let frame_words = self.frame_size(hot).max(1 + count);
+            if self.prepare(&mut hot, frame_words, words).is_err() {
+                return self.out_of_memory(hot);
+            }
         }
         let mut rest = Value::NIL;
         for register in (required + 1..=count).rev() {
@@ -273,14 +300,8 @@ impl Cold<'_> {
     /// A comparison whose operands are not both fixnums or both immediate flonums.
     #[cold]
     #[inline(never)]
-    pub(super) fn compare_slow(
-        &mut self,
-        mut hot: Hot,
-        instruction: Instruction,
-        operands: [Value; 2],
-        sense: bool,
-    ) -> (Hot, Flow) {
-        let ((name, holds), operands) = written_comparison(instruction, operands);
+    pub(super) fn compare_slow(&mut self, mut hot: Hot, instruction: Instruction, sense: bool) -> (Hot, Flow) {
+        let ((name, holds), operands) = written_comparison(hot, instruction);
         match holds(self.heap, operands[0], operands[1]) {
             Ok(truth) => {
                 if truth == sense {
@@ -329,6 +350,12 @@ impl Cold<'_> {
             }
         }
     }
+}
+
+/// Words of a closure with this many captured values.
+#[inline(always)]
+pub(super) const fn closure_words(captured: usize) -> usize {
+    (captured + 3) & !1
 }
 
 /// The call of a primitive that an arithmetic instruction stands for.
@@ -424,16 +451,24 @@ const COMPARISONS: &[([Opcode; 2], [Relation; 3])] = &[
 ];
 
 /// The comparison that a jump makes and its operands, as they are written.
-fn written_comparison(instruction: Instruction, operands: [Value; 2]) -> (Relation, [Value; 2]) {
-    let [first, second] = operands;
+fn written_comparison(hot: Hot, instruction: Instruction) -> (Relation, [Value; 2]) {
+    let takes_small = instruction
+        .description()
+        .is_some_and(|row| row.operands.contains(&(Field::b, Role::Small)));
+    let first = hot.get(instruction.a());
+    let second = if takes_small {
+        Value::small(instruction.b_signed().into())
+    } else {
+        hot.get(instruction.b())
+    };
     let is_row = |row: &&([Opcode; 2], _)| instruction.opcode().is_some_and(|opcode| row.0.contains(&opcode));
     let relations = COMPARISONS
         .iter()
         .find(is_row)
         .map_or([EQUAL; 3], |(_, relations)| *relations);
     match instruction.d() {
-        0 => (relations[0], operands),
+        0 => (relations[0], [first, second]),
         1 => (relations[1], [second, first]),
-        _ => (relations[2], operands),
+        _ => (relations[2], [first, second]),
     }
 }
