@@ -55,6 +55,13 @@ macro_rules! instruction_table {
             JumpIfEqualSmall = 0x28, jump_if_equal_small, "jump-if-equal-small", [a: In, b: Small, d: Spelling, c: Target16], "Jumps if a = the fixnum b.";
             JumpUnlessEqualSmall = 0x29, jump_unless_equal_small, "jump-unless-equal-small", [a: In, b: Small, d: Spelling, c: Target16], "Jumps unless a = the fixnum b.";
 
+            JumpIfEqv = 0x2a, jump_if_eqv, "jump-if-eqv", [a: In, b: In, c: Target16], "Jumps if a and b are eqv?.";
+            JumpUnlessEqv = 0x2b, jump_unless_eqv, "jump-unless-eqv", [a: In, b: In, c: Target16], "Jumps unless a and b are eqv?.";
+            JumpIfKind = 0x2c, jump_if_kind, "jump-if-kind", [a: In, d: Count, w: Target32], "Jumps if a is an object of the kind with code d.";
+            JumpUnlessKind = 0x2d, jump_unless_kind, "jump-unless-kind", [a: In, d: Count, w: Target32], "Jumps unless a is an object of the kind with code d.";
+            JumpIfCharacter = 0x2e, jump_if_character, "jump-if-character", [a: In, w: Target32], "Jumps if a is a character.";
+            JumpUnlessCharacter = 0x2f, jump_unless_character, "jump-unless-character", [a: In, w: Target32], "Jumps unless a is a character.";
+
             Call = 0x30, call, "call", [a: Window, d: Arguments], "Calls a+1 with the d arguments from a+2; the result lands in a.";
             TailCall = 0x31, tail_call, "tail-call", [a: Window, d: Arguments], "Calls a+1 with the d arguments from a+2 in place of the running procedure.";
             CallGlobal = 0x32, call_global, "call-global", [a: Window, w: Global, d: Arguments], "Calls the global w with the d arguments from a+2; the result lands in a.";
@@ -75,6 +82,8 @@ macro_rules! instruction_table {
             Remainder = 0x45, remainder, "remainder", [a: Out, b: In, c: In, d: Count], "a ← the remainder of b by c, with the sign of b; written as truncate-remainder if d is 1.";
             Divide = 0x46, divide, "divide", [a: Out, b: In, c: In, d: Count], "a ← b ÷ c, of which c was written as argument d + 2.";
 
+            Modulo = 0x47, modulo, "modulo", [a: Out, b: In, c: In], "a ← b modulo c, with the sign of c.";
+
             Cons = 0x50, cons, "cons", [a: Out, b: In, c: In], "a ← a new pair of b and c.";
             Car = 0x51, car, "car", [a: Out, b: In], "a ← the car of b.";
             Cdr = 0x52, cdr, "cdr", [a: Out, b: In], "a ← the cdr of b.";
@@ -82,6 +91,24 @@ macro_rules! instruction_table {
             SetCdr = 0x54, set_cdr, "set-cdr", [a: In, b: In], "The cdr of a ← b.";
             VectorRef = 0x55, vector_ref, "vector-ref", [a: Out, b: In, c: In], "a ← element c of the vector b.";
             VectorSet = 0x56, vector_set, "vector-set", [a: In, b: In, c: In], "Element b of the vector a ← c.";
+
+            Part = 0x57, part, "part", [a: Out, b: In, d: Count], "a ← the part of b that the path d leads to: bits below the highest, lowest first, 0 for a car and 1 for a cdr.";
+            StringRef = 0x58, string_ref, "string-ref", [a: Out, b: In, c: In], "a ← character c of the string b.";
+            StringLength = 0x59, string_length, "string-length", [a: Out, b: In], "a ← the length of the string b.";
+            VectorLength = 0x5a, vector_length, "vector-length", [a: Out, b: In], "a ← the length of the vector b.";
+            BytevectorRef = 0x5b, bytevector_ref, "bytevector-ref", [a: Out, b: In, c: In], "a ← byte c of the bytevector b.";
+            BytevectorSet = 0x5c, bytevector_set, "bytevector-set", [a: In, b: In, c: In], "Byte b of the bytevector a ← c.";
+            RecordRef = 0x5d, record_ref, "record-ref", [a: Out, b: In, c: In, d: Count], "a ← field d of b, an instance of the record type c.";
+            RecordSet = 0x5e, record_set, "record-set", [a: In, b: In, c: In, d: Count], "Field d of a, an instance of the record type b, ← c.";
+
+            JumpIfRecord = 0x60, jump_if_record, "jump-if-record", [a: In, b: In, c: Target16], "Jumps if a is an instance of the record type b.";
+            JumpUnlessRecord = 0x61, jump_unless_record, "jump-unless-record", [a: In, b: In, c: Target16], "Jumps unless a is an instance of the record type b.";
+            JumpIfCharEqual = 0x62, jump_if_char_equal, "jump-if-char-equal", [a: In, b: In, d: Spelling, c: Target16], "Jumps if the characters a and b are the same.";
+            JumpUnlessCharEqual = 0x63, jump_unless_char_equal, "jump-unless-char-equal", [a: In, b: In, d: Spelling, c: Target16], "Jumps unless the characters a and b are the same.";
+            JumpIfCharLess = 0x64, jump_if_char_less, "jump-if-char-less", [a: In, b: In, d: Spelling, c: Target16], "Jumps if the character a comes before b.";
+            JumpUnlessCharLess = 0x65, jump_unless_char_less, "jump-unless-char-less", [a: In, b: In, d: Spelling, c: Target16], "Jumps unless the character a comes before b.";
+            JumpIfCharLessEqual = 0x66, jump_if_char_less_equal, "jump-if-char-less-equal", [a: In, b: In, d: Spelling, c: Target16], "Jumps if the character a comes before b or is b.";
+            JumpUnlessCharLessEqual = 0x67, jump_unless_char_less_equal, "jump-unless-char-less-equal", [a: In, b: In, d: Spelling, c: Target16], "Jumps unless the character a comes before b or is b.";
 
             Underflow = 0x70, underflow, "underflow", [], "Returns register 0 into the continuation below the stack.";
             Apply = 0x71, apply, "apply", [], "Calls the first argument with those between and the elements of the last, a list.";
@@ -97,6 +124,24 @@ macro_rules! instruction_table {
         }
     };
 }
+
+/// The compositions of `car` and `cdr` that have an instruction, with their paths.
+pub const PARTS: &[(&str, u8)] = &[
+    ("caar", 0b100),
+    ("cadr", 0b101),
+    ("cdar", 0b110),
+    ("cddr", 0b111),
+    ("caaar", 0b1000),
+    ("caadr", 0b1001),
+    ("cadar", 0b1010),
+    ("caddr", 0b1011),
+    ("cdaar", 0b1100),
+    ("cdadr", 0b1101),
+    ("cddar", 0b1110),
+    ("cdddr", 0b1111),
+    ("cadddr", 0b10111),
+    ("cddddr", 0b11111),
+];
 
 /// What an operand means; decides how it is listed and checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

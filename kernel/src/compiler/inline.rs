@@ -5,10 +5,11 @@
 
 use crate::core::{Core, CoreId};
 use crate::datum::Name;
-use crate::instruction::{Instruction, Opcode};
+use crate::instruction::{Instruction, Opcode, PARTS};
+use crate::value::Value;
 
 use super::emitter::{Emitter, Register};
-use super::expression::{Context, small_of};
+use super::expression::{Context, emit_immediate, small_of};
 use super::{CompileError, Compiler};
 
 /// How a call maps to an instruction.
@@ -18,12 +19,18 @@ enum Inline {
     Unary(Opcode),
     /// a ← b op c; calls with more arguments associate to the left if `is_chained`.
     Binary { opcode: Opcode, is_chained: bool },
+    /// a ← b op c, always of two arguments.
+    Plain(Opcode),
     /// a ← b op c, under the operation's second name.
     Renamed(Opcode),
     /// Two arguments, no result.
     Effect2(Opcode),
     /// Three arguments, no result.
     Effect3(Opcode),
+    /// a ← field d of b under type c: the third argument is a literal index.
+    Field(Opcode),
+    /// The same with the new value as fourth argument, no result.
+    FieldEffect(Opcode),
 }
 
 /// Operands after the first that a chain of instructions may have: the instructions say which one they take in eight bits.
@@ -93,7 +100,18 @@ const TABLE: &[(&str, Inline)] = &[
     ("set-car!", Inline::Effect2(Opcode::SetCar)),
     ("set-cdr!", Inline::Effect2(Opcode::SetCdr)),
     ("vector-set!", Inline::Effect3(Opcode::VectorSet)),
+    ("vector-length", Inline::Unary(Opcode::VectorLength)),
+    ("string-length", Inline::Unary(Opcode::StringLength)),
+    ("string-ref", Inline::Plain(Opcode::StringRef)),
+    ("bytevector-u8-ref", Inline::Plain(Opcode::BytevectorRef)),
+    ("bytevector-u8-set!", Inline::Effect3(Opcode::BytevectorSet)),
+    ("modulo", Inline::Plain(Opcode::Modulo)),
+    ("%record-ref", Inline::Field(Opcode::RecordRef)),
+    ("%record-set!", Inline::FieldEffect(Opcode::RecordSet)),
 ];
+
+/// The longest list that is made by instructions.
+const LIST_MAX: usize = 16;
 
 impl Compiler<'_> {
     /// Generates the call if the table has it for this number of arguments, or if it is a predicate that is best tested; says whether it did.
@@ -109,11 +127,34 @@ impl Compiler<'_> {
             self.truth(emitter, id, context)?;
             return Ok(true);
         }
+        if let ([pair], Some((_, path))) = (arguments, PARTS.iter().find(|(entry, _)| *entry == &*name.0)) {
+            self.unary(emitter, id, (Opcode::Part, *path), *pair, context)?;
+            return Ok(true);
+        }
+        if &*name.0 == "list" && (1..=LIST_MAX).contains(&arguments.len()) {
+            self.list(emitter, arguments, context)?;
+            return Ok(true);
+        }
         let Some((_, inline)) = TABLE.iter().find(|(entry, _)| *entry == &*name.0) else {
             return Ok(false);
         };
         match (*inline, arguments) {
-            (Inline::Unary(opcode), [argument]) => self.unary(emitter, id, opcode, *argument, context)?,
+            (Inline::Unary(opcode), [argument]) => self.unary(emitter, id, (opcode, 0), *argument, context)?,
+            (Inline::Plain(opcode), [left, right]) => {
+                self.binary(emitter, id, (opcode, 0), (*left, *right), context)?;
+            }
+            (Inline::Field(opcode), [record, record_type, index]) => {
+                let Some(index) = self.small(*index).and_then(|index| u8::try_from(index).ok()) else {
+                    return Ok(false);
+                };
+                self.binary(emitter, id, (opcode, index), (*record, *record_type), context)?;
+            }
+            (Inline::FieldEffect(opcode), [record, record_type, index, value]) => {
+                let Some(index) = self.small(*index).and_then(|index| u8::try_from(index).ok()) else {
+                    return Ok(false);
+                };
+                self.mutation(emitter, id, (opcode, index), &[*record, *record_type, *value], context)?;
+            }
             (Inline::Binary { opcode, .. }, [left, right]) => {
                 self.binary(emitter, id, (opcode, 0), (*left, *right), context)?;
             }
@@ -130,7 +171,7 @@ impl Compiler<'_> {
                 self.chain(emitter, id, opcode, *first, rest, context)?;
             }
             (Inline::Effect2(opcode), [_, _]) | (Inline::Effect3(opcode), [_, _, _]) => {
-                self.mutation(emitter, id, opcode, arguments, context)?;
+                self.mutation(emitter, id, (opcode, 0), arguments, context)?;
             }
             _ => return Ok(false),
         }
@@ -141,7 +182,7 @@ impl Compiler<'_> {
         &mut self,
         emitter: &mut Emitter,
         id: CoreId,
-        opcode: Opcode,
+        (opcode, detail): (Opcode, u8),
         argument: CoreId,
         context: Context,
     ) -> Result<(), CompileError> {
@@ -149,7 +190,7 @@ impl Compiler<'_> {
         self.effectful(emitter, context, |compiler, emitter, target| {
             let source = compiler.operand(emitter, argument)?;
             emitter.at(span);
-            emitter.abc(opcode, target, source, 0);
+            emitter.emit(Instruction::abc(opcode, target, source, 0).with_d(detail));
             Ok(())
         })
     }
@@ -231,11 +272,28 @@ impl Compiler<'_> {
         })
     }
 
+    /// Generates `(list argument …)` as pairs made from the last on.
+    fn list(&mut self, emitter: &mut Emitter, arguments: &[CoreId], context: Context) -> Result<(), CompileError> {
+        self.effectful(emitter, context, |compiler, emitter, target| {
+            let list = emitter.take()?;
+            for argument in arguments {
+                let register = emitter.take()?;
+                compiler.expression_at(emitter, *argument, register)?;
+            }
+            emit_immediate(emitter, Value::NIL, list);
+            for index in (0..arguments.len()).rev() {
+                emitter.abc(Opcode::Cons, list, list + 1 + index as Register, list);
+            }
+            emitter.move_to(target, list);
+            Ok(())
+        })
+    }
+
     fn mutation(
         &mut self,
         emitter: &mut Emitter,
         id: CoreId,
-        opcode: Opcode,
+        (opcode, detail): (Opcode, u8),
         arguments: &[CoreId],
         context: Context,
     ) -> Result<(), CompileError> {
@@ -245,7 +303,7 @@ impl Compiler<'_> {
             *register = self.operand(emitter, *argument)?;
         }
         emitter.at(self.span(id));
-        emitter.abc(opcode, registers[0], registers[1], registers[2]);
+        emitter.emit(Instruction::abc(opcode, registers[0], registers[1], registers[2]).with_d(detail));
         emitter.release_to(mark);
         self.unspecified(emitter, context)
     }

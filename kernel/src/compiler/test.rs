@@ -5,7 +5,9 @@
 
 use crate::core::{Core, CoreId, VariableId};
 use crate::datum::{Name, Node};
+use crate::heap::Kind;
 use crate::instruction::Opcode;
+use crate::number::Number;
 use crate::value::Value;
 
 use super::emitter::{Emitter, Label};
@@ -79,6 +81,28 @@ const COMPARISONS: &[Comparison] = &[
 const UNARY: &[(&str, Jumps)] = &[
     ("null?", (Opcode::JumpIfNull, Opcode::JumpUnlessNull)),
     ("pair?", (Opcode::JumpIfPair, Opcode::JumpUnlessPair)),
+    ("char?", (Opcode::JumpIfCharacter, Opcode::JumpUnlessCharacter)),
+];
+
+/// Comparisons of characters: the jump, and whether its operands are exchanged.
+const CHARACTERS: &[(&str, Jumps, bool)] = &[
+    ("char=?", CHAR_EQUAL, false),
+    ("char<?", CHAR_LESS, false),
+    ("char>?", CHAR_LESS, true),
+    ("char<=?", CHAR_LESS_EQUAL, false),
+    ("char>=?", CHAR_LESS_EQUAL, true),
+];
+
+const CHAR_EQUAL: Jumps = (Opcode::JumpIfCharEqual, Opcode::JumpUnlessCharEqual);
+const CHAR_LESS: Jumps = (Opcode::JumpIfCharLess, Opcode::JumpUnlessCharLess);
+const CHAR_LESS_EQUAL: Jumps = (Opcode::JumpIfCharLessEqual, Opcode::JumpUnlessCharLessEqual);
+
+/// Predicates that hold for the objects of one kind.
+const KINDS: &[(&str, Kind)] = &[
+    ("symbol?", Kind::Symbol),
+    ("string?", Kind::String),
+    ("vector?", Kind::Vector),
+    ("bytevector?", Kind::Bytevector),
 ];
 
 impl Compiler<'_> {
@@ -86,9 +110,38 @@ impl Compiler<'_> {
     pub(super) fn is_test(&self, name: &Name, arguments: &[CoreId]) -> bool {
         let name = &*name.0;
         match arguments.len() {
-            1 => name == "not" || name == "zero?" || UNARY.iter().any(|(entry, _)| *entry == name),
-            2 => name == "eq?" || COMPARISONS.iter().any(|comparison| comparison.name == name),
+            1 => {
+                name == "not"
+                    || name == "zero?"
+                    || UNARY.iter().any(|(entry, _)| *entry == name)
+                    || KINDS.iter().any(|(entry, _)| *entry == name)
+            }
+            2 => {
+                name == "eq?"
+                    || name == "eqv?"
+                    || name == "%record?"
+                    || (name == "equal?" && arguments.iter().any(|argument| self.is_word(*argument)))
+                    || COMPARISONS.iter().any(|comparison| comparison.name == name)
+                    || CHARACTERS.iter().any(|(entry, ..)| *entry == name)
+            }
             _ => false,
+        }
+    }
+
+    /// Whether the form is a literal that `equal?` tells by its word alone.
+    fn is_word(&self, id: CoreId) -> bool {
+        let Core::Constant(datum) = self.node(id) else {
+            return false;
+        };
+        match &datum.nodes[datum.root.0 as usize] {
+            Node::Nil | Node::Boolean(_) | Node::Character(_) | Node::Symbol(_) | Node::Keyword(_) => true,
+            Node::Number(Number::Fixnum(_)) => true,
+            Node::Number(_)
+            | Node::Complex(_)
+            | Node::String(_)
+            | Node::Bytevector(_)
+            | Node::Pair(..)
+            | Node::Vector(_) => false,
         }
     }
 
@@ -301,20 +354,47 @@ impl Compiler<'_> {
                 emitter.at(self.span(id));
                 emitter.compare_jump(choose(EQUAL_SMALL, sense), (source, 0), AS_ZERO, target);
             }
-            ("eq?", [left, right]) => {
+            (name @ ("eq?" | "eqv?" | "equal?" | "%record?"), [left, right]) => {
+                let jumps = match name {
+                    "%record?" => (Opcode::JumpIfRecord, Opcode::JumpUnlessRecord),
+                    "eqv?" if !self.is_word(*left) && !self.is_word(*right) => {
+                        (Opcode::JumpIfEqv, Opcode::JumpUnlessEqv)
+                    }
+                    _ => (Opcode::JumpIfEq, Opcode::JumpUnlessEq),
+                };
                 let left = self.operand(emitter, *left)?;
                 let right = self.operand(emitter, *right)?;
-                emitter.compare_jump(
-                    choose((Opcode::JumpIfEq, Opcode::JumpUnlessEq), sense),
-                    (left, right),
-                    AS_WRITTEN,
-                    target,
-                );
+                emitter.at(self.span(id));
+                emitter.compare_jump(choose(jumps, sense), (left, right), AS_WRITTEN, target);
+            }
+            (name, [argument]) if KINDS.iter().any(|(entry, _)| *entry == name) => {
+                let code = KINDS
+                    .iter()
+                    .find(|(entry, _)| *entry == name)
+                    .map_or(0, |(_, kind)| kind.code());
+                let source = self.operand(emitter, *argument)?;
+                let jumps = (Opcode::JumpIfKind, Opcode::JumpUnlessKind);
+                emitter.jump_clause(choose(jumps, sense).0, code, source, target);
             }
             (name, [argument]) => {
                 let jumps = UNARY.iter().find(|(entry, _)| *entry == name).map(|(_, jumps)| *jumps);
                 let source = self.operand(emitter, *argument)?;
                 emitter.jump(choose(jumps.unwrap_or(UNARY[0].1), sense).0, source, target);
+            }
+            (name, [left, right]) if CHARACTERS.iter().any(|(entry, ..)| *entry == name) => {
+                let left = self.operand(emitter, *left)?;
+                let right = self.operand(emitter, *right)?;
+                let (jumps, is_exchanged) = CHARACTERS
+                    .iter()
+                    .find(|(entry, ..)| *entry == name)
+                    .map_or((CHAR_EQUAL, false), |(_, jumps, is_exchanged)| (*jumps, *is_exchanged));
+                let (operands, spelling) = if is_exchanged {
+                    ((right, left), EXCHANGED)
+                } else {
+                    ((left, right), AS_WRITTEN)
+                };
+                emitter.at(self.span(id));
+                emitter.compare_jump(choose(jumps, sense), operands, spelling, target);
             }
             (name, arguments) => {
                 let comparison = COMPARISONS.iter().find(|comparison| comparison.name == name);

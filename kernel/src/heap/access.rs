@@ -86,6 +86,7 @@ impl Heap {
     }
 
     /// The flags of an object.
+    #[inline]
     pub fn flags(&self, object: Value) -> Flags {
         debug_assert!(self.header(object).is_some());
         Flags::from_bits((self.word(object.index()).detail() >> 8) as u16)
@@ -99,6 +100,7 @@ impl Heap {
     }
 
     /// Whether the object is a literal that may not be mutated.
+    #[inline]
     pub fn is_immutable(&self, object: Value) -> bool {
         self.flags(object).has(Flags::IMMUTABLE)
     }
@@ -170,6 +172,27 @@ impl Heap {
             self.note_write_range(object.index() + 1 + start / 8, end.div_ceil(8) - start / 8);
         }
         &mut self.fresh_bytes_mut(object)[start..end]
+    }
+
+    /// The byte at `index` of a raw object, if there is one.
+    #[inline]
+    pub(crate) fn byte_at(&self, object: Value, index: usize) -> Option<u8> {
+        let word = self.words[object.index() + 1..].get(index / 8)?;
+        (index < self.object_length(object)).then(|| word.to_ne_bytes()[index % 8])
+    }
+
+    /// Writes the byte at `index` of a raw object; says whether there is one and it may be changed.
+    #[inline]
+    pub(crate) fn set_byte_at(&mut self, object: Value, index: usize, byte: u8) -> bool {
+        let is_writable = index < self.object_length(object) && !self.is_immutable(object);
+        if is_writable {
+            let place = object.index() + 1 + index / 8;
+            self.note_write(place);
+            let mut bytes = self.words[place].to_ne_bytes();
+            bytes[index % 8] = byte;
+            self.words[place] = u64::from_ne_bytes(bytes);
+        }
+        is_writable
     }
 
     /// The bytes of a raw object whose words need no barrier or have passed it.

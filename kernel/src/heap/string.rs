@@ -60,6 +60,7 @@ impl Heap {
     }
 
     /// How many characters a string or symbol has.
+    #[inline]
     pub fn string_length(&self, string: Value) -> usize {
         let storage = self.field(string, STORAGE);
         let length = self.object_length(storage);

@@ -14,6 +14,7 @@ use crate::value::{Immediate, Value};
 use super::{Hot, Instance, Machine, Outcome, Start, State};
 
 mod dispatch;
+mod inlined;
 mod slow;
 
 /// Whether the loop goes on.
@@ -182,6 +183,20 @@ macro_rules! compare_small {
             Value::small($instruction.b_signed().into())
         )
     };
+}
+
+/// A jump on the comparison of two characters.
+macro_rules! compare_characters {
+    ($hot:ident, $cold:ident, $instruction:ident, $operator:tt, $sense:literal) => {{
+        let (left, right) = ($hot.get($instruction.a()), $hot.get($instruction.b()));
+        if !left.is_immediate(Immediate::Character) || !right.is_immediate(Immediate::Character) {
+            return $cold.detour(|cold, hot, instruction| cold.test_slow(hot, instruction, $sense));
+        }
+        if (left.payload() $operator right.payload()) == $sense {
+            $hot.branch($instruction.c_signed() as isize);
+        }
+        Flow::Next
+    }};
 }
 
 /// Jumps by the long operand if `condition` holds.
@@ -787,6 +802,234 @@ impl Execute for Hot {
     }
 
     #[inline(always)]
+    fn modulo(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let (left, right) = (self.get(instruction.b()), self.get(instruction.c()));
+        if Value::are_fixnums(left, right)
+            && let divisor = right.to_bits() as i64
+            && let Some(remainder) = (left.to_bits() as i64).checked_rem(divisor)
+        {
+            let is_opposite = remainder != 0 && (remainder < 0) != (divisor < 0);
+            let modulo = if is_opposite { remainder + divisor } else { remainder };
+            self.set(instruction.a(), Value::from_bits(modulo as u64));
+            return Flow::Next;
+        }
+        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+    }
+
+    #[inline(always)]
+    fn part(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let (mut part, mut path) = (self.get(instruction.b()), instruction.d());
+        while path > 1 {
+            if !part.is_pair() {
+                return cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction));
+            }
+            part = self.pair_field(part, path & 1);
+            path >>= 1;
+        }
+        self.set(instruction.a(), part);
+        Flow::Next
+    }
+
+    #[inline(always)]
+    fn string_ref(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let (string, index) = (self.get(instruction.b()), self.get(instruction.c()));
+        if cold.heap.is_string(string)
+            && index.is_fixnum()
+            && let Some(character) = cold.heap.string_ref(string, (index.to_bits() >> 3) as usize)
+        {
+            self.set(instruction.a(), Value::character(character));
+            return Flow::Next;
+        }
+        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+    }
+
+    #[inline(always)]
+    fn string_length(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let string = self.get(instruction.b());
+        if cold.heap.is_string(string) {
+            self.set(instruction.a(), Value::length(cold.heap.string_length(string)));
+            return Flow::Next;
+        }
+        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+    }
+
+    #[inline(always)]
+    fn vector_length(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let vector = self.get(instruction.b());
+        if self.is_kind(vector, Kind::Vector as u8) {
+            let length = self.object_field(vector, 0).payload() as usize;
+            self.set(instruction.a(), Value::length(length));
+            return Flow::Next;
+        }
+        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+    }
+
+    #[inline(always)]
+    fn bytevector_ref(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let (bytevector, index) = (self.get(instruction.b()), self.get(instruction.c()));
+        if self.is_kind(bytevector, Kind::Bytevector as u8)
+            && index.is_fixnum()
+            && let Some(byte) = cold.heap.byte_at(bytevector, (index.to_bits() >> 3) as usize)
+        {
+            self.set(instruction.a(), Value::small(i32::from(byte)));
+            return Flow::Next;
+        }
+        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+    }
+
+    #[inline(always)]
+    fn bytevector_set(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let (bytevector, index) = (self.get(instruction.a()), self.get(instruction.b()));
+        if self.is_kind(bytevector, Kind::Bytevector as u8)
+            && index.is_fixnum()
+            && let Some(byte) = self.get(instruction.c()).as_fixnum()
+            && let Ok(byte) = u8::try_from(byte)
+            && cold.heap.set_byte_at(bytevector, (index.to_bits() >> 3) as usize, byte)
+        {
+            return Flow::Next;
+        }
+        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+    }
+
+    #[inline(always)]
+    fn record_ref(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let record = self.get(instruction.b());
+        if self.is_instance_with(record, self.get(instruction.c()), instruction.d()) {
+            self.set(instruction.a(), self.object_field(record, 2 + instruction.d()));
+            return Flow::Next;
+        }
+        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+    }
+
+    #[inline(always)]
+    fn record_set(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let record = self.get(instruction.a());
+        if self.is_instance_with(record, self.get(instruction.b()), instruction.d()) {
+            let index = record.index() + 2 + instruction.d();
+            cold.heap.note_write(index);
+            self.fill(index, self.get(instruction.c()));
+            return Flow::Next;
+        }
+        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+    }
+
+    #[inline(always)]
+    fn jump_if_eqv(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let (left, right) = (self.get(instruction.a()), self.get(instruction.b()));
+        if left != right && left.is_object() && right.is_object() {
+            return cold.detour(|cold, hot, instruction| cold.test_slow(hot, instruction, true));
+        }
+        if left == right {
+            self.branch(instruction.c_signed() as isize);
+        }
+        Flow::Next
+    }
+
+    #[inline(always)]
+    fn jump_unless_eqv(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let (left, right) = (self.get(instruction.a()), self.get(instruction.b()));
+        if left != right && left.is_object() && right.is_object() {
+            return cold.detour(|cold, hot, instruction| cold.test_slow(hot, instruction, false));
+        }
+        if left != right {
+            self.branch(instruction.c_signed() as isize);
+        }
+        Flow::Next
+    }
+
+    #[inline(always)]
+    fn jump_if_kind(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        jump_when!(
+            self,
+            instruction,
+            self.is_kind(self.get(instruction.a()), instruction.d() as u8)
+        )
+    }
+
+    #[inline(always)]
+    fn jump_unless_kind(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        jump_when!(
+            self,
+            instruction,
+            !self.is_kind(self.get(instruction.a()), instruction.d() as u8)
+        )
+    }
+
+    #[inline(always)]
+    fn jump_if_character(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        jump_when!(
+            self,
+            instruction,
+            self.get(instruction.a()).is_immediate(Immediate::Character)
+        )
+    }
+
+    #[inline(always)]
+    fn jump_unless_character(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        jump_when!(
+            self,
+            instruction,
+            !self.get(instruction.a()).is_immediate(Immediate::Character)
+        )
+    }
+
+    #[inline(always)]
+    fn jump_if_record(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let (value, record_type) = (self.get(instruction.a()), self.get(instruction.b()));
+        if !self.is_kind(record_type, Kind::RecordType as u8) {
+            return cold.detour(|cold, hot, instruction| cold.test_slow(hot, instruction, true));
+        }
+        let is_instance = self.is_kind(value, Kind::Record as u8) && self.object_field(value, 1) == record_type;
+        if is_instance {
+            self.branch(instruction.c_signed() as isize);
+        }
+        Flow::Next
+    }
+
+    #[inline(always)]
+    fn jump_unless_record(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let (value, record_type) = (self.get(instruction.a()), self.get(instruction.b()));
+        if !self.is_kind(record_type, Kind::RecordType as u8) {
+            return cold.detour(|cold, hot, instruction| cold.test_slow(hot, instruction, false));
+        }
+        let is_instance = self.is_kind(value, Kind::Record as u8) && self.object_field(value, 1) == record_type;
+        if !is_instance {
+            self.branch(instruction.c_signed() as isize);
+        }
+        Flow::Next
+    }
+
+    #[inline(always)]
+    fn jump_if_char_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        compare_characters!(self, cold, instruction, ==, true)
+    }
+
+    #[inline(always)]
+    fn jump_unless_char_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        compare_characters!(self, cold, instruction, ==, false)
+    }
+
+    #[inline(always)]
+    fn jump_if_char_less(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        compare_characters!(self, cold, instruction, <, true)
+    }
+
+    #[inline(always)]
+    fn jump_unless_char_less(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        compare_characters!(self, cold, instruction, <, false)
+    }
+
+    #[inline(always)]
+    fn jump_if_char_less_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        compare_characters!(self, cold, instruction, <=, true)
+    }
+
+    #[inline(always)]
+    fn jump_unless_char_less_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        compare_characters!(self, cold, instruction, <=, false)
+    }
+
+    #[inline(always)]
     fn underflow(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         cold.detour(|cold, hot, _| cold.underflow(hot))
     }
@@ -850,6 +1093,21 @@ impl Hot {
     #[inline(always)]
     fn is_cell(&self, value: Value) -> bool {
         value.is_object() && self.object_field(value, 0) == crate::heap::CELL_HEADER
+    }
+
+    /// Whether the word is an object of the kind with this code.
+    #[inline(always)]
+    fn is_kind(&self, value: Value, code: u8) -> bool {
+        value.is_object() && self.object_field(value, 0).to_bits() >> 8 & 0xff == u64::from(code)
+    }
+
+    /// Whether `record` is an instance of `record_type` that has a field at index `field`.
+    #[inline(always)]
+    fn is_instance_with(&self, record: Value, record_type: Value, field: usize) -> bool {
+        self.is_kind(record, Kind::Record as u8)
+            && self.object_field(record, 1) == record_type
+            && self.is_kind(record_type, Kind::RecordType as u8)
+            && 1 + field < self.object_field(record, 0).payload() as usize
     }
 
     /// The position that `index` names in `vector`, if both are what they should be and the vector may be written when `for_writing`.
