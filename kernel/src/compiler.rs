@@ -12,6 +12,7 @@ mod call;
 mod emitter;
 mod expression;
 mod inline;
+mod integrate;
 mod test;
 
 use std::collections::BTreeMap;
@@ -84,6 +85,8 @@ impl std::error::Error for CompileError {}
 /// # Errors
 /// [`CompileError`] if the unit exceeds a limit of the instruction format or names an unknown primitive.
 pub fn compile(unit: &Unit, primitives: &dyn Primitives) -> Result<CompiledUnit, CompileError> {
+    let integrated = integrate::integrate(unit, primitives);
+    let unit = integrated.as_ref().unwrap_or(unit);
     let analysis = Analysis::of(unit)?;
     let mut compiler = Compiler {
         unit,

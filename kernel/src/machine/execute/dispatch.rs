@@ -6,7 +6,7 @@
 //! INVARIANT: both ways execute the same methods in the same order.
 //! Read next: `machine/frame.rs`.
 
-use super::{Cold, Execute, Flow, Hot};
+use super::{Cold, Flow, Hot};
 use crate::instruction_table;
 
 #[cfg(debug_assertions)]

@@ -1,0 +1,302 @@
+//! Integrates calls of small global procedures: the call is replaced by the procedure's body.
+//!
+//! What `define-record-type` defines and the usual one-line procedures become instructions at their calls.
+//! INVARIANT: a call is replaced only where the global certainly holds the procedure: it is defined once, never assigned, in a unit that no later one can change, and
+//! nothing that runs before its definition can reach the call.
+//! It knows no registers. Read next: `compiler/analysis.rs`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::core::{Core, CoreId, GlobalId, Unit, Variable, VariableId};
+
+use super::analysis::fixed_arity_clause;
+use super::{PrimitiveKind, Primitives};
+
+/// A procedure whose body has more nodes is called.
+const NODES_MAX: usize = 20;
+/// Integrated bodies may hold calls that can be integrated in turn, this often.
+const ROUNDS: usize = 3;
+
+/// A procedure that may be integrated.
+struct Template {
+    parameters: Vec<VariableId>,
+    body: CoreId,
+    /// The position of its definition among the top-level forms.
+    position: usize,
+}
+
+/// The unit with small procedures integrated where they are called; nothing if there are none.
+pub(super) fn integrate(unit: &Unit, primitives: &dyn Primitives) -> Option<Unit> {
+    if unit.is_interactive {
+        return None;
+    }
+    let mut integrated: Option<Unit> = None;
+    for _ in 0..ROUNDS {
+        let current = integrated.as_ref().unwrap_or(unit);
+        let forms = top_level_forms(current);
+        let templates = templates(current, &forms, primitives);
+        let inert = forms.iter().take_while(|form| is_inert(current, **form)).count();
+        let calls = calls(current, &forms, &templates, inert);
+        if calls.is_empty() {
+            break;
+        }
+        let mut rewriting = Rewriting {
+            original: current,
+            late: late_variables(current),
+            unit: current.clone(),
+        };
+        for call in calls {
+            rewriting.replace(call, &templates);
+        }
+        integrated = Some(rewriting.unit);
+    }
+    integrated
+}
+
+/// The forms that the unit's body evaluates one after the other.
+fn top_level_forms(unit: &Unit) -> Vec<CoreId> {
+    let mut forms = Vec::new();
+    let mut pending = vec![unit.body];
+    while let Some(id) = pending.pop() {
+        if let Core::Sequence(parts) = &unit.nodes[id.0 as usize] {
+            pending.extend(parts.iter().rev());
+        } else {
+            forms.push(id);
+        }
+    }
+    forms
+}
+
+/// Whether evaluating the form calls no procedure of the program.
+fn is_inert(unit: &Unit, form: CoreId) -> bool {
+    let mut pending = vec![form];
+    while let Some(id) = pending.pop() {
+        match &unit.nodes[id.0 as usize] {
+            Core::Constant(_) | Core::Unspecified | Core::Lambda(_) | Core::Primitive(_) => {}
+            Core::DefineGlobal(_, value) => pending.push(*value),
+            Core::Call { procedure, arguments } => {
+                let is_type = matches!(&unit.nodes[procedure.0 as usize], Core::Primitive(name) if &*name.0 == "%make-record-type");
+                if !is_type {
+                    return false;
+                }
+                pending.extend(arguments);
+            }
+            Core::Local(_)
+            | Core::SetLocal(..)
+            | Core::Global(_)
+            | Core::SetGlobal(..)
+            | Core::If { .. }
+            | Core::Sequence(_)
+            | Core::Let { .. }
+            | Core::Letrec { .. } => return false,
+        }
+    }
+    true
+}
+
+fn templates(unit: &Unit, forms: &[CoreId], primitives: &dyn Primitives) -> BTreeMap<GlobalId, Template> {
+    let definitions = forms.iter().enumerate().filter_map(|(position, form)| {
+        let Core::DefineGlobal(global, value) = &unit.nodes[form.0 as usize] else {
+            return None;
+        };
+        let lambda = &unit.lambdas[fixed_arity_clause(unit, *value)?.0 as usize];
+        let is_constant = !unit.globals[global.0 as usize].is_assigned
+            && lambda
+                .parameters
+                .iter()
+                .all(|parameter| !unit.variables[parameter.0 as usize].is_assigned);
+        (is_constant && is_small(unit, lambda.body, *global, primitives)).then(|| {
+            let template = Template {
+                parameters: lambda.parameters.clone(),
+                body: lambda.body,
+                position,
+            };
+            (*global, template)
+        })
+    });
+    definitions.collect()
+}
+
+/// Whether a procedure's body is small, binds nothing and does not mention the procedure itself.
+fn is_small(unit: &Unit, body: CoreId, own: GlobalId, primitives: &dyn Primitives) -> bool {
+    let mut pending = vec![body];
+    let mut count = 0;
+    while let Some(id) = pending.pop() {
+        count += 1;
+        let fits = match &unit.nodes[id.0 as usize] {
+            Core::Constant(_) | Core::Unspecified | Core::Local(_) => true,
+            Core::Global(global) => *global != own,
+            Core::Primitive(name) => matches!(primitives.kind(&name.0), Some(PrimitiveKind::Function { .. })),
+            Core::Call { procedure, arguments } => {
+                pending.push(*procedure);
+                pending.extend(arguments);
+                true
+            }
+            Core::If {
+                test,
+                consequent,
+                alternative,
+            } => {
+                pending.extend([*test, *consequent, *alternative]);
+                true
+            }
+            Core::SetLocal(..)
+            | Core::SetGlobal(..)
+            | Core::DefineGlobal(..)
+            | Core::Lambda(_)
+            | Core::Sequence(_)
+            | Core::Let { .. }
+            | Core::Letrec { .. } => false,
+        };
+        if !fits || count > NODES_MAX {
+            return false;
+        }
+    }
+    true
+}
+
+/// The calls to replace, inner ones after those around them.
+fn calls(unit: &Unit, forms: &[CoreId], templates: &BTreeMap<GlobalId, Template>, inert: usize) -> Vec<CoreId> {
+    let mut found = Vec::new();
+    for (place, form) in forms.iter().enumerate() {
+        let mut pending = vec![*form];
+        while let Some(id) = pending.pop() {
+            if let Core::Call { procedure, arguments } = &unit.nodes[id.0 as usize]
+                && let Core::Global(global) = &unit.nodes[procedure.0 as usize]
+                && let Some(template) = templates.get(global)
+                && template.parameters.len() == arguments.len()
+                && (template.position < place || template.position <= inert)
+            {
+                found.push(id);
+            }
+            push_parts(unit, id, &mut pending);
+        }
+    }
+    found
+}
+
+/// Appends the parts of a node, bodies of procedures included.
+fn push_parts(unit: &Unit, id: CoreId, parts: &mut Vec<CoreId>) {
+    match &unit.nodes[id.0 as usize] {
+        Core::Constant(_) | Core::Unspecified | Core::Local(_) | Core::Global(_) | Core::Primitive(_) => {}
+        Core::SetLocal(_, value) | Core::SetGlobal(_, value) | Core::DefineGlobal(_, value) => parts.push(*value),
+        Core::If {
+            test,
+            consequent,
+            alternative,
+        } => parts.extend([*test, *consequent, *alternative]),
+        Core::Lambda(clauses) => parts.extend(clauses.iter().map(|clause| unit.lambdas[clause.0 as usize].body)),
+        Core::Sequence(forms) => parts.extend(forms),
+        Core::Let { bindings, body } | Core::Letrec { bindings, body } => {
+            parts.extend(bindings.iter().map(|(_, initialiser)| *initialiser));
+            parts.push(*body);
+        }
+        Core::Call { procedure, arguments } => {
+            parts.push(*procedure);
+            parts.extend(arguments);
+        }
+    }
+}
+
+/// The variables that may be read before they have their value.
+fn late_variables(unit: &Unit) -> BTreeSet<VariableId> {
+    let bindings = unit.nodes.iter().filter_map(|node| {
+        if let Core::Letrec { bindings, .. } = node {
+            Some(bindings)
+        } else {
+            None
+        }
+    });
+    bindings.flatten().map(|(variable, _)| *variable).collect()
+}
+
+struct Rewriting<'a> {
+    /// The unit before this round, from which bodies are copied.
+    original: &'a Unit,
+    unit: Unit,
+    late: BTreeSet<VariableId>,
+}
+
+impl Rewriting<'_> {
+    /// Replaces a call by the body of the procedure it calls.
+    fn replace(&mut self, call: CoreId, templates: &BTreeMap<GlobalId, Template>) {
+        let Core::Call { procedure, arguments } = self.unit.nodes[call.0 as usize].clone() else {
+            return;
+        };
+        let Core::Global(global) = self.unit.nodes[procedure.0 as usize] else {
+            return;
+        };
+        let Some(template) = templates.get(&global) else {
+            return;
+        };
+        let mut values = BTreeMap::new();
+        let mut bindings = Vec::new();
+        for (parameter, argument) in template.parameters.iter().zip(arguments) {
+            let node = &self.unit.nodes[argument.0 as usize];
+            let value = if self.is_steady(node) {
+                node.clone()
+            } else {
+                let variable = self.fresh(*parameter);
+                bindings.push((variable, argument));
+                Core::Local(variable)
+            };
+            values.insert(*parameter, value);
+        }
+        let body = self.copy(template.body, call, &values);
+        self.unit.nodes[call.0 as usize] = if bindings.is_empty() {
+            self.unit.nodes[body.0 as usize].clone()
+        } else {
+            Core::Let { bindings, body }
+        };
+    }
+
+    /// Whether the form is a literal, or a variable that has the same value whenever it is read.
+    fn is_steady(&self, node: &Core) -> bool {
+        if let Core::Local(variable) = node {
+            !self.unit.variables[variable.0 as usize].is_assigned && !self.late.contains(variable)
+        } else {
+            matches!(node, Core::Constant(_) | Core::Unspecified)
+        }
+    }
+
+    fn fresh(&mut self, like: VariableId) -> VariableId {
+        let variable = VariableId(self.unit.variables.len() as u32);
+        let name = self.unit.variables[like.0 as usize].name.clone();
+        self.unit.variables.push(Variable {
+            name,
+            is_assigned: false,
+        });
+        variable
+    }
+
+    /// A copy of a template's node, which is small, with the place of `call` and `values` for its parameters.
+    fn copy(&mut self, id: CoreId, call: CoreId, values: &BTreeMap<VariableId, Core>) -> CoreId {
+        let original = self.original;
+        let node = &original.nodes[id.0 as usize];
+        let node = if let Core::Local(variable) = node {
+            values.get(variable).unwrap_or(node).clone()
+        } else if let Core::Call { procedure, arguments } = node {
+            Core::Call {
+                procedure: self.copy(*procedure, call, values),
+                arguments: arguments.iter().map(|part| self.copy(*part, call, values)).collect(),
+            }
+        } else if let Core::If {
+            test,
+            consequent,
+            alternative,
+        } = node
+        {
+            Core::If {
+                test: self.copy(*test, call, values),
+                consequent: self.copy(*consequent, call, values),
+                alternative: self.copy(*alternative, call, values),
+            }
+        } else {
+            node.clone()
+        };
+        let copy = CoreId(self.unit.nodes.len() as u32);
+        self.unit.nodes.push(node);
+        self.unit.spans.push(self.unit.spans[call.0 as usize]);
+        copy
+    }
+}

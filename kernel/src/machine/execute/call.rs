@@ -1,0 +1,236 @@
+//! Calls, returns, entries and what changes the course of control.
+//!
+//! INVARIANT: fuel is counted before anything else happens, so a stopped instruction can be executed again.
+//! Read next: `machine/control.rs`.
+
+use crate::heap::Register;
+use crate::instruction::Instruction;
+use crate::value::{Immediate, Value};
+
+use super::super::Outcome;
+use super::{Cold, Flow, Hot};
+
+/// Counts one unit of fuel, or stops before the instruction.
+macro_rules! burn {
+    ($hot:ident, $cold:ident) => {
+        $hot.fuel -= 1;
+        if $hot.fuel < 0 {
+            return $cold.detour(|cold, hot, _| cold.out_of_fuel(hot));
+        }
+    };
+}
+
+impl Hot {
+    #[inline(always)]
+    pub(super) fn loop_back(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        burn!(self, cold);
+        self.branch(instruction.w_signed() as isize);
+        Flow::Next
+    }
+
+    #[inline(always)]
+    pub(super) fn call(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        burn!(self, cold);
+        let (window, count) = (instruction.a(), instruction.d());
+        let word = self.fast_code_word(self.get(window + 1), window, count);
+        let point = self.return_point(window);
+        self.push(window + 1, point);
+        match word {
+            Some(word) => {
+                self.go_to(word.payload() as usize);
+                Flow::Next
+            }
+            None => cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d())),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn tail_call(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        burn!(self, cold);
+        let (window, count) = (instruction.a(), instruction.d());
+        self.slide(window + 1, count + 1);
+        match self.fast_code_word(self.get(0), 0, count) {
+            Some(word) => {
+                self.go_to(word.payload() as usize);
+                Flow::Next
+            }
+            None => cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d())),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn call_global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        burn!(self, cold);
+        let (window, count) = (instruction.a(), instruction.d());
+        let callee = self.object_field(cold.heap.register(Register::Globals), 1 + instruction.w() as usize);
+        if callee == Value::UNDEFINED {
+            return cold.detour(|cold, hot, instruction| cold.undefined_global(hot, instruction.w()));
+        }
+        let word = self.fast_code_word(callee, window, count);
+        let point = self.return_point(window);
+        self.push(window + 1, point);
+        self.set(0, callee);
+        match word {
+            Some(word) => {
+                self.go_to(word.payload() as usize);
+                Flow::Next
+            }
+            None => cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d())),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn tail_call_global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        burn!(self, cold);
+        let (window, count) = (instruction.a(), instruction.d());
+        let callee = self.object_field(cold.heap.register(Register::Globals), 1 + instruction.w() as usize);
+        if callee == Value::UNDEFINED {
+            return cold.detour(|cold, hot, instruction| cold.undefined_global(hot, instruction.w()));
+        }
+        self.slide(window + 1, count + 1);
+        self.set(0, callee);
+        match self.fast_code_word(callee, 0, count) {
+            Some(word) => {
+                self.go_to(word.payload() as usize);
+                Flow::Next
+            }
+            None => cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d())),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn call_self(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        burn!(self, cold);
+        let window = instruction.a();
+        let callee = self.get(0);
+        let frame_size = self.procedure_field(callee, 1).detail() as usize >> 8;
+        let has_room = self.has_room(window + 1, frame_size);
+        let point = self.return_point(window);
+        self.push(window + 1, point);
+        self.set(0, callee);
+        if !has_room {
+            return cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d()));
+        }
+        self.branch(instruction.w_signed() as isize);
+        Flow::Next
+    }
+
+    #[inline(always)]
+    pub(super) fn return_value(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        self.pop(self.get(instruction.a()));
+        Flow::Next
+    }
+
+    #[inline(always)]
+    pub(super) fn call_primitive(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let first = self.base_index() + instruction.a();
+        if !cold.compute_in_place(first, instruction.d(), instruction.w() as usize) {
+            return cold.detour(|cold, hot, instruction| cold.finish_primitive(hot, instruction));
+        }
+        self.reload_heap(cold.heap);
+        Flow::Next
+    }
+
+    #[inline(always)]
+    pub(super) fn arity_exact(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        if cold.machine.argument_count == instruction.a() {
+            return Flow::Next;
+        }
+        cold.detour(|cold, hot, _| cold.wrong_arity(hot))
+    }
+
+    #[inline(always)]
+    pub(super) fn arity_rest(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, instruction| cold.collect_rest(hot, instruction.a()))
+    }
+
+    #[inline(always)]
+    pub(super) fn arity_clause(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let count = cold.machine.argument_count;
+        let fits = count == instruction.a() || (instruction.d() != 0 && count > instruction.a());
+        if !fits {
+            self.branch(instruction.w_signed() as isize);
+        }
+        Flow::Next
+    }
+
+    #[inline(always)]
+    pub(super) fn arity_fail(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, _| cold.wrong_arity(hot))
+    }
+
+    #[inline(always)]
+    pub(super) fn underflow(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, _| cold.underflow(hot))
+    }
+
+    #[inline(always)]
+    pub(super) fn apply(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, _| cold.apply(hot))
+    }
+
+    #[inline(always)]
+    pub(super) fn call_with_continuation(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, _| cold.call_with_continuation(hot))
+    }
+
+    #[inline(always)]
+    pub(super) fn enter_continuation(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, _| cold.enter_continuation(hot))
+    }
+
+    #[inline(always)]
+    pub(super) fn throw(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, _| cold.throw(hot))
+    }
+
+    #[inline(always)]
+    pub(super) fn call_with_prompt(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, _| cold.call_with_prompt(hot))
+    }
+
+    #[inline(always)]
+    pub(super) fn abort_to_prompt(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, _| cold.abort_to_prompt(hot))
+    }
+
+    #[inline(always)]
+    pub(super) fn call_with_composable(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, _| cold.call_with_composable(hot))
+    }
+
+    #[inline(always)]
+    pub(super) fn resume_composable(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, _| cold.resume_composable(hot))
+    }
+
+    #[inline(always)]
+    pub(super) fn call_with_results(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, instruction| cold.call_with_results(hot, instruction))
+    }
+
+    #[inline(always)]
+    pub(super) fn uncaught(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, _| {
+            cold.outcome = Some(Outcome::Uncaught(hot.get(1)));
+            (hot, Flow::Stop)
+        })
+    }
+
+    /// The point after the current instruction, for a window that begins at `window`.
+    #[inline(always)]
+    fn return_point(&self, window: usize) -> Value {
+        Value::immediate(Immediate::Return, self.pc() as u32, window as u32 + 1)
+    }
+
+    /// Enters a closure whose code word takes exactly `count` arguments, if `window + 1` holds one and its frame fits.
+    #[inline(always)]
+    fn fast_code_word(&self, callee: Value, window: usize, count: usize) -> Option<Value> {
+        if !callee.is_procedure_object() {
+            return None;
+        }
+        let word = self.procedure_field(callee, 1);
+        let detail = word.detail() as usize;
+        (detail & 0xff == count && self.has_room(window + 1, detail >> 8)).then_some(word)
+    }
+}
