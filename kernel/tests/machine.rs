@@ -379,3 +379,186 @@ fn instances_take_turns_on_one_machine() {
     let value = second.evaluate(churn).unwrap();
     assert_eq!(value.as_fixnum(), Some(120_000));
 }
+
+/// What a program gives: its value as it is written, or the message of the condition it raises.
+fn written_outcome(program: &str) -> String {
+    let mut session = Session::new(u64::MAX);
+    let value = session.evaluate(program);
+    let heap = &session.instance.heap;
+    match value {
+        Ok(value) => write_limited(heap, &Anonymous, value, 200),
+        Err(object) => heap.string_text(heap.field(object, condition::MESSAGE)),
+    }
+}
+
+/// Checks that a call, which is an instruction, gives what the primitive gives as a value.
+fn check_same(name: &str, arguments: &str) {
+    let direct = written_outcome(&format!("({name} {arguments})"));
+    let called = written_outcome(&format!(
+        "(define (call procedure . rest) (apply procedure rest)) (call {name} {arguments})"
+    ));
+    assert_eq!(direct, called, "({name} {arguments})");
+    let tested = written_outcome(&format!("(if ({name} {arguments}) 'yes 'no)"));
+    let called = written_outcome(&format!(
+        "(define (call procedure . rest) (apply procedure rest)) (if (call {name} {arguments}) 'yes 'no)"
+    ));
+    assert_eq!(tested, called, "(if ({name} {arguments}) …)");
+}
+
+const NUMBERS: &[&str] = &[
+    "7",
+    "-7",
+    "2",
+    "-2",
+    "0",
+    "2.5",
+    "-2.0",
+    "99999999999999999999",
+    "1/3",
+    "'a",
+];
+const OBJECTS: &[&str] = &[
+    "'a",
+    "'b",
+    "\"a\"",
+    "\"λx\"",
+    "#\\a",
+    "#\\b",
+    "'()",
+    "'(1 2)",
+    "'#(1 2)",
+    "(bytevector 1 2)",
+    "'#u8(1 2)",
+    "0",
+    "1",
+    "2",
+    "-1",
+    "1.0",
+    "99999999999999999999",
+    "99999999999999999999",
+    "1/2",
+    "#t",
+    "#f",
+    "car",
+    "(lambda (x) x)",
+];
+
+#[test]
+fn calls_that_are_instructions_give_what_their_primitives_give() {
+    for a in NUMBERS {
+        for b in NUMBERS {
+            check_same("modulo", &format!("{a} {b}"));
+        }
+    }
+    for a in OBJECTS {
+        for name in [
+            "symbol?",
+            "string?",
+            "vector?",
+            "bytevector?",
+            "char?",
+            "not",
+            "string-length",
+            "vector-length",
+            "list",
+        ] {
+            check_same(name, a);
+        }
+        for b in OBJECTS {
+            for name in [
+                "eqv?",
+                "equal?",
+                "string-ref",
+                "bytevector-u8-ref",
+                "char=?",
+                "char<?",
+                "char>?",
+                "char<=?",
+                "char>=?",
+            ] {
+                check_same(name, &format!("{a} {b}"));
+            }
+            check_same("bytevector-u8-set!", &format!("(bytevector 1 2) {a} {b}"));
+            check_same("bytevector-u8-set!", &format!("{a} 0 {b}"));
+        }
+    }
+    check_same("list", "1 'b \"c\" 4.5");
+}
+
+#[test]
+fn parts_of_pairs_are_those_of_their_names() {
+    let tree = "'(((1 . 2) . (3 . 4)) . ((5 . 6) . ((7 . 8) . (9 . 10))))";
+    for letters in 2..=4u32 {
+        for path in 0..1u32 << letters {
+            let name: String = (0..letters)
+                .map(|bit| if path >> bit & 1 == 0 { 'a' } else { 'd' })
+                .collect();
+            for argument in [tree, "'(1 2)", "'()"] {
+                check_same(&format!("c{name}r"), argument);
+            }
+        }
+    }
+}
+
+#[test]
+fn record_instructions_check_type_and_place() {
+    let types = "(define point (%make-record-type 'point '(x y))) (define other (%make-record-type 'other '(x y)))
+                 (define p (%make-record point 1 2)) (define (call procedure . rest) (apply procedure rest))";
+    for operands in [
+        "p point 0",
+        "p point 1",
+        "p point 2",
+        "p other 0",
+        "1 point 0",
+        "p 1 0",
+        "(record 'a 1 2) 'a 0",
+    ] {
+        for (name, more) in [("%record-ref", ""), ("%record-set!", " 9")] {
+            let direct = written_outcome(&format!("{types} ({name} {operands}{more})"));
+            let called = written_outcome(&format!("{types} (call {name} {operands}{more})"));
+            assert_eq!(direct, called, "({name} {operands}{more})");
+        }
+    }
+    for operands in ["p point", "p other", "1 point", "p 1"] {
+        let direct = written_outcome(&format!("{types} (if (%record? {operands}) 'yes 'no)"));
+        let called = written_outcome(&format!("{types} (if (call %record? {operands}) 'yes 'no)"));
+        assert_eq!(direct, called, "(%record? {operands})");
+    }
+    check(
+        &format!("{types} (%record-set! p point 1 'new) (cons (%record-ref p point 0) (%record-ref p point 1))"),
+        "(1 . new)",
+    );
+}
+
+#[test]
+fn integrated_procedures_keep_their_meaning() {
+    let counter = "(define n 0) (define (next!) (set! n (+ n 1)) n)";
+    check(
+        &format!("{counter} (define (twice x) (list x x)) (twice (next!))"),
+        "(1 1)",
+    );
+    check(
+        &format!("{counter} (define (swap a b) (cons b a)) (swap (next!) (next!))"),
+        "(2 . 1)",
+    );
+    check(&format!("{counter} (define (first a b) a) (first 'a (next!)) n"), "1");
+    check(
+        "(define (swap a b) (cons b a)) (define (f x) (swap x (begin (set! x 2) x))) (f 1)",
+        "(2 . 1)",
+    );
+    check("(define (f x) 1) (define (g) (f 2)) (set! f (lambda (x) 3)) (g)", "3");
+    check("(define (f x) 1) (define (g) (f 2)) (define (f x) 3) (g)", "3");
+    check(
+        "(define (even n) (if (= n 0) #t (odd (- n 1)))) (define (odd n) (if (= n 0) #f (even (- n 1)))) (odd 101)",
+        "#t",
+    );
+    check(
+        "(define (add a b) (+ a b)) (define (add3 a b c) (add a (add b c))) (define (g k) (k (add3 1 2 3))) (g (lambda (x) (add x x)))",
+        "12",
+    );
+    check_raises(
+        "(define (f x) (g x)) (f 1) (define (g x) (+ x 1))",
+        "undefined-variable",
+        "g is used before it is defined",
+    );
+}

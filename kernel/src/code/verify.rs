@@ -3,7 +3,7 @@
 //! It judges only what memory safety and termination of the dispatch need; whether the code means anything is the compiler's business.
 
 use crate::instruction::{Description, Instruction, Opcode, Role};
-use crate::unit::{Block, CompiledUnit};
+use crate::unit::{Block, CompiledUnit, EXACT_ARITY_MAX};
 use crate::value::Immediate;
 
 /// What is wrong with a unit, and at which instruction (counted from the unit's start).
@@ -128,13 +128,8 @@ fn verify_operand(
                 Err(VerifyError::Class(at))
             }
         }
-        Role::Arguments
-        | Role::Count
-        | Role::Spelling
-        | Role::HasRest
-        | Role::Small
-        | Role::Integer
-        | Role::Payload => Ok(()),
+        Role::Arguments => within(EXACT_ARITY_MAX + 1, VerifyError::Register(at)),
+        Role::Count | Role::Spelling | Role::HasRest | Role::Small | Role::Integer | Role::Payload => Ok(()),
     }
 }
 

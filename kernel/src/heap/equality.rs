@@ -50,12 +50,50 @@ impl Heap {
         if !(a.is_reference() && b.is_reference()) {
             return false;
         }
+        let mut steps = STEPS_QUICK;
+        if let Some(truth) = self.equal_quickly(a, b, DEPTH_QUICK, &mut steps) {
+            return truth;
+        }
         let mut comparison = Comparison {
             heap: self,
             steps: 0,
             assumed: Assumptions::default(),
         };
         comparison.run(a, b)
+    }
+
+    /// Whether two values are `equal?`, if texts, bytes and few pairs, nested at most `depth` deep, decide it.
+    fn equal_quickly(&self, a: Value, b: Value, depth: usize, steps: &mut usize) -> Option<bool> {
+        let (mut a, mut b) = (a, b);
+        loop {
+            if self.eqv(a, b) {
+                return Some(true);
+            }
+            if !(a.is_pair() && b.is_pair()) {
+                return self.equal_without_parts(a, b);
+            }
+            *steps = steps.checked_sub(1)?;
+            if !self.equal_quickly(self.car(a), self.car(b), depth.checked_sub(1)?, steps)? {
+                return Some(false);
+            }
+            (a, b) = (self.cdr(a), self.cdr(b));
+        }
+    }
+
+    /// Whether two values that are not `eqv?` and not both pairs are `equal?`, unless their parts decide it.
+    fn equal_without_parts(&self, a: Value, b: Value) -> Option<bool> {
+        let (Some(header_a), Some(header_b)) = (self.header(a), self.header(b)) else {
+            return Some(false);
+        };
+        if header_a.kind != header_b.kind {
+            return Some(false);
+        }
+        match header_a.kind.sameness() {
+            Sameness::Text => Some(self.same_text(a, b)),
+            Sameness::Bytes => Some(self.raw_bytes(a) == self.raw_bytes(b)),
+            Sameness::Parts | Sameness::Record | Sameness::Table => None,
+            Sameness::Identity | Sameness::Name | Sameness::Number | Sameness::Numbers => Some(false),
+        }
     }
 
     fn same_text(&self, a: Value, b: Value) -> bool {
@@ -68,6 +106,11 @@ impl Heap {
         }
     }
 }
+
+/// Pairs that [`Heap::equal`] compares before it keeps account of what it assumes.
+const STEPS_QUICK: usize = 64;
+/// How deep their cars may nest.
+const DEPTH_QUICK: usize = 8;
 
 /// Something to be shown.
 enum Goal {

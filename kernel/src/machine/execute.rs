@@ -4,7 +4,7 @@
 //! INVARIANT: fuel is counted at calls and back edges only, before anything else happens, so a stopped instruction can be executed again.
 //! Read next: `machine/execute/dispatch.rs`, `machine/execute/value.rs`, `machine/execute/call.rs`.
 
-use crate::code::{ARITY_AT_ENTRY, CodeSpace};
+use crate::code::CodeSpace;
 use crate::heap::Heap;
 use crate::instruction::Instruction;
 use crate::primitive::Failure;
@@ -138,5 +138,3 @@ impl Hot {
         value.is_object() && self.object_field(value, 0).to_bits() >> 8 & 0xff == u64::from(code)
     }
 }
-
-const _: () = assert!(ARITY_AT_ENTRY == 255);

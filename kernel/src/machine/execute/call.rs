@@ -3,6 +3,7 @@
 //! INVARIANT: fuel is counted before anything else happens, so a stopped instruction can be executed again.
 //! Read next: `machine/control.rs`.
 
+use crate::code::ARITY_AT_ENTRY;
 use crate::heap::Register;
 use crate::instruction::Instruction;
 use crate::value::{Immediate, Value};
@@ -32,7 +33,7 @@ impl Hot {
     pub(super) fn call(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
         let (window, count) = (instruction.a(), instruction.d());
-        let word = self.fast_code_word(self.get(window + 1), window, count);
+        let word = self.fast_code_word(cold, self.get(window + 1), window, count);
         let point = self.return_point(window);
         self.push(window + 1, point);
         match word {
@@ -49,7 +50,7 @@ impl Hot {
         burn!(self, cold);
         let (window, count) = (instruction.a(), instruction.d());
         self.slide(window + 1, count + 1);
-        match self.fast_code_word(self.get(0), 0, count) {
+        match self.fast_code_word(cold, self.get(0), 0, count) {
             Some(word) => {
                 self.go_to(word.payload() as usize);
                 Flow::Next
@@ -66,7 +67,7 @@ impl Hot {
         if callee == Value::UNDEFINED {
             return cold.detour(|cold, hot, instruction| cold.undefined_global(hot, instruction.w()));
         }
-        let word = self.fast_code_word(callee, window, count);
+        let word = self.fast_code_word(cold, callee, window, count);
         let point = self.return_point(window);
         self.push(window + 1, point);
         self.set(0, callee);
@@ -89,7 +90,7 @@ impl Hot {
         }
         self.slide(window + 1, count + 1);
         self.set(0, callee);
-        match self.fast_code_word(callee, 0, count) {
+        match self.fast_code_word(cold, callee, 0, count) {
             Some(word) => {
                 self.go_to(word.payload() as usize);
                 Flow::Next
@@ -140,7 +141,21 @@ impl Hot {
     }
 
     #[inline(always)]
-    pub(super) fn arity_rest(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+    pub(super) fn arity_rest(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+        let (count, required) = (cold.machine.argument_count, instruction.a());
+        if count >= required
+            && let Some(first) = cold.heap.bump_young(2 * (count - required))
+        {
+            let mut rest = Value::NIL;
+            for (place, register) in (required + 1..=count).rev().enumerate() {
+                let index = first + 2 * place;
+                self.fill(index, self.get(register));
+                self.fill(index + 1, rest);
+                rest = Value::pair_at(index);
+            }
+            self.set(required + 1, rest);
+            return Flow::Next;
+        }
         cold.detour(|cold, hot, instruction| cold.collect_rest(hot, instruction.a()))
     }
 
@@ -223,14 +238,22 @@ impl Hot {
         Value::immediate(Immediate::Return, self.pc() as u32, window as u32 + 1)
     }
 
-    /// Enters a closure whose code word takes exactly `count` arguments, if `window + 1` holds one and its frame fits.
+    /// The code word of a closure whose frame fits at `window + 1` and whose entry takes `count` arguments or decides by itself.
     #[inline(always)]
-    fn fast_code_word(&self, callee: Value, window: usize, count: usize) -> Option<Value> {
+    fn fast_code_word(&self, cold: &mut Cold<'_>, callee: Value, window: usize, count: usize) -> Option<Value> {
         if !callee.is_procedure_object() {
             return None;
         }
         let word = self.procedure_field(callee, 1);
         let detail = word.detail() as usize;
-        (detail & 0xff == count && self.has_room(window + 1, detail >> 8)).then_some(word)
+        let (arity, frame_size) = (detail & 0xff, detail >> 8);
+        if arity == count {
+            return self.has_room(window + 1, frame_size).then_some(word);
+        }
+        let is_ready = arity == usize::from(ARITY_AT_ENTRY) && self.has_room(window + 1, frame_size.max(1 + count) + 1);
+        if is_ready {
+            cold.machine.argument_count = count;
+        }
+        is_ready.then_some(word)
     }
 }
