@@ -149,8 +149,9 @@ impl Cold<'_> {
         let words = point.detail() as usize;
         self.machine.empty_stack();
         self.machine.ensure_room(words + 1);
-        for index in 0..words - 1 {
-            self.machine.stack[1 + index] = self.heap.field(frames, remaining - words + index);
+        let saved = &self.heap.field_words(frames)[remaining - words..remaining - 1];
+        for (word, saved) in self.machine.stack[1..].iter_mut().zip(saved) {
+            *word = Value::from_bits(*saved);
         }
         self.machine.remaining = remaining - words;
         hot.reload(self.machine, self.heap);

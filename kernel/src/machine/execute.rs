@@ -41,8 +41,9 @@ pub(super) struct Cold<'a> {
     path: Path,
     /// How the primitive that was called last failed.
     failure: Option<Failure>,
-    /// The frame while a detour has it, and after the last instruction.
-    pub(super) frame: Hot,
+    /// The frame after a detour and after the last instruction.
+    #[cfg(not(debug_assertions))]
+    frame: Hot,
 }
 
 /// Runs what is ready on the stack until something stops the machine.
@@ -61,6 +62,7 @@ pub(super) fn run(
         outcome: None,
         path: |cold, hot, _| cold.out_of_fuel(hot),
         failure: None,
+        #[cfg(not(debug_assertions))]
         frame: hot,
     };
     let flow = match start {
@@ -126,8 +128,9 @@ impl Cold<'_> {
     }
 
     /// Takes the detour that an instruction asked for, with the frame it left.
-    fn take_detour(&mut self) -> (Hot, Flow) {
-        (self.path)(self, self.frame, self.frame.last_instruction())
+    #[inline(always)]
+    fn take_detour(&mut self, frame: Hot) -> (Hot, Flow) {
+        (self.path)(self, frame, frame.last_instruction())
     }
 }
 

@@ -95,6 +95,20 @@ impl Hot {
         }
     }
 
+    /// Frames end at or below this word.
+    #[cfg(not(debug_assertions))]
+    #[inline(always)]
+    pub(super) fn limit(&self) -> *mut Value {
+        self.limit
+    }
+
+    /// Takes over the words that a detour may change.
+    #[cfg(not(debug_assertions))]
+    #[inline(always)]
+    pub(super) fn set_words(&mut self, (next, base, heap, fuel): Words, limit: *mut Value) {
+        (self.next, self.base, self.heap, self.fuel, self.limit) = (next, base, heap, fuel, limit);
+    }
+
     /// The byte code of the next instruction.
     #[cfg(not(debug_assertions))]
     #[inline(always)]

@@ -38,12 +38,13 @@ impl Cold<'_> {
                 vec![callee],
             );
         }
-        let primitive = self.code.primitives()[callee.payload() as usize];
+        let code = self.code;
+        let primitive = &code.primitives()[callee.payload() as usize];
         if !primitive.accepts(count) {
-            return self.wrong_primitive_arity(hot, &primitive, count);
+            return self.wrong_primitive_arity(hot, primitive, count);
         }
         match primitive.body {
-            Body::Function(_) => self.enter_function(hot, &primitive, count),
+            Body::Function(_) => self.enter_function(hot, primitive, count),
             Body::Control(block) => {
                 let block = crate::machine::builtin::control_block(block);
                 self.enter_code(hot, self.code.block(block).code_word, count)
