@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::core::{Core, CoreId, GlobalId, Unit, Variable, VariableId};
+use crate::datum::Span;
 
 use super::analysis::fixed_arity_clause;
 use super::{PrimitiveKind, Primitives};
@@ -23,6 +24,8 @@ struct Template {
     body: CoreId,
     /// The position of its definition among the top-level forms.
     position: usize,
+    /// The procedure's place in the source. A body that a definition has made up says no more; then the call says where it is.
+    span: Span,
 }
 
 /// The unit with small procedures integrated where they are called; nothing if there are none.
@@ -110,6 +113,7 @@ fn templates(unit: &Unit, forms: &[CoreId], primitives: &dyn Primitives) -> BTre
                 parameters: lambda.parameters.clone(),
                 body: lambda.body,
                 position,
+                span: lambda.span,
             };
             (*global, template)
         })
@@ -242,8 +246,13 @@ impl Rewriting<'_> {
             };
             values.insert(*parameter, value);
         }
-        let body = self.copy(template.body, call, &values);
+        let body = self.copy(
+            template.body,
+            (template.span, self.unit.spans[call.0 as usize]),
+            &values,
+        );
         self.unit.nodes[call.0 as usize] = if bindings.is_empty() {
+            self.unit.spans[call.0 as usize] = self.unit.spans[body.0 as usize];
             self.unit.nodes[body.0 as usize].clone()
         } else {
             Core::Let { bindings, body }
@@ -269,16 +278,16 @@ impl Rewriting<'_> {
         variable
     }
 
-    /// A copy of a template's node, which is small, with the place of `call` and `values` for its parameters.
-    fn copy(&mut self, id: CoreId, call: CoreId, values: &BTreeMap<VariableId, Core>) -> CoreId {
+    /// A copy of a template's node, which is small, with `values` for its parameters; nodes at the first place are put at the second.
+    fn copy(&mut self, id: CoreId, places: (Span, Span), values: &BTreeMap<VariableId, Core>) -> CoreId {
         let original = self.original;
         let node = &original.nodes[id.0 as usize];
         let node = if let Core::Local(variable) = node {
             values.get(variable).unwrap_or(node).clone()
         } else if let Core::Call { procedure, arguments } = node {
             Core::Call {
-                procedure: self.copy(*procedure, call, values),
-                arguments: arguments.iter().map(|part| self.copy(*part, call, values)).collect(),
+                procedure: self.copy(*procedure, places, values),
+                arguments: arguments.iter().map(|part| self.copy(*part, places, values)).collect(),
             }
         } else if let Core::If {
             test,
@@ -287,16 +296,17 @@ impl Rewriting<'_> {
         } = node
         {
             Core::If {
-                test: self.copy(*test, call, values),
-                consequent: self.copy(*consequent, call, values),
-                alternative: self.copy(*alternative, call, values),
+                test: self.copy(*test, places, values),
+                consequent: self.copy(*consequent, places, values),
+                alternative: self.copy(*alternative, places, values),
             }
         } else {
             node.clone()
         };
         let copy = CoreId(self.unit.nodes.len() as u32);
         self.unit.nodes.push(node);
-        self.unit.spans.push(self.unit.spans[call.0 as usize]);
+        let own = original.spans[id.0 as usize];
+        self.unit.spans.push(if own == places.0 { places.1 } else { own });
         copy
     }
 }

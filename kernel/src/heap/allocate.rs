@@ -31,7 +31,7 @@ impl Heap {
         let end = index + words;
         self.collection_due |= end > self.nursery_end;
         if end > self.words.len() {
-            let length = end.max(self.words.len() * 2).min(self.words_max.max(end));
+            let length = end.max(self.wanted_words()).min(self.words_max.max(end));
             self.words.reserve_exact(length - self.words.len());
             self.words.resize(length, 0);
         }
@@ -42,6 +42,17 @@ impl Heap {
         };
         self.top = end;
         Ok(index)
+    }
+
+    /// How many words to have when there are too few: twice as many, but not much more than the nursery will use.
+    fn wanted_words(&self) -> usize {
+        let nursery = self.nursery_end + (self.nursery_end - self.line.min(self.nursery_end)) / 2;
+        let needed = if self.collection_due {
+            self.top + self.top / 8
+        } else {
+            nursery
+        };
+        needed.min(self.words.len() * 2)
     }
 
     /// Takes `words` fresh words if that needs no thought at all; the machine's way to allocate.

@@ -128,6 +128,7 @@ impl Machine {
 
 impl Cold<'_> {
     /// Returns register 0, at the bottom of the stack, into the continuation below.
+    #[inline(always)]
     pub(super) fn underflow(&mut self, mut hot: Hot) -> (Hot, Flow) {
         let value = hot.get(0);
         loop {
@@ -310,6 +311,7 @@ impl Cold<'_> {
     }
 
     /// Drops the current computation for `continuation` and returns `value` to it.
+    #[inline(always)]
     fn continue_with(&mut self, mut hot: Hot, continuation: Value, value: Value) -> (Hot, Flow) {
         self.machine.restore_continuation(self.heap, continuation);
         hot.reload(self.machine, self.heap);

@@ -1,7 +1,7 @@
 //! How one instruction leads to the next.
 //!
 //! In optimised builds each instruction is a function of its own that ends by calling the next one's. Its arguments, the few words that all instructions use, stay in the
-//! processor's registers throughout, and the calls become jumps. Measured against one loop over a `match`, where the words live in memory, this halves the time of calls and loops.
+//! processor's registers throughout, and the calls become jumps. Against one loop over a `match`, where the words live in memory, fib takes 0.70 and tak 0.62 of the time.
 //! Rust does not promise the jumps; so builds with debug assertions use the loop, and elsewhere the machine comes back after each slice of fuel.
 //! INVARIANT: both ways execute the same methods in the same order.
 //! Read next: `machine/frame.rs`.

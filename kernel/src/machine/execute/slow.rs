@@ -60,6 +60,7 @@ impl Cold<'_> {
         }
     }
 
+    #[inline(always)]
     fn enter_code(&mut self, mut hot: Hot, word: Value, count: usize) -> (Hot, Flow) {
         let detail = word.detail();
         let (arity, frame_size) = (detail as u8, (detail >> 8) as usize);
