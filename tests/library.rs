@@ -529,11 +529,23 @@ fn ports() {
 }
 
 #[test]
-fn the_console_gets_whole_lines_and_what_is_flushed() {
+fn the_console_gets_what_is_flushed_and_lines_of_errors() {
     for (program, expected) in [
-        ("(display \"a\") (newline) (display \"b\")", "a\n"),
+        ("(display \"a\") (newline) (display \"b\")", ""),
+        (
+            "(display \"a\" (current-error-port)) (newline (current-error-port)) (display \"b\" (current-error-port))",
+            "a\n",
+        ),
+        ("(display (make-string 262143 #\\x)) (display \"\")", ""),
+        (
+            "(display (make-string 3 #\\x)) (flush-output-port) (display (make-string 262143 #\\y))",
+            "xxx",
+        ),
         ("(display \"a\") (flush-output-port) (display \"b\")", "a"),
-        ("(write-string \"x\\ny\") (write-u8 1 (open-output-bytevector))", "x\ny"),
+        (
+            "(write-string \"x\\ny\") (flush-output-port) (write-u8 1 (open-output-bytevector))",
+            "x\ny",
+        ),
     ] {
         let mut session = Session::new();
         let expansion = session

@@ -185,6 +185,7 @@ mod read;
 pub(crate) mod syntax;
 
 pub(crate) use argument::wrong_type;
+pub use port::{has_console_output, take_console_output};
 
 /// The position of `values` in [`all`]: it stands first after the control blocks.
 pub(crate) const VALUES_POSITION: u32 = control::CONTROL_TABLE.len() as u32;

@@ -23,6 +23,7 @@ use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature
 use duet_kernel::heap::{self, Heap, HeapFull, Register, RootId};
 use duet_kernel::image;
 use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::primitive::has_console_output;
 use duet_kernel::transformer::TransformerMachine;
 use duet_kernel::value::Value;
 use preserves::{IOValue, ValueImpl};
@@ -48,6 +49,8 @@ pub struct SchemePrograms {
     command_line: Vec<String>,
     /// The units of the main program, in the order of evaluation.
     units: Vec<usize>,
+    /// Whether the present turn writes to the console.
+    has_written: bool,
 }
 
 /// What one actor's program keeps: its heap.
@@ -132,6 +135,7 @@ impl SchemePrograms {
             program,
             command_line: source.arguments.clone(),
             units: Vec::new(),
+            has_written: false,
         };
         for unit in &expansion.units {
             match programs.load_unit(unit) {
@@ -187,24 +191,60 @@ impl SchemePrograms {
         Ok(())
     }
 
-    /// Starts what a main program does next: its next unit, and after the last the procedure that lets the console's buffers go.
+    /// Starts what a main program does next: its next unit, and after the last the procedure that saves open files.
     fn start_next(&mut self, instance: &mut Instance) -> bool {
         if start_next_unit(&mut self.machine, instance) {
             return true;
         }
         let is_over = instance.heap.register(Register::Runtime0) != Value::NIL;
-        let name = GlobalName {
-            library: Name::from("(duet internal ports)"),
-            name: Name::from("%flush-console"),
-        };
-        match instance.global(&self.code, &name) {
-            Some(flush) if !is_over => {
+        match self.port_procedure(instance, "%save-files") {
+            Some(save) if !is_over => {
                 instance.heap.set_register(Register::Runtime0, Value::FALSE);
-                self.machine.start(instance, flush, &[]);
+                self.machine.start(instance, save, &[]);
                 true
             }
             Some(_) | None => false,
         }
+    }
+
+    /// What the library of ports calls `name`, if the program has that library.
+    fn port_procedure(&self, instance: &Instance, name: &str) -> Option<Value> {
+        let name = GlobalName {
+            library: Name::from("(duet internal ports)"),
+            name: Name::from(name),
+        };
+        instance.global(&self.code, &name)
+    }
+
+    /// Lets a main program that fails after it has written commit first and fail in a turn of its own, so that its output stays; whether it does.
+    fn start_failing(&mut self, instance: &mut Instance, turn: &Activation, object: Value) -> bool {
+        if !turn.is_main() || !(self.has_written || has_console_output(&instance.heap)) {
+            return false;
+        }
+        let Some(fail) = self.port_procedure(instance, "%fail") else {
+            return false;
+        };
+        self.machine.start(instance, fail, &[object]);
+        true
+    }
+
+    /// Adds what the console's ports hold to the turn.
+    fn release_console(&mut self, body: &mut SchemeBody, turn: &mut Activation) -> Result<(), host::Fault> {
+        self.has_written |= host::release_console(&mut body.instance, turn)?;
+        Ok(())
+    }
+
+    /// Lets the console's ports go at the end of a fiber's run.
+    fn settle(&mut self, body: &mut SchemeBody, turn: &mut Activation, end: End) -> Result<End, Fault> {
+        if matches!(end, End::Failed(_)) {
+            return Ok(end);
+        }
+        let Err(refused) = self.release_console(body, turn) else {
+            return Ok(end);
+        };
+        let condition = refused.condition(&mut body.instance.heap, "%console-write")?;
+        let failure = convert::failure(&body.instance.heap, &self.code, &self.expander, condition);
+        Ok(End::Failed(failure))
     }
 
     /// Runs what is on the machine until the fiber parks or ends.
@@ -220,6 +260,9 @@ impl SchemePrograms {
                 }
                 Outcome::OutOfFuel => return self.park(body, Until::Fuel, false),
                 Outcome::Uncaught(object) => {
+                    if self.start_failing(&mut body.instance, turn, object) {
+                        continue;
+                    }
                     let failure = convert::failure(&body.instance.heap, &self.code, &self.expander, object);
                     return Ok(End::Failed(failure));
                 }
@@ -248,9 +291,11 @@ impl SchemePrograms {
             let frames = self.machine.waiting_frames(&body.instance, &self.code);
             turn.note_place(convert::origin(&frames, &self.expander));
         }
-        let mut call = Call::new(procedure, &mut body.instance, &self.code, turn, &arguments);
-        call.command_line = &self.command_line;
-        let reply = (procedure.body)(&mut call);
+        let reply = self.release_console(body, turn).and_then(|()| {
+            let mut call = Call::new(procedure, &mut body.instance, &self.code, turn, &arguments);
+            call.command_line = &self.command_line;
+            (procedure.body)(&mut call)
+        });
         match reply {
             Ok(Reply::Value(value)) => self.machine.resume(value),
             Ok(Reply::Park(until)) => return self.park(body, until, false).map(Some),
@@ -330,6 +375,7 @@ impl Programs for SchemePrograms {
     }
 
     fn begin_turn(&mut self, body: &mut SchemeBody) {
+        self.has_written = false;
         body.instance.heap.begin_turn();
     }
 
@@ -347,6 +393,7 @@ impl Programs for SchemePrograms {
 
     fn run(&mut self, body: &mut SchemeBody, task: Task, turn: &mut Activation) -> End {
         let end = self.begin(body, task).and_then(|()| self.execute(body, turn));
+        let end = end.and_then(|end| self.settle(body, turn, end));
         let end = end.unwrap_or_else(|Fault| {
             self.machine.clear(&mut body.instance);
             End::Failed(Failure::new("out-of-memory", "the memory limit is reached"))

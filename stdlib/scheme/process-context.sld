@@ -3,7 +3,7 @@
   (export command-line exit emergency-exit get-environment-variable get-environment-variables)
   (on-demand)
   (import (duet kernel) (only (duet internal control) %exit-extents) (only (duet internal sequences) map)
-          (only (duet internal ports) %flush-console))
+          (only (duet internal ports) %save-files))
   (begin
     ;;;> All environment variables, a list of pairs of name and value; needs the grant of `environment/*`.
     (define (get-environment-variables)
@@ -13,10 +13,10 @@
     (define exit
       (case-lambda
         (() (exit #t))
-        ((result) (%exit-extents) (%flush-console) (%exit result))))
+        ((result) (%exit-extents) (%save-files) (%exit result))))
 
     ;;;> Ends the program at once.
     (define emergency-exit
       (case-lambda
         (() (emergency-exit #t))
-        ((result) (%flush-console) (%exit result))))))
+        ((result) (%save-files) (%exit result))))))

@@ -2,7 +2,7 @@
 //!
 //! A port is a buffer of bytes in the heap, text as UTF-8. A string or bytevector port is nothing else. A console port is filled and emptied by the
 //! host: reading answers `#f` where the buffer lacks what is asked for, and the library then waits for input and supplies it; writing fills
-//! the buffer, and the library takes it and hands it to the host when the port wants that.
+//! the buffer, which the host empties whenever the program stops running, and says when the port wants that before.
 //! INVARIANT: nothing here blocks or reaches the world, so a turn that is undone has neither read nor written.
 //! It does not know what is read and written. Read next: `primitive/port/buffer.rs`, `primitive/read.rs`, `primitive/print.rs`.
 //!
@@ -19,7 +19,7 @@ use crate::value::Value;
 use buffer::flag;
 
 /// An output port wants to be emptied when this many bytes are buffered.
-const PENDING_BYTES: usize = 4096;
+const PENDING_BYTES: usize = 1 << 18;
 /// Standard input, output and error.
 const STREAMS: usize = 3;
 
@@ -119,14 +119,14 @@ primitives! {
         Ok(context.heap.field(port, port::STREAM))
     };
 
-    /// Says whether a console output port wants to be emptied at each newline, as it does at first. Fails with `wrong-type` if the first argument is not a console output port.
+    /// Says whether a console output port wants to be emptied at each newline, as that of standard error does at first. Fails with `wrong-type` if the first argument is not a console output port.
     "%set-port-line-buffered!" "port on?" [2, 2] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::CONSOLE | flag::OUTPUT, "a console output port")?;
         buffer::set_flag(context.heap, port, flag::LINE_BUFFERED, arguments[1].is_true());
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Takes what a console output port has buffered, as a bytevector, and empties it, if `force?` is true, or 4096 bytes have come together, or a newline is among them and the port is line-buffered; otherwise, when there is nothing, and for other output ports, `#f`. Fails with `wrong-type` if the first argument is not an output port.
+    /// Takes what a console output port has buffered, as a bytevector, and empties it, if `force?` is true, or 262144 bytes have come together, or a newline is among them and the port is line-buffered; otherwise, when there is nothing, and for other output ports, `#f`. Fails with `wrong-type` if the first argument is not an output port.
     "%port-take-pending!" "port force?" [2, 2] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::OUTPUT, "an output port")?;
         take_pending(context.heap, port, arguments[1].is_true())
@@ -225,10 +225,13 @@ fn console_ports(heap: &mut Heap) -> Result<Value, Failure> {
         return Ok(known);
     }
     let textual = flag::CONSOLE | flag::TEXTUAL;
-    let output = flag::OUTPUT | flag::LINE_BUFFERED | textual;
     let mut ports = [Value::FALSE; STREAMS];
     for (stream, port) in ports.iter_mut().enumerate() {
-        let flags = if stream == 0 { flag::INPUT | textual } else { output };
+        let flags = match stream {
+            0 => flag::INPUT | textual,
+            1 => flag::OUTPUT | textual,
+            _ => flag::OUTPUT | flag::LINE_BUFFERED | textual,
+        };
         *port = buffer::make(heap, flags, Value::length(stream))?;
     }
     let ports = heap.make(Kind::Vector, &ports)?;
@@ -236,16 +239,50 @@ fn console_ports(heap: &mut Heap) -> Result<Value, Failure> {
     Ok(ports)
 }
 
+/// Whether a port is a console output port that wants to be emptied.
+#[inline]
+pub(super) fn wants_emptying(heap: &Heap, port: Value) -> bool {
+    buffer::has(heap, port, flag::CONSOLE | flag::OUTPUT)
+        && (buffer::pending(heap, port).len() >= PENDING_BYTES
+            || buffer::has(heap, port, flag::LINE_BUFFERED | flag::NEWLINE_PENDING))
+}
+
 fn take_pending(heap: &mut Heap, port: Value, is_forced: bool) -> Result<Value, Failure> {
-    let length = buffer::pending(heap, port).len();
-    let wants_now =
-        is_forced || length >= PENDING_BYTES || buffer::has(heap, port, flag::LINE_BUFFERED | flag::NEWLINE_PENDING);
-    if length == 0 || !wants_now || !buffer::has(heap, port, flag::CONSOLE) {
+    let is_wanted = is_forced || wants_emptying(heap, port);
+    if !is_wanted || !buffer::has(heap, port, flag::CONSOLE) || buffer::pending(heap, port).is_empty() {
         return Ok(Value::FALSE);
     }
     let bytes = buffer::pending(heap, port).to_vec();
     let taken = heap.bytevector(&bytes)?;
+    empty(heap, port);
+    Ok(taken)
+}
+
+fn empty(heap: &mut Heap, port: Value) {
     buffer::clear(heap, port);
     buffer::set_flag(heap, port, flag::NEWLINE_PENDING, false);
-    Ok(taken)
+}
+
+/// Takes what the console's output port of a stream has buffered: 1 for standard output, 2 for standard error. `None` if there is nothing.
+///
+/// # Panics
+/// If it is no output stream.
+pub fn take_console_output(heap: &mut Heap, stream: usize) -> Option<Vec<u8>> {
+    assert!(stream == 1 || stream == 2, "only output streams are emptied");
+    let port = console_output(heap, stream)?;
+    let bytes = buffer::pending(heap, port).to_vec();
+    empty(heap, port);
+    Some(bytes)
+}
+
+/// Whether a console output port has anything buffered.
+pub fn has_console_output(heap: &Heap) -> bool {
+    (1..STREAMS).any(|stream| console_output(heap, stream).is_some())
+}
+
+/// The console's output port of a stream, if it has anything buffered.
+fn console_output(heap: &Heap, stream: usize) -> Option<Value> {
+    let ports = heap.register(Register::Ports);
+    let port = ports.is_true().then(|| heap.field(ports, stream))?;
+    (!buffer::pending(heap, port).is_empty()).then_some(port)
 }

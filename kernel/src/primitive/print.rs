@@ -1,12 +1,13 @@
 //! Writing to ports, and values as text.
 //!
+//! Every writing procedure answers whether the port wants to be emptied.
 //! INVARIANT: a text that cannot be buffered whole is not buffered at all.
-//! It does not reach the console: what is written waits in the port's buffer for `%port-take-pending!`. Read next: `printer.rs`.
+//! It does not reach the console: what is written waits in the port's buffer for the host. Read next: `printer.rs`.
 //!
 //! Source: R7RS 6.13.3.
 
 use super::port::buffer::{append, append_byte, flag, has};
-use super::port::{bytevector_at, open_port_at};
+use super::port::{bytevector_at, open_port_at, wants_emptying};
 use super::{Context, Failure};
 use crate::heap::Heap;
 use crate::printer::{Style, print, write_limited};
@@ -46,7 +47,7 @@ primitives! {
             return Err(Failure::WrongType { argument: 0, expected: "a byte" });
         };
         append_byte(context.heap, port, byte)?;
-        Ok(Value::UNSPECIFIED)
+        wish(context.heap, port)
     };
 
     /// Writes the bytes of `bytevector`, or those from `start` to before `end`, to a binary output port. Fails with `wrong-type` if an argument is not what it is called, with `out-of-range` if the range is not one of the bytevector, with `port-closed` if the port is closed.
@@ -56,7 +57,7 @@ primitives! {
         let (start, end) = range_at(arguments, bytes.len())?;
         let bytes = bytes[start..end].to_vec();
         append(context.heap, port, &bytes)?;
-        Ok(Value::UNSPECIFIED)
+        wish(context.heap, port)
     };
 
     /// Writes an object to a textual output port for people: strings and characters as they are. Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it is closed.
@@ -143,13 +144,13 @@ fn write_character(heap: &mut Heap, port: Value, character: char) -> Result<Valu
     } else {
         append(heap, port, character.encode_utf8(&mut [0; 4]).as_bytes())?;
     }
-    Ok(Value::UNSPECIFIED)
+    wish(heap, port)
 }
 
 fn write_string(heap: &mut Heap, port: Value, string: Value, start: usize, end: usize) -> Result<Value, Failure> {
     let text = heap.string_range(string, start, end);
     append(heap, port, text.as_bytes())?;
-    Ok(Value::UNSPECIFIED)
+    wish(heap, port)
 }
 
 fn write_object(context: &mut Context<'_>, arguments: &[Value], style: Style) -> Result<Value, Failure> {
@@ -157,7 +158,13 @@ fn write_object(context: &mut Context<'_>, arguments: &[Value], style: Style) ->
     let room = text_room(context.heap);
     let text = print(context.heap, context.names, arguments[0], style, room).map_err(|_| Failure::HeapFull)?;
     append(context.heap, port, text.as_bytes())?;
-    Ok(Value::UNSPECIFIED)
+    wish(context.heap, port)
+}
+
+/// What a writing procedure answers.
+#[inline]
+fn wish(heap: &Heap, port: Value) -> Result<Value, Failure> {
+    Ok(Value::boolean(wants_emptying(heap, port)))
 }
 
 /// How many characters a text may have that the heap is to hold: there is no point in printing more.

@@ -10,6 +10,8 @@ mod dataspace;
 mod file;
 mod world;
 
+pub(super) use world::release_console;
+
 use duet_kernel::boundary::BoundaryError;
 use duet_kernel::code::CodeSpace;
 use duet_kernel::heap::{Heap, HeapFull};

@@ -18,24 +18,23 @@
         (%port-supply! port (%console-read %console-read-bytes))
         (%reading read port))))
 
-;;; Hands what a console port has buffered to the runtime, if the port wants that or it is forced.
-(define (%emit port force?)
-  (let ((bytes (%port-take-pending! port force?)))
+;;; Hands what a console port has buffered to the runtime, which does so itself whenever the program stops running.
+(define (%emit port)
+  (let ((bytes (%port-take-pending! port #t)))
     (if bytes (%console-write (%port-stream port) bytes))))
 
-;;; Lets go of what the console's output ports and open files still hold; the end of a program.
-(define (%flush-console)
-  (%save-files)
-  (%emit (%console-port 1) #t)
-  (%emit (%console-port 2) #t))
+;;; The runtime calls this when nobody caught an object and there is output that has not been committed: commits it, then fails again.
+(define (%fail object)
+  (%console-write 1 (bytevector))
+  (%uncaught object))
 
 (define-syntax define-reader
   (syntax-rules ()
     ((_ name primitive)
      (define name
        (case-lambda
-         (() (%reading primitive (current-input-port)))
-         ((port) (%reading primitive port)))))))
+         ((port) (or (primitive port) (%reading primitive port)))
+         (() (let ((port (current-input-port))) (or (primitive port) (%reading primitive port)))))))))
 
 ;;;> Reads one character, or the end-of-file object.
 (define-reader read-char %port-read-char)
@@ -106,8 +105,8 @@
     ((_ name primitive)
      (define name
        (case-lambda
-         ((object) (name object (current-output-port)))
-         ((object port) (primitive object port) (%emit port #f)))))))
+         ((object port) (if (primitive object port) (%emit port)))
+         ((object) (let ((port (current-output-port))) (if (primitive object port) (%emit port)))))))))
 
 ;;;> Writes an object so that it can be read back; labels mark what contains itself.
 (define-writer write %write)
@@ -131,26 +130,28 @@
 (define newline
   (case-lambda
     (() (newline (current-output-port)))
-    ((port) (%newline port) (%emit port #f))))
+    ((port) (if (%newline port) (%emit port)))))
 
 ;;;> Writes a string or a part of it.
 (define write-string
   (case-lambda
+    ((string port) (if (%write-string string port) (%emit port)))
     ((string) (write-string string (current-output-port)))
-    ((string port . range) (apply %write-string string port range) (%emit port #f))))
+    ((string port start) (if (%write-string string port start) (%emit port)))
+    ((string port start end) (if (%write-string string port start end) (%emit port)))))
 
 ;;;> Writes a bytevector or a part of it.
 (define write-bytevector
   (case-lambda
     ((bytes) (write-bytevector bytes (current-output-port)))
-    ((bytes port . range) (apply %write-bytevector bytes port range) (%emit port #f))))
+    ((bytes port . range) (if (apply %write-bytevector bytes port range) (%emit port)))))
 
 ;;;> Passes on what the port holds back; a file then has all that was written.
 (define flush-output-port
   (case-lambda
     (() (flush-output-port (current-output-port)))
     ((port)
-     (%emit port #t)
+     (%emit port)
      (let ((file (assq port %open-files)))
        (if file (%save file))))))
 

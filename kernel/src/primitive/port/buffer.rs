@@ -129,7 +129,7 @@ pub(in crate::primitive) fn append(heap: &mut Heap, port: Value, bytes: &[u8]) -
     heap.raw_range_mut(buffer, end, end + bytes.len())
         .copy_from_slice(bytes);
     heap.set_field(port, port::END, Value::length(end + bytes.len()));
-    if bytes.contains(&b'\n') {
+    if has(heap, port, flag::CONSOLE) && bytes.contains(&b'\n') {
         note_newline(heap, port);
     }
     Ok(())

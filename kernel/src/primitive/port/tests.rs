@@ -269,6 +269,8 @@ fn the_console_is_emptied_when_it_wants_to_be() {
     assert_eq!(taken(&mut heap, port, true).as_deref(), Some("héllo"));
     assert_eq!(taken(&mut heap, port, true), None);
     write_string(&mut heap, port, "a\nb");
+    assert_eq!(taken(&mut heap, port, false), None);
+    done(&mut heap, "%set-port-line-buffered!", &[port, Value::TRUE]);
     assert_eq!(taken(&mut heap, port, false).as_deref(), Some("a\nb"));
     write_string(&mut heap, port, "c");
     assert_eq!(taken(&mut heap, port, false), None);
@@ -277,10 +279,10 @@ fn the_console_is_emptied_when_it_wants_to_be() {
     done(&mut heap, "%set-port-line-buffered!", &[port, Value::FALSE]);
     write_string(&mut heap, port, "d\n");
     assert_eq!(taken(&mut heap, port, false), None);
-    write_string(&mut heap, port, &"e".repeat(4093));
+    write_string(&mut heap, port, &"e".repeat((1 << 18) - 3));
     assert_eq!(taken(&mut heap, port, false), None);
     write_string(&mut heap, port, "f");
-    assert_eq!(taken(&mut heap, port, false).map(|text| text.len()), Some(4096));
+    assert_eq!(taken(&mut heap, port, false).map(|text| text.len()), Some(1 << 18));
     let string_port = done(&mut heap, "open-output-string", &[]);
     write_string(&mut heap, string_port, "kept\n");
     assert_eq!(taken(&mut heap, string_port, true), None);

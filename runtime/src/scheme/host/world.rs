@@ -1,12 +1,15 @@
 //! Tools, people, the console, the log, the clock.
 
 use duet_kernel::heap::Kind;
+use duet_kernel::machine::Instance;
+use duet_kernel::primitive::take_console_output;
 use duet_kernel::printer::write_limited;
 use duet_kernel::value::Value;
 use preserves::IOValue;
 
 use super::{Call, DONE, Fault, Reply, host_procedures};
 use crate::action::write;
+use crate::activation::Activation;
 use crate::body::{Until, Wanted};
 use crate::driver::Stream;
 
@@ -44,8 +47,8 @@ host_procedures! {
         DONE
     };
 
-    /// Writes bytes to the console: to standard output for stream 1, standard error for 2. They leave once the turn is durable; in a main
-    /// program the turn commits here.
+    /// Writes bytes, if any, to the console: to standard output for stream 1, standard error for 2. They leave once the turn is durable; in a
+    /// main program the turn commits here. What the console's ports hold goes before.
     "%console-write" "stream bytevector" [2, 2] => console_write;
 
     /// Reads at most `count` bytes from standard input, at least one unless it is at its end, and waits for them.
@@ -104,12 +107,32 @@ fn console_write(call: &mut Call<'_>) -> Result<Reply, Fault> {
     }
     call.require(write::CAPABILITY)?;
     let bytes = call.instance.heap.raw_bytes(bytes).to_vec();
-    call.turn.write(stream, bytes)?;
+    if !bytes.is_empty() {
+        call.turn.write(stream, bytes)?;
+    }
     if call.turn.commits_on_write() {
         Ok(Reply::Park(Until::Flushed))
     } else {
         DONE
     }
+}
+
+/// Adds what the console's output ports hold to the turn; whether there was anything. What is refused is lost.
+pub(in crate::scheme) fn release_console(instance: &mut Instance, turn: &mut Activation) -> Result<bool, Fault> {
+    let mut is_any = false;
+    for (stream, number) in [(Stream::Output, 1), (Stream::Error, 2)] {
+        let Some(bytes) = take_console_output(&mut instance.heap, number) else {
+            continue;
+        };
+        if !turn.is_granted(write::CAPABILITY) {
+            let name = instance.heap.intern(write::CAPABILITY)?;
+            let message = format!("the capability `{}` was not granted", write::CAPABILITY);
+            return Err(Fault::condition_of("capability-denied", &message, vec![name]));
+        }
+        turn.write(stream, bytes)?;
+        is_any = true;
+    }
+    Ok(is_any)
 }
 
 /// Calls a tool and waits for its result.
