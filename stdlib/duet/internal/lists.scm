@@ -1,42 +1,70 @@
-;;; Merges two sorted lists; of equal elements, those of `a` come first.
-(define (%merge less? a b)
-  (let loop ((a a) (b b) (merged '()))
-    (cond ((null? a) (append-reverse merged b))
-          ((null? b) (append-reverse merged a))
-          ((less? (car b) (car a)) (loop a (cdr b) (cons (car b) merged)))
-          (else (loop (cdr a) b (cons (car a) merged))))))
-
+;;;> The list of the elements of `reversed` in reverse order, with `tail` behind them.
 (define (append-reverse reversed tail)
   (if (null? reversed) tail (append-reverse (cdr reversed) (cons (car reversed) tail))))
 
-;;;> A sorted copy of a list; the order of equal elements stays.
-(define (list-sort less? list)
-  (let sort ((list list) (count (length list)))
-    (if (< count 2)
-        (take list count)
-        (let ((half (quotient count 2)))
-          (%merge less? (sort list half) (sort (list-tail list half) (- count half)))))))
+;;; Merges the sorted elements of `from` at start … middle and middle … end into `to` at start … end; of equal ones the earlier come first.
+(define (%merge! less? from to start middle end)
+  (let loop ((left start) (right middle) (place start))
+    (if (< place end)
+        (if (and (< left middle)
+                 (or (>= right end) (not (less? (vector-ref from right) (vector-ref from left)))))
+            (begin
+              (vector-set! to place (vector-ref from left))
+              (loop (+ left 1) right (+ place 1)))
+            (begin
+              (vector-set! to place (vector-ref from right))
+              (loop left (+ right 1) (+ place 1)))))))
 
-;;;> A sorted copy of a vector; the order of equal elements stays.
-(define (vector-sort less? vector)
-  (list->vector (list-sort less? (vector->list vector))))
+;;; Sorts what both vectors have at start … end into `to`; `from` is used up.
+(define (%sort! less? from to start end)
+  (if (> (- end start) 1)
+      (let ((middle (quotient (+ start end) 2)))
+        (%sort! less? to from start middle)
+        (%sort! less? to from middle end)
+        (%merge! less? from to start middle end))))
+
+;;;> A sorted copy of a list; the order of equal elements stays.
+(define (list-sort less? list) (vector->list (vector-sort less? (list->vector list))))
+
+;;;> A sorted copy of a vector, or of its elements from `start` to before `end`; the order of equal elements stays.
+(define vector-sort
+  (case-lambda
+    ((less? vector) (vector-sort less? vector 0))
+    ((less? vector start) (vector-sort less? vector start (vector-length vector)))
+    ((less? vector start end)
+     (let ((sorted (vector-copy vector start end)))
+       (%sort! less? (vector-copy sorted) sorted 0 (- end start))
+       sorted))))
 
 ;;;> A sorted copy of a list or vector.
 (define (sort sequence less?)
   (if (vector? sequence) (vector-sort less? sequence) (list-sort less? sequence)))
 
-;;;> Combines the elements from the left: `(combine element accumulated)`.
-(define (fold combine initial list)
-  (let loop ((accumulated initial) (list list))
-    (if (pair? list) (loop (combine (car list) accumulated) (cdr list)) accumulated)))
+;;;> Combines the elements of one or more lists from the left: `(combine element … accumulated)`, up to the end of the shortest.
+(define fold
+  (case-lambda
+    ((combine initial list)
+     (let loop ((accumulated initial) (list list))
+       (if (pair? list) (loop (combine (car list) accumulated) (cdr list)) accumulated)))
+    ((combine initial . lists)
+     (let loop ((accumulated initial) (lists lists))
+       (let ((cars (%cars lists)))
+         (if cars
+             (loop (apply combine (append cars (list accumulated))) (%cdrs lists))
+             accumulated))))))
 
 ;;;> Combines the elements from the left: `(combine accumulated element)`.
 (define (fold-left combine initial list)
   (fold (lambda (element accumulated) (combine accumulated element)) initial list))
 
-;;;> Combines the elements from the right: `(combine element accumulated)`.
-(define (fold-right combine initial list)
-  (fold combine initial (reverse list)))
+;;;> Combines the elements of one or more lists from the right: `(combine element … accumulated)`; of longer lists the first elements.
+(define fold-right
+  (case-lambda
+    ((combine initial list) (fold combine initial (reverse list)))
+    ((combine initial . lists)
+     (fold (lambda (elements accumulated) (apply combine (append elements (list accumulated))))
+           initial
+           (reverse (apply map list lists))))))
 
 ;;;> Combines the elements of a list, or answers `initial` if it has none.
 (define (reduce combine initial list)
@@ -109,20 +137,25 @@
     ((wanted? list) (%every wanted? list))
     ((wanted? . lists) (%every (lambda (elements) (apply wanted? elements)) (apply map list lists)))))
 
-;;;> How many elements satisfy a predicate.
-(define (count wanted? list)
-  (fold (lambda (element sum) (if (wanted? element) (+ sum 1) sum)) 0 list))
+;;;> How many elements, or elements at the same place of several lists, satisfy a predicate.
+(define count
+  (case-lambda
+    ((wanted? list) (fold (lambda (element sum) (if (wanted? element) (+ sum 1) sum)) 0 list))
+    ((wanted? . lists) (count (lambda (elements) (apply wanted? elements)) (apply map list lists)))))
 
-;;;> The index of the first element that satisfies a predicate, or #f.
-(define (list-index wanted? list)
-  (let loop ((list list) (index 0))
-    (cond ((null? list) #f)
-          ((wanted? (car list)) index)
-          (else (loop (cdr list) (+ index 1))))))
+;;;> The index of the first element, or elements at the same place of several lists, that satisfy a predicate, or #f.
+(define list-index
+  (case-lambda
+    ((wanted? list)
+     (let loop ((list list) (index 0))
+       (cond ((null? list) #f)
+             ((wanted? (car list)) index)
+             (else (loop (cdr list) (+ index 1))))))
+    ((wanted? . lists) (list-index (lambda (elements) (apply wanted? elements)) (apply map list lists)))))
 
-;;;> The true answers of a procedure for the elements, in order.
-(define (filter-map procedure list)
-  (filter (lambda (answer) answer) (map procedure list)))
+;;;> The true answers of a procedure for the elements of one or more lists, in order.
+(define (filter-map procedure . lists)
+  (filter (lambda (answer) answer) (apply map procedure lists)))
 
 ;;;> The lists that a procedure answers for the elements, appended.
 (define (append-map procedure . lists)
@@ -146,6 +179,7 @@
   (let loop ((list list) (count count) (taken '()))
     (if (= count 0) (reverse taken) (loop (cdr list) (- count 1) (cons (car list) taken)))))
 
+;;;> The first `count` elements, as `take`.
 (define (list-head list count) (take list count))
 
 ;;;> The list without its first `count` elements.

@@ -4,7 +4,7 @@
     sort list-sort vector-sort
     fold fold-left fold-right reduce filter remove partition delete delete-duplicates
     find find-tail any every count list-index filter-map append-map
-    iota last last-pair list-head take drop concatenate flatten)
+    iota last last-pair list-head take drop concatenate flatten append-reverse)
   (on-demand)
-  (import (duet kernel) (only (duet internal control) error) (only (duet internal sequences) map member))
+  (import (duet kernel) (only (duet internal control) error) (only (duet internal sequences) map member %cars %cdrs))
   (include "lists.scm"))
