@@ -123,7 +123,7 @@ fn check(program: &str, expected: &str) {
 fn every_source_file_is_embedded() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("stdlib");
     let mut found = Vec::new();
-    let mut folders = vec![root.join("scheme"), root.join("duet")];
+    let mut folders = vec![root.join("scheme"), root.join("duet"), root.join("srfi")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
@@ -526,6 +526,25 @@ fn ports() {
     ] {
         check(program, expected);
     }
+}
+
+#[test]
+fn each_srfi_is_a_feature_and_each_feature_a_library() {
+    let stems = duet_stdlib::FILES
+        .iter()
+        .filter_map(|(path, _)| path.strip_prefix("srfi/")?.strip_suffix(".sld"));
+    let numbers: Vec<&str> = stems.filter(|stem| !stem.contains('/')).collect();
+    for number in &numbers {
+        check(
+            &format!("(cond-expand ((and srfi-{number} (library (srfi {number}))) '{number}) (else 'absent))"),
+            number,
+        );
+    }
+    // SRFI 0 is `cond-expand` itself.
+    check(
+        "(count (lambda (feature) (string-prefix? \"srfi-\" (symbol->string feature))) (features))",
+        &(numbers.len() + 1).to_string(),
+    );
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::syntax::{Identifier, Syntax};
 const PROGRAM_FORMS: [&str; 3] = ["import", "define-library", "define-module"];
 
 /// What `(features)` answers and `cond-expand` knows.
-pub(crate) const FEATURES: [&str; 7] = [
+pub(crate) const FEATURES: [&str; 40] = [
     "r7rs",
     "exact-closed",
     "exact-complex",
@@ -29,6 +29,39 @@ pub(crate) const FEATURES: [&str; 7] = [
     "ratios",
     "duet",
     "duet-0.1",
+    "srfi-0",
+    "srfi-1",
+    "srfi-2",
+    "srfi-6",
+    "srfi-8",
+    "srfi-9",
+    "srfi-11",
+    "srfi-13",
+    "srfi-14",
+    "srfi-16",
+    "srfi-23",
+    "srfi-26",
+    "srfi-28",
+    "srfi-31",
+    "srfi-39",
+    "srfi-41",
+    "srfi-43",
+    "srfi-45",
+    "srfi-64",
+    "srfi-69",
+    "srfi-87",
+    "srfi-98",
+    "srfi-111",
+    "srfi-113",
+    "srfi-117",
+    "srfi-125",
+    "srfi-128",
+    "srfi-132",
+    "srfi-133",
+    "srfi-145",
+    "srfi-151",
+    "srfi-158",
+    "srfi-197",
 ];
 
 /// What an `export` declaration names.

@@ -1,0 +1,160 @@
+;;; A bag is a table from elements to how often they are in it.
+(define-record-type bag-type
+  (%bag comparator table)
+  ;;;> Whether an object is a bag.
+  bag?
+  ;;;> The comparator of a bag.
+  (comparator bag-element-comparator)
+  (table %counts))
+
+(define (%empty-bag comparator) (%bag comparator (%table-by comparator)))
+(define (%bag-like bag) (%empty-bag (bag-element-comparator bag)))
+
+;;;> How often an element is in a bag.
+(define (bag-element-count bag element)
+  (let ((entry (%table-find (%counts bag) element))) (if entry (cdr entry) 0)))
+
+(define (%set-count! bag element count)
+  (if (> count 0)
+      (%table-put! (%counts bag) element count)
+      (%table-remove! (%counts bag) element))
+  bag)
+
+;;;> Puts an element into a bag `count` times; the bag.
+(define (bag-increment! bag element count)
+  (comparator-check-type (bag-element-comparator bag) element)
+  (%set-count! bag element (+ (bag-element-count bag element) count)))
+;;;> Takes an element out of a bag `count` times at most; the bag.
+(define (bag-decrement! bag element count)
+  (%set-count! bag element (- (bag-element-count bag element) count)))
+
+;;;> Makes a bag of elements by a comparator.
+(define (bag comparator . elements) (list->bag comparator elements))
+;;;> Makes a bag of the elements of a list by a comparator.
+(define (list->bag comparator elements) (list->bag! (%empty-bag comparator) elements))
+;;;> Puts the elements of a list into a bag; the bag.
+(define (list->bag! bag elements)
+  (for-each (lambda (element) (bag-increment! bag element 1)) elements)
+  bag)
+;;;> Makes a bag of the elements `(element seed)`, for seeds `(next seed)`, until `(stop? seed)`.
+(define (bag-unfold comparator stop? element next seed)
+  (let ((bag (%empty-bag comparator)))
+    (let loop ((seed seed))
+      (if (stop? seed)
+          bag
+          (begin (bag-increment! bag (element seed) 1) (loop (next seed)))))))
+
+;;;> An association list of the elements and how often they are in a bag.
+(define (bag->alist bag)
+  (map (lambda (entry) (cons (car entry) (cdr entry))) (%table-entries (%counts bag))))
+;;;> Makes a bag by a comparator of elements and how often each is to be in it.
+(define (alist->bag comparator alist)
+  (let ((bag (%empty-bag comparator)))
+    (for-each (lambda (entry) (bag-increment! bag (car entry) (cdr entry))) alist)
+    bag))
+
+;;;> A list of the elements, each as often as it is in a bag.
+(define (bag->list bag)
+  (apply append (map (lambda (entry) (make-list (cdr entry) (car entry))) (bag->alist bag))))
+;;;> Whether an object is an element.
+(define (bag-contains? bag object) (> (bag-element-count bag object) 0))
+;;;> Whether a bag has no elements.
+(define (bag-empty? bag) (= (bag-unique-size bag) 0))
+;;;> Whether two bags have no element in common.
+(define (bag-disjoint? a b) (not (any (lambda (entry) (bag-contains? b (car entry))) (bag->alist a))))
+;;;> The element that is equal to an object, or `default`.
+(define (bag-member bag object default)
+  (let ((entry (%table-find (%counts bag) object))) (if entry (car entry) default)))
+;;;> How many elements a bag has.
+(define (bag-size bag) (apply + (map cdr (bag->alist bag))))
+;;;> How many different elements a bag has.
+(define (bag-unique-size bag) (%table-count (%counts bag)))
+;;;> A bag of the same elements.
+(define (bag-copy bag) (%bag (bag-element-comparator bag) (%table-copy (%counts bag))))
+;;;> A bag with more elements.
+(define (bag-adjoin bag . elements) (list->bag! (bag-copy bag) elements))
+;;;> Puts elements into a bag; the bag.
+(define (bag-adjoin! bag . elements) (list->bag! bag elements))
+;;;> A bag with each of the elements once less.
+(define (bag-delete bag . elements) (bag-delete-all! (bag-copy bag) elements))
+;;;> Takes elements out of a bag, each once; the bag.
+(define (bag-delete! bag . elements) (bag-delete-all! bag elements))
+;;;> A bag with each of the elements of a list once less.
+(define (bag-delete-all bag elements) (bag-delete-all! (bag-copy bag) elements))
+;;;> Takes the elements of a list out of a bag, each once; the bag.
+(define (bag-delete-all! bag elements)
+  (for-each (lambda (element) (bag-decrement! bag element 1)) elements)
+  bag)
+
+;;;> How many elements satisfy a predicate.
+(define (bag-count wanted? bag) (length (filter wanted? (bag->list bag))))
+;;;> Whether any element satisfies a predicate.
+(define (bag-any? wanted? bag) (if (any wanted? (bag->list bag)) #t #f))
+;;;> Whether all elements satisfy a predicate.
+(define (bag-every? wanted? bag) (if (every wanted? (bag->list bag)) #t #f))
+;;;> The bag by a comparator of what `procedure` answers for the elements.
+(define (bag-map comparator procedure bag) (list->bag comparator (map procedure (bag->list bag))))
+;;;> Calls `procedure` with the elements, each as often as it is in the bag.
+(define (bag-for-each procedure bag) (for-each procedure (bag->list bag)))
+;;;> Calls `procedure` with each different element and how often it is in the bag.
+(define (bag-for-each-unique procedure bag)
+  (for-each (lambda (entry) (procedure (car entry) (cdr entry))) (bag->alist bag)))
+;;;> Combines the elements: `(combine element accumulated)`.
+(define (bag-fold combine initial bag) (fold combine initial (bag->list bag)))
+;;;> Combines the different elements: `(combine element count accumulated)`.
+(define (bag-fold-unique combine initial bag)
+  (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated)) initial (bag->alist bag)))
+;;;> The bag of the elements that satisfy a predicate.
+(define (bag-filter wanted? bag) (list->bag! (%bag-like bag) (filter wanted? (bag->list bag))))
+;;;> The bag of the elements that do not satisfy a predicate.
+(define (bag-remove unwanted? bag) (list->bag! (%bag-like bag) (remove unwanted? (bag->list bag))))
+;;;> Two values: the bag of the elements that satisfy a predicate, and that of the others.
+(define (bag-partition wanted? bag) (values (bag-filter wanted? bag) (bag-remove wanted? bag)))
+
+(define (%sub-bag? a b)
+  (every (lambda (entry) (<= (cdr entry) (bag-element-count b (car entry)))) (bag->alist a)))
+
+;;;> Whether all bags have the same elements equally often.
+(define (bag=? bag . bags)
+  (%neighbours (lambda (a b) (and (%sub-bag? a b) (%sub-bag? b a))) bag bags))
+;;;> Whether each element of a bag is in the next at least as often.
+(define (bag<=? bag . bags) (%neighbours %sub-bag? bag bags))
+
+;;; The bag like the first with each element of any as often as `(combine count-in-first count-in-other)` says, other by other.
+(define (%combined combine bag bags)
+  (fold (lambda (other result)
+          (let ((combined (%bag-like bag)))
+            (for-each
+              (lambda (element)
+                (%set-count! combined element (combine (bag-element-count result element) (bag-element-count other element))))
+              (append (map car (bag->alist result)) (map car (bag->alist other))))
+            combined))
+        bag
+        bags))
+
+;;;> The bag with each element as often as in the bag that has it most.
+(define (bag-union bag . bags) (%combined max bag bags))
+;;;> The bag with each element as often as in the bag that has it least.
+(define (bag-intersection bag . bags) (%combined min bag bags))
+;;;> The bag with each element of the first as often as it is in it more than in the others.
+(define (bag-difference bag . bags) (%combined - bag bags))
+;;;> The bag with each element as often as in all bags together.
+(define (bag-sum bag . bags) (%combined + bag bags))
+;;;> Puts the elements of the other bags into the first, which it answers.
+(define (bag-sum! bag . bags)
+  (for-each (lambda (other) (list->bag! bag (bag->list other))) bags)
+  bag)
+;;;> The bag with each element `count` times as often.
+(define (bag-product count bag)
+  (alist->bag (bag-element-comparator bag) (map (lambda (entry) (cons (car entry) (* count (cdr entry)))) (bag->alist bag))))
+
+;;;> The set of the elements of a bag.
+(define (bag->set bag) (list->set (bag-element-comparator bag) (map car (bag->alist bag))))
+;;;> The bag with each element of a set once.
+(define (set->bag set) (list->bag (set-element-comparator set) (set->list set)))
+
+;;;> The comparator of bags: by their elements, without an order.
+(define bag-comparator
+  (make-comparator bag? bag=? #f
+    (lambda (bag)
+      (bag-fold (lambda (element hash) (modulo (+ hash (comparator-hash (bag-element-comparator bag) element)) (hash-bound))) 0 bag))))

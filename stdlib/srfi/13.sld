@@ -1,0 +1,23 @@
+;;; SRFI 13: strings; what is not a matter of speed or shared storage. Where a criterion is asked for, it is a character,
+;;; a set of characters or a predicate.
+(define-library (srfi 13)
+  (export
+    string? string-null? string-every string-any make-string string string-tabulate
+    string->list list->string reverse-list->string string-join string-length string-ref string-copy substring/shared string-copy!
+    string-take string-take-right string-drop string-drop-right string-pad string-pad-right
+    string-trim string-trim-right string-trim-both string-set! string-fill! string-compare
+    string= string<> string< string> string<= string>= string-ci= string-ci<> string-ci< string-ci> string-ci<= string-ci>=
+    string-hash string-hash-ci string-prefix-length string-suffix-length string-prefix? string-suffix? string-prefix-ci? string-suffix-ci?
+    string-index string-index-right string-skip string-skip-right string-count string-contains string-contains-ci
+    string-upcase string-downcase string-titlecase string-reverse string-append string-concatenate
+    (rename string-append string-append/shared) (rename string-concatenate string-concatenate/shared) string-concatenate-reverse
+    string-map string-fold string-fold-right string-unfold string-unfold-right string-for-each string-for-each-index
+    xsubstring string-replace string-tokenize string-filter string-delete)
+  (on-demand)
+  (import (except (scheme base) string-map string-for-each) (scheme case-lambda)
+          (rename (scheme char) (string-upcase %upcase) (string-downcase %downcase))
+          (srfi 14)
+          (only (duet internal lists) fold)
+          (rename (only (duet kernel) string-contains string-prefix? string-suffix? %hash)
+            (string-contains %string-contains) (string-prefix? %string-prefix?) (string-suffix? %string-suffix?)))
+  (include "13/basics.scm" "13/comparison.scm" "13/searching.scm"))

@@ -1,0 +1,73 @@
+;;;> Calls the first procedure with the index where the strings differ if the first is less, the second if they are equal, else the third.
+(define (string-compare a b less equal greater)
+  (let ((index (string-prefix-length a b)))
+    (cond ((string=? a b) (equal index))
+          ((string<? a b) (less index))
+          (else (greater index)))))
+
+;;; Compares two strings, or parts of them: the arguments go on with start and end of the first, then of the second.
+(define (%comparing holds?)
+  (lambda (a b . range)
+    (let* ((count (length range))
+           (range-a (if (> count 2) (list (car range) (cadr range)) range))
+           (range-b (if (> count 2) (cddr range) '())))
+      (holds? (%part a range-a) (%part b range-b)))))
+
+(define (%opposite holds?) (lambda (a b) (not (holds? a b))))
+
+;;;> Whether two strings, or parts of them, have the same characters.
+(define string= (%comparing string=?))
+;;;> Whether two strings, or parts of them, differ.
+(define string<> (%comparing (%opposite string=?)))
+;;;> Whether the first string comes before the second.
+(define string< (%comparing string<?))
+;;;> Whether the first string comes after the second.
+(define string> (%comparing string>?))
+;;;> Whether the first string does not come after the second.
+(define string<= (%comparing string<=?))
+;;;> Whether the first string does not come before the second.
+(define string>= (%comparing string>=?))
+;;;> As `string=`, whatever the case.
+(define string-ci= (%comparing string-ci=?))
+;;;> As `string<>`, whatever the case.
+(define string-ci<> (%comparing (%opposite string-ci=?)))
+;;;> As `string<`, whatever the case.
+(define string-ci< (%comparing string-ci<?))
+;;;> As `string>`, whatever the case.
+(define string-ci> (%comparing string-ci>?))
+;;;> As `string<=`, whatever the case.
+(define string-ci<= (%comparing string-ci<=?))
+;;;> As `string>=`, whatever the case.
+(define string-ci>= (%comparing string-ci>=?))
+
+(define (%bounded hash bound)
+  (if (and (pair? bound) (> (car bound) 0)) (modulo hash (car bound)) hash))
+
+;;;> A number that equal strings share; below `bound`, if there is one.
+(define (string-hash string . bound) (%bounded (%hash string) bound))
+;;;> A number that strings share that differ in case only.
+(define (string-hash-ci string . bound) (%bounded (%hash (string-foldcase string)) bound))
+
+;;;> How many characters two strings have in common at their start.
+(define (string-prefix-length a b)
+  (let ((end (min (string-length a) (string-length b))))
+    (let loop ((index 0))
+      (if (and (< index end) (char=? (string-ref a index) (string-ref b index))) (loop (+ index 1)) index))))
+
+;;;> How many characters two strings have in common at their end.
+(define (string-suffix-length a b)
+  (let loop ((i (- (string-length a) 1)) (j (- (string-length b) 1)) (count 0))
+    (if (and (>= i 0) (>= j 0) (char=? (string-ref a i) (string-ref b j)))
+        (loop (- i 1) (- j 1) (+ count 1))
+        count)))
+
+;;;> Whether the second string, or part of it, begins with the first, or part of it.
+(define string-prefix? (%comparing (lambda (a b) (%string-prefix? a b))))
+;;;> Whether the second string, or part of it, ends with the first, or part of it.
+(define string-suffix? (%comparing (lambda (a b) (%string-suffix? a b))))
+;;;> As `string-prefix?`, whatever the case.
+(define string-prefix-ci?
+  (%comparing (lambda (a b) (%string-prefix? (string-foldcase a) (string-foldcase b)))))
+;;;> As `string-suffix?`, whatever the case.
+(define string-suffix-ci?
+  (%comparing (lambda (a b) (%string-suffix? (string-foldcase a) (string-foldcase b)))))

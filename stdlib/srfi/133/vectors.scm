@@ -1,0 +1,176 @@
+;;; Calls `procedure` with values as `vector-unfold` wants: the index and the seeds.
+(define (%unfold-into! vector procedure start end step seeds)
+  (let loop ((index start) (seeds seeds))
+    (if (not (= index end))
+        (call-with-values
+          (lambda () (apply procedure index seeds))
+          (lambda (element . seeds)
+            (vector-set! vector index element)
+            (loop (+ index step) seeds))))))
+
+;;;> Makes a vector of `length` elements: `(procedure index seed …)` gives the element and the next seeds.
+(define (vector-unfold procedure length . seeds)
+  (let ((vector (make-vector length)))
+    (%unfold-into! vector procedure 0 length 1 seeds)
+    vector))
+
+;;;> Makes a vector from its end: `(procedure index seed …)` gives the element and the next seeds.
+(define (vector-unfold-right procedure length . seeds)
+  (let ((vector (make-vector length)))
+    (%unfold-into! vector procedure (- length 1) -1 -1 seeds)
+    vector))
+
+;;;> Fills the elements from `start` to before `end` as `vector-unfold` does.
+(define (vector-unfold! procedure vector start end . seeds)
+  (%unfold-into! vector procedure start end 1 seeds))
+
+;;;> Fills the elements from `start` to before `end` as `vector-unfold-right` does.
+(define (vector-unfold-right! procedure vector start end . seeds)
+  (%unfold-into! vector procedure (- end 1) (- start 1) -1 seeds))
+
+;;;> A vector of the elements in reverse order, or of those from `start` to before `end`.
+(define (vector-reverse-copy vector . range) (list->vector (apply reverse-vector->list vector range)))
+
+;;;> The vectors in a list, appended.
+(define (vector-concatenate vectors) (apply vector-append vectors))
+
+;;;> Parts of vectors, appended; the arguments are vector, start and end, again and again.
+(define (vector-append-subvectors . arguments)
+  (let loop ((rest arguments) (parts '()))
+    (if (null? rest)
+        (vector-concatenate (reverse parts))
+        (loop (cdr (cddr rest)) (cons (vector-copy (car rest) (cadr rest) (car (cddr rest))) parts)))))
+
+;;;> Whether a vector has no elements.
+(define (vector-empty? vector) (= (vector-length vector) 0))
+
+;;;> Whether vectors have the same length and elements that are the same.
+(define (vector= same? . vectors)
+  (define (equal a b)
+    (let ((length (vector-length a)))
+      (and (= length (vector-length b))
+           (let loop ((index 0))
+             (or (= index length)
+                 (and (same? (vector-ref a index) (vector-ref b index)) (loop (+ index 1))))))))
+  (or (null? vectors)
+      (let loop ((first (car vectors)) (rest (cdr vectors)))
+        (or (null? rest)
+            (and (equal first (car rest)) (loop (car rest) (cdr rest)))))))
+
+(define (%shortest vectors) (apply min (map vector-length vectors)))
+
+(define (%elements vectors index) (map (lambda (vector) (vector-ref vector index)) vectors))
+
+;;;> Combines the elements from the left: `(combine accumulated element …)`.
+(define vector-fold
+  (case-lambda
+    ((combine initial vector)
+     (let ((end (vector-length vector)))
+       (let loop ((index 0) (accumulated initial))
+         (if (< index end)
+             (loop (+ index 1) (combine accumulated (vector-ref vector index)))
+             accumulated))))
+    ((combine initial . vectors)
+     (let ((end (%shortest vectors)))
+       (let loop ((index 0) (accumulated initial))
+         (if (< index end)
+             (loop (+ index 1) (apply combine accumulated (%elements vectors index)))
+             accumulated))))))
+
+;;;> Combines the elements from the right: `(combine accumulated element …)`.
+(define (vector-fold-right combine initial . vectors)
+  (let loop ((index (- (%shortest vectors) 1)) (accumulated initial))
+    (if (< index 0)
+        accumulated
+        (loop (- index 1) (apply combine accumulated (%elements vectors index))))))
+
+;;;> Replaces each element of the first vector by what `procedure` answers for those at its place.
+(define (vector-map! procedure vector . vectors)
+  (let ((end (%shortest (cons vector vectors))))
+    (do ((index 0 (+ index 1))) ((= index end))
+      (vector-set! vector index (apply procedure (vector-ref vector index) (%elements vectors index))))))
+
+;;;> How many elements, or elements at the same place, satisfy a predicate.
+(define (vector-count wanted? . vectors)
+  (apply vector-fold (lambda (count . elements) (if (apply wanted? elements) (+ count 1) count)) 0 vectors))
+
+;;;> The vector of what `vector-fold` has accumulated after each element.
+(define (vector-cumulate combine initial vector)
+  (let* ((length (vector-length vector)) (cumulated (make-vector length)))
+    (let loop ((index 0) (accumulated initial))
+      (if (< index length)
+          (let ((next (combine accumulated (vector-ref vector index))))
+            (vector-set! cumulated index next)
+            (loop (+ index 1) next))
+          cumulated))))
+
+;;; The first index from `start` on, by `step`, for whose elements `holds?` answers true, or #f.
+(define (%search holds? vectors start end step)
+  (let loop ((index start))
+    (cond ((= index end) #f)
+          ((apply holds? (%elements vectors index)) index)
+          (else (loop (+ index step))))))
+
+(define (%opposite wanted?) (lambda elements (not (apply wanted? elements))))
+
+;;;> The index of the first elements that satisfy a predicate, or #f.
+(define (vector-index wanted? . vectors) (%search wanted? vectors 0 (%shortest vectors) 1))
+
+;;;> The index of the last elements that satisfy a predicate, or #f.
+(define (vector-index-right wanted? . vectors) (%search wanted? vectors (- (%shortest vectors) 1) -1 -1))
+
+;;;> The index of the first elements that do not satisfy a predicate, or #f.
+(define (vector-skip unwanted? . vectors) (apply vector-index (%opposite unwanted?) vectors))
+
+;;;> The index of the last elements that do not satisfy a predicate, or #f.
+(define (vector-skip-right unwanted? . vectors) (apply vector-index-right (%opposite unwanted?) vectors))
+
+;;;> The index of `value` in a sorted vector, or #f; `(compare element value)` is negative, zero or positive.
+(define (vector-binary-search vector value compare)
+  (let loop ((start 0) (end (vector-length vector)))
+    (if (= start end)
+        #f
+        (let* ((middle (quotient (+ start end) 2)) (order (compare (vector-ref vector middle) value)))
+          (cond ((= order 0) middle)
+                ((< order 0) (loop (+ middle 1) end))
+                (else (loop start middle)))))))
+
+;;;> The first true answer of a predicate for the elements, or #f.
+(define (vector-any wanted? . vectors)
+  (let ((end (%shortest vectors)))
+    (let loop ((index 0))
+      (and (< index end)
+           (or (apply wanted? (%elements vectors index)) (loop (+ index 1)))))))
+
+;;;> The last answer of a predicate for the elements if all are true, otherwise #f.
+(define (vector-every wanted? . vectors)
+  (let ((end (%shortest vectors)))
+    (let loop ((index 0) (answer #t))
+      (if (and answer (< index end))
+          (loop (+ index 1) (apply wanted? (%elements vectors index)))
+          answer))))
+
+;;;> Two values: a vector of the elements that satisfy a predicate before the others, and how many do.
+(define (vector-partition wanted? vector)
+  (let* ((elements (map (lambda (element) (cons (wanted? element) element)) (vector->list vector)))
+         (first (filter car elements)))
+    (values (list->vector (map cdr (append first (remove car elements)))) (length first))))
+
+;;;> Exchanges two elements.
+(define (vector-swap! vector i j)
+  (let ((element (vector-ref vector i)))
+    (vector-set! vector i (vector-ref vector j))
+    (vector-set! vector j element)))
+
+;;;> Reverses the order of the elements, or of those from `start` to before `end`.
+(define (vector-reverse! vector . range)
+  (vector-copy! vector (if (pair? range) (car range) 0) (apply vector-reverse-copy vector range)))
+
+;;;> Copies elements of the second vector in reverse order into the first, from index `at` on.
+(define (vector-reverse-copy! to at from . range) (vector-copy! to at (apply vector-reverse-copy from range)))
+
+;;;> A list of the elements in reverse order.
+(define (reverse-vector->list vector . range) (reverse (apply vector->list vector range)))
+
+;;;> A vector of the elements of a list in reverse order.
+(define (reverse-list->vector list) (list->vector (reverse list)))

@@ -1,0 +1,151 @@
+(define (%range-of char) (let ((code (char->integer char))) (cons code code)))
+
+;;;> The set of the characters of a list, and of another set.
+(define list->char-set
+  (case-lambda
+    ((chars) (%of-ranges (%normal (map %range-of chars))))
+    ((chars set) (%union (list->char-set chars) set))))
+
+;;;> The set of the characters of a string, and of another set.
+(define (string->char-set string . set) (apply list->char-set (string->list string) set))
+
+;;;> The set of the arguments.
+(define (char-set . chars) (list->char-set chars))
+
+;;;> The set of the characters with code points from `start` to before `end`, and of another set.
+(define (ucs-range->char-set start end . options)
+  (let ((range (%of-ranges (if (< start end) (%common %all (list (cons start (- end 1)))) '()))))
+    (if (and (pair? options) (pair? (cdr options))) (%union range (cadr options)) range)))
+
+;;;> The set of the characters of `set` that satisfy a predicate, and of another set.
+(define (char-set-filter wanted? set . base)
+  (apply char-set-union (%intersection set (%of-predicate wanted?)) base))
+
+;;;> The set that a set, a string, a character or a predicate stands for.
+(define (->char-set object)
+  (cond ((char-set? object) object)
+        ((string? object) (string->char-set object))
+        ((char? object) (char-set object))
+        ((procedure? object) (%of-predicate object))
+        (else (error "->char-set: expected a set of characters, a string, a character or a predicate" object))))
+
+;;;> The empty set.
+(define char-set:empty (%of-ranges '()))
+;;;> The set of all characters.
+(define char-set:full (%of-ranges %all))
+;;;> The lower-case letters.
+(define char-set:lower-case (%of-predicate char-lower-case?))
+;;;> The upper-case letters.
+(define char-set:upper-case (%of-predicate char-upper-case?))
+;;;> The letters that are titlecase.
+(define char-set:title-case
+  (list->char-set
+    (map integer->char
+         '(#x1C5 #x1C8 #x1CB #x1F2 #x1FBC #x1FCC #x1FFC
+           #x1F88 #x1F89 #x1F8A #x1F8B #x1F8C #x1F8D #x1F8E #x1F8F
+           #x1F98 #x1F99 #x1F9A #x1F9B #x1F9C #x1F9D #x1F9E #x1F9F
+           #x1FA8 #x1FA9 #x1FAA #x1FAB #x1FAC #x1FAD #x1FAE #x1FAF))))
+;;;> The letters.
+(define char-set:letter (%of-predicate char-alphabetic?))
+;;;> The decimal digits of all scripts.
+(define char-set:digit (%of-predicate char-numeric?))
+;;;> The letters and digits.
+(define char-set:letter+digit (%union char-set:letter char-set:digit))
+;;;> The characters that are white space.
+(define char-set:whitespace (%of-predicate char-whitespace?))
+;;;> The control characters.
+(define char-set:iso-control (%of-ranges '((0 . #x1F) (#x7F . #x9F))))
+;;;> The punctuation of ASCII.
+(define char-set:punctuation (string->char-set "!\"#%&'()*,-./:;?@[\\]_{}"))
+;;;> The symbols of ASCII.
+(define char-set:symbol (string->char-set "$+<=>^`|~"))
+;;;> The hexadecimal digits of ASCII.
+(define char-set:hex-digit (string->char-set "0123456789abcdefABCDEF"))
+;;;> Horizontal white space.
+(define char-set:blank
+  (list->char-set (map integer->char '(9 32 #xA0 #x1680 #x2000 #x2001 #x2002 #x2003 #x2004 #x2005 #x2006 #x2007 #x2008 #x2009 #x200A #x202F #x205F #x3000))))
+;;;> The characters of ASCII.
+(define char-set:ascii (%of-ranges '((0 . 127))))
+;;;> What leaves ink: letters, digits, punctuation, symbols.
+(define char-set:graphic (char-set-union char-set:letter+digit char-set:punctuation char-set:symbol))
+;;;> What leaves ink, and white space.
+(define char-set:printing (char-set-union char-set:graphic char-set:whitespace))
+
+;;;> Combines the characters of a set, in order: `(combine char accumulated)`.
+(define (char-set-fold combine initial set)
+  (fold (lambda (range accumulated)
+          (let loop ((code (car range)) (accumulated accumulated))
+            (if (> code (cdr range))
+                accumulated
+                (loop (+ code 1) (combine (integer->char code) accumulated)))))
+        initial
+        (%ranges set)))
+
+;;;> A list of the characters of a set, in order.
+(define (char-set->list set) (reverse (char-set-fold cons '() set)))
+
+;;;> A string of the characters of a set, in order.
+(define (char-set->string set) (list->string (char-set->list set)))
+
+;;;> How many characters a set has.
+(define (char-set-size set)
+  (fold (lambda (range size) (+ size 1 (- (cdr range) (car range)))) 0 (%ranges set)))
+
+;;;> How many characters of a set satisfy a predicate.
+(define (char-set-count wanted? set)
+  (char-set-fold (lambda (char count) (if (wanted? char) (+ count 1) count)) 0 set))
+
+;;;> The first true answer of a predicate for the characters of a set, or #f.
+(define (char-set-any wanted? set) (any wanted? (char-set->list set)))
+
+;;;> The last answer of a predicate for the characters of a set if all are true, otherwise #f.
+(define (char-set-every wanted? set) (every wanted? (char-set->list set)))
+
+;;;> Calls `procedure` with each character of a set.
+(define (char-set-for-each procedure set) (for-each procedure (char-set->list set)))
+
+;;;> The set of what `procedure` answers for the characters of a set.
+(define (char-set-map procedure set) (list->char-set (map procedure (char-set->list set))))
+
+;;;> The set of the characters `(char seed)`; seeds `(next seed)`, until `(stop? seed)`; and of another set.
+(define (char-set-unfold stop? char next seed . base)
+  (let loop ((seed seed) (chars '()))
+    (if (stop? seed)
+        (apply list->char-set chars base)
+        (loop (next seed) (cons (char seed) chars)))))
+
+;;;> The set itself: sets are never changed.
+(define (char-set-copy set) set)
+
+;;;> A set with more characters.
+(define (char-set-adjoin set . chars) (list->char-set chars set))
+
+;;;> A set with fewer characters.
+(define (char-set-delete set . chars) (char-set-difference set (list->char-set chars)))
+
+;;; Whether neighbours in a list are as they should be.
+(define (%neighbours holds? sets)
+  (or (null? sets)
+      (null? (cdr sets))
+      (and (holds? (car sets) (cadr sets)) (%neighbours holds? (cdr sets)))))
+
+;;;> Whether all sets have the same characters.
+(define (char-set= . sets) (%neighbours (lambda (a b) (equal? (%ranges a) (%ranges b))) sets))
+
+;;;> Whether each set is included in the next.
+(define (char-set<= . sets)
+  (%neighbours (lambda (a b) (equal? (%common (%ranges a) (%ranges b)) (%ranges a))) sets))
+
+;;;> A number that equal sets share; below `bound`, if there is one.
+(define (char-set-hash set . bound)
+  (let ((hash (%hash (%ranges set))))
+    (if (and (pair? bound) (> (car bound) 0)) (modulo hash (car bound)) hash)))
+
+;;;> A place in a set: its first character, if it has one.
+(define (char-set-cursor set) (char-set->list set))
+;;;> The character at a place.
+(define (char-set-ref set cursor) (car cursor))
+;;;> The next place.
+(define (char-set-cursor-next set cursor) (cdr cursor))
+;;;> Whether a place lies behind the last character.
+(define (end-of-char-set? cursor) (null? cursor))

@@ -1,0 +1,11 @@
+;;; SRFI 145: assumptions.
+(define-library (srfi 145)
+  (export assume)
+  (on-demand)
+  (import (scheme base))
+  (begin
+    ;;;> The value of an expression; if it is false, an error with the messages.
+    (define-syntax assume
+      (syntax-rules ()
+        ((_ expression message ...)
+         (or expression (error "assumption failed" 'expression message ...)))))))

@@ -1,0 +1,130 @@
+;;; SRFI 151: bits of exact integers, as unending two's complement.
+(define-library (srfi 151)
+  (export
+    bitwise-not bitwise-and (rename bitwise-or bitwise-ior) bitwise-xor bitwise-eqv bitwise-nand bitwise-nor
+    bitwise-andc1 bitwise-andc2 bitwise-orc1 bitwise-orc2
+    arithmetic-shift bit-count integer-length bitwise-if
+    bit-set? copy-bit bit-swap any-bit-set? every-bit-set? first-set-bit
+    bit-field bit-field-any? bit-field-every? bit-field-clear bit-field-set bit-field-replace bit-field-replace-same
+    bit-field-rotate bit-field-reverse
+    bits->list bits->vector list->bits vector->bits bits
+    bitwise-fold bitwise-for-each bitwise-unfold make-bitwise-generator)
+  (on-demand)
+  (import (scheme base)
+          (only (duet internal lists) fold)
+          (rename (only (duet kernel) bitwise-and bitwise-or bitwise-xor bitwise-not arithmetic-shift bit-count integer-length)
+            (bit-count %ones)))
+  (begin
+    ;;;> How many bits of a number are 1; of a negative number, how many are 0.
+    (define (bit-count number) (if (negative? number) (%ones (bitwise-not number)) (%ones number)))
+
+    ;;;> The bits that are the same in an even number of the numbers' complements.
+    (define (bitwise-eqv . numbers)
+      (fold (lambda (number result) (bitwise-not (bitwise-xor number result))) -1 numbers))
+
+    ;;;> The bits that are not 1 in both.
+    (define (bitwise-nand a b) (bitwise-not (bitwise-and a b)))
+    ;;;> The bits that are 0 in both.
+    (define (bitwise-nor a b) (bitwise-not (bitwise-or a b)))
+    ;;;> The bits that are 0 in the first and 1 in the second.
+    (define (bitwise-andc1 a b) (bitwise-and (bitwise-not a) b))
+    ;;;> The bits that are 1 in the first and 0 in the second.
+    (define (bitwise-andc2 a b) (bitwise-and a (bitwise-not b)))
+    ;;;> The bits that are 0 in the first or 1 in the second.
+    (define (bitwise-orc1 a b) (bitwise-or (bitwise-not a) b))
+    ;;;> The bits that are 1 in the first or 0 in the second.
+    (define (bitwise-orc2 a b) (bitwise-or a (bitwise-not b)))
+
+    ;;;> The bits of `a` where those of `mask` are 1, those of `b` elsewhere.
+    (define (bitwise-if mask a b) (bitwise-or (bitwise-and mask a) (bitwise-andc1 mask b)))
+
+    (define (%power index) (arithmetic-shift 1 index))
+
+    ;;; A number whose bits from `start` to before `end` are 1.
+    (define (%mask start end) (arithmetic-shift (- (%power (- end start)) 1) start))
+
+    ;;;> Whether the bit at an index is 1.
+    (define (bit-set? index number) (odd? (arithmetic-shift number (- index))))
+
+    ;;;> The number with the bit at an index as the boolean says.
+    (define (copy-bit index number on?)
+      (if on? (bitwise-or number (%power index)) (bitwise-andc2 number (%power index))))
+
+    ;;;> The number with two bits exchanged.
+    (define (bit-swap i j number)
+      (let ((bit-i (bit-set? i number)) (bit-j (bit-set? j number)))
+        (copy-bit i (copy-bit j number bit-i) bit-j)))
+
+    ;;;> Whether any of the bits that are 1 in `bits` is 1.
+    (define (any-bit-set? bits number) (not (= (bitwise-and bits number) 0)))
+    ;;;> Whether all of the bits that are 1 in `bits` are 1.
+    (define (every-bit-set? bits number) (= (bitwise-and bits number) bits))
+
+    ;;;> The index of the lowest bit that is 1, or -1.
+    (define (first-set-bit number)
+      (if (= number 0) -1 (- (integer-length (bitwise-and number (- number))) 1)))
+
+    ;;;> The bits from index `start` to before `end`, as a number.
+    (define (bit-field number start end)
+      (bitwise-and (arithmetic-shift number (- start)) (%mask 0 (- end start))))
+    ;;;> Whether any bit of the field is 1.
+    (define (bit-field-any? number start end) (not (= (bit-field number start end) 0)))
+    ;;;> Whether all bits of the field are 1.
+    (define (bit-field-every? number start end) (= (bit-field number start end) (%mask 0 (- end start))))
+    ;;;> The number with the bits of the field 0.
+    (define (bit-field-clear number start end) (bitwise-andc2 number (%mask start end)))
+    ;;;> The number with the bits of the field 1.
+    (define (bit-field-set number start end) (bitwise-or number (%mask start end)))
+    ;;;> The number with the lowest bits of another in the field.
+    (define (bit-field-replace number other start end)
+      (bitwise-if (%mask start end) (arithmetic-shift other start) number))
+    ;;;> The number with the same field of another.
+    (define (bit-field-replace-same number other start end) (bitwise-if (%mask start end) other number))
+
+    ;;;> The number with the field rotated by `count` towards the higher bits.
+    (define (bit-field-rotate number count start end)
+      (let ((width (- end start)))
+        (if (= width 0)
+            number
+            (let* ((count (modulo count width)) (field (bit-field number start end)))
+              (bit-field-replace
+                number
+                (bitwise-or (arithmetic-shift field count) (arithmetic-shift field (- count width)))
+                start
+                end)))))
+
+    ;;;> The number with the bits of the field in reverse order.
+    (define (bit-field-reverse number start end)
+      (bit-field-replace number (list->bits (reverse (bits->list (bit-field number start end) (- end start)))) start end))
+
+    ;;;> A list of booleans, one for each bit from the lowest on; of `count` bits or all that matter.
+    (define (bits->list number . count)
+      (let ((count (if (pair? count) (car count) (integer-length number))))
+        (let loop ((index (- count 1)) (list '()))
+          (if (< index 0) list (loop (- index 1) (cons (bit-set? index number) list))))))
+    ;;;> A vector of booleans, as `bits->list`.
+    (define (bits->vector number . count) (list->vector (apply bits->list number count)))
+    ;;;> The number of the bits in a list of booleans, the lowest first.
+    (define (list->bits list)
+      (fold (lambda (on? number) (+ (* 2 number) (if on? 1 0))) 0 (reverse list)))
+    ;;;> The number of the bits in a vector of booleans, the lowest first.
+    (define (vector->bits vector) (list->bits (vector->list vector)))
+    ;;;> The number of the arguments, booleans, the lowest bit first.
+    (define (bits . booleans) (list->bits booleans))
+
+    ;;;> Combines the bits, booleans from the lowest on: `(combine bit accumulated)`.
+    (define (bitwise-fold combine initial number) (fold combine initial (bits->list number)))
+    ;;;> Calls `procedure` with the bits, booleans from the lowest on.
+    (define (bitwise-for-each procedure number) (for-each procedure (bits->list number)))
+    ;;;> The number of the bits `(bit seed)` from the lowest on, for seeds `(next seed)`, until `(stop? seed)`.
+    (define (bitwise-unfold stop? bit next seed)
+      (let loop ((seed seed) (index 0) (number 0))
+        (if (stop? seed)
+            number
+            (loop (next seed) (+ index 1) (copy-bit index number (bit seed))))))
+    ;;;> A generator of the bits, booleans from the lowest on, without end.
+    (define (make-bitwise-generator number)
+      (lambda ()
+        (let ((bit (odd? number)))
+          (set! number (arithmetic-shift number -1))
+          bit)))))

@@ -1,0 +1,322 @@
+;;;> Gives its arguments in turn.
+(define (generator . objects) (list->generator objects))
+
+;;;> Gives its arguments again and again.
+(define (circular-generator . objects)
+  (let ((rest objects))
+    (lambda ()
+      (if (null? rest) (set! rest objects))
+      (let ((object (car rest)))
+        (set! rest (cdr rest))
+        object))))
+
+;;;> Gives `count` numbers from `start`, by default 0, by `step`, by default 1.
+(define make-iota-generator
+  (case-lambda
+    ((count) (make-iota-generator count 0 1))
+    ((count start) (make-iota-generator count start 1))
+    ((count start step)
+     (let ((index 0))
+       (lambda ()
+         (if (< index count)
+             (let ((number (+ start (* index step)))) (set! index (+ index 1)) number)
+             (eof-object)))))))
+
+;;;> Gives the numbers from `start` to before `end`, by default without end, by `step`, by default 1.
+(define make-range-generator
+  (case-lambda
+    ((start)
+     (let ((next start)) (lambda () (let ((number next)) (set! next (+ next 1)) number))))
+    ((start end) (make-range-generator start end 1))
+    ((start end step)
+     (let ((next start))
+       (lambda ()
+         (if (< next end)
+             (let ((number next)) (set! next (+ next step)) number)
+             (eof-object)))))))
+
+;;;> Gives the elements of a list.
+(define (list->generator list)
+  (lambda ()
+    (if (null? list)
+        (eof-object)
+        (let ((element (car list))) (set! list (cdr list)) element))))
+
+;;; Gives what `(ref sequence index)` answers for the indices of a range, which is that of the sequence if it is not given.
+(define (%indexed sequence ref size range)
+  (let ((index (if (pair? range) (car range) 0))
+        (end (if (and (pair? range) (pair? (cdr range))) (cadr range) (size sequence))))
+    (lambda ()
+      (if (< index end)
+          (let ((element (ref sequence index))) (set! index (+ index 1)) element)
+          (eof-object)))))
+
+;;;> Gives the elements of a vector.
+(define (vector->generator vector . range) (%indexed vector vector-ref vector-length range))
+;;;> Gives the elements of a vector from its end.
+(define (reverse-vector->generator vector . range) (list->generator (reverse (apply vector->list vector range))))
+;;;> Gives the characters of a string.
+(define (string->generator string . range) (%indexed string string-ref string-length range))
+;;;> Gives the bytes of a bytevector.
+(define (bytevector->generator bytevector . range) (%indexed bytevector bytevector-u8-ref bytevector-length range))
+
+;;;> Makes a procedure that gives the elements of a collection which `(for-each procedure collection)` goes through.
+(define (make-for-each-generator for-each)
+  (lambda (collection)
+    (make-coroutine-generator (lambda (yield) (for-each yield collection)))))
+
+;;;> Gives `(element seed)` for seeds `(next seed)`, until `(stop? seed)`.
+(define (make-unfold-generator stop? element next seed)
+  (lambda ()
+    (if (stop? seed)
+        (eof-object)
+        (let ((object (element seed))) (set! seed (next seed)) object))))
+
+;;;> Gives the arguments but the last, then what the last, a generator, gives.
+(define (gcons* . arguments)
+  (lambda ()
+    (if (null? (cdr arguments))
+        ((car arguments))
+        (let ((object (car arguments))) (set! arguments (cdr arguments)) object))))
+
+;;;> Gives what the generators give, one after the other.
+(define (gappend . generators)
+  (lambda ()
+    (let loop ()
+      (if (null? generators)
+          (eof-object)
+          (let ((object ((car generators))))
+            (if (eof-object? object)
+                (begin (set! generators (cdr generators)) (loop))
+                object))))))
+
+;;;> Gives what the generators give that a generator gives.
+(define (gflatten source)
+  (let ((current #f))
+    (lambda ()
+      (let loop ()
+        (if (not current) (set! current (source)))
+        (if (eof-object? current)
+            current
+            (let ((object (current)))
+              (if (eof-object? object)
+                  (begin (set! current #f) (loop))
+                  object)))))))
+
+;;;> Gives lists of `count` objects; the last may be shorter, or is filled up with `padding`.
+(define ggroup
+  (case-lambda
+    ((source count) (%grouped source count (lambda (objects missing) (reverse objects))))
+    ((source count padding)
+     (%grouped source count (lambda (objects missing) (append (reverse objects) (make-list missing padding)))))))
+
+(define (%grouped source count finish)
+  (lambda ()
+    (let loop ((objects '()) (missing count))
+      (if (= missing 0)
+          (reverse objects)
+          (let ((object (source)))
+            (cond ((not (eof-object? object)) (loop (cons object objects) (- missing 1)))
+                  ((null? objects) object)
+                  (else (finish objects missing))))))))
+
+;;;> Gives what sorted generators give, sorted.
+(define (gmerge less? . generators)
+  (define (merge a b)
+    (let ((first (a)) (second (b)))
+      (lambda ()
+        (cond ((eof-object? first) (let ((object second)) (if (not (eof-object? second)) (set! second (b))) object))
+              ((or (eof-object? second) (not (less? second first)))
+               (let ((object first)) (set! first (a)) object))
+              (else (let ((object second)) (set! second (b)) object))))))
+  (if (null? (cdr generators))
+      (car generators)
+      (merge (car generators) (apply gmerge less? (cdr generators)))))
+
+;;; The objects that generators give, or #f if one of them has ended.
+(define (%next generators)
+  (let ((objects (map (lambda (generator) (generator)) generators)))
+    (if (any eof-object? objects) #f objects)))
+
+;;;> Gives what `procedure` answers for the objects of one or more generators.
+(define gmap
+  (case-lambda
+    ((procedure source)
+     (lambda () (let ((object (source))) (if (eof-object? object) object (procedure object)))))
+    ((procedure . generators)
+     (lambda () (let ((objects (%next generators))) (if objects (apply procedure objects) (eof-object)))))))
+
+;;;> Gives the first of the two values of `(procedure object … state)`; the second is the next state.
+(define (gcombine procedure state . generators)
+  (lambda ()
+    (let ((objects (%next generators)))
+      (if objects
+          (call-with-values
+            (lambda () (apply procedure (append objects (list state))))
+            (lambda (object next) (set! state next) object))
+          (eof-object)))))
+
+;;;> Gives the objects that satisfy a predicate.
+(define (gfilter wanted? source)
+  (lambda ()
+    (let loop ()
+      (let ((object (source)))
+        (if (or (eof-object? object) (wanted? object)) object (loop))))))
+
+;;;> Gives the objects that do not satisfy a predicate.
+(define (gremove unwanted? source) (gfilter (lambda (object) (not (unwanted? object))) source))
+
+;;;> Gives the objects for which the first of the values of `(procedure object state)` is true; the second is the next state.
+(define (gstate-filter procedure state source)
+  (gfilter
+    (lambda (object)
+      (call-with-values
+        (lambda () (procedure object state))
+        (lambda (wanted? next) (set! state next) wanted?)))
+    source))
+
+;;;> Gives the first `count` objects; beyond what there is, `padding`, if that is given.
+(define (gtake source count . padding)
+  (lambda ()
+    (if (> count 0)
+        (let ((object (source)))
+          (set! count (- count 1))
+          (if (and (eof-object? object) (pair? padding)) (car padding) object))
+        (eof-object))))
+
+;;;> Gives what comes after the first `count` objects.
+(define (gdrop source count)
+  (lambda ()
+    (let loop ()
+      (if (> count 0)
+          (begin (set! count (- count 1)) (source) (loop))
+          (source)))))
+
+;;;> Gives the objects before the first that does not satisfy a predicate.
+(define (gtake-while wanted? source)
+  (let ((is-over #f))
+    (lambda ()
+      (if is-over
+          (eof-object)
+          (let ((object (source)))
+            (if (and (not (eof-object? object)) (wanted? object))
+                object
+                (begin (set! is-over #t) (eof-object))))))))
+
+;;;> Gives the objects from the first that does not satisfy a predicate on.
+(define (gdrop-while unwanted? source)
+  (let ((is-begun #f))
+    (lambda ()
+      (let loop ()
+        (let ((object (source)))
+          (if (or is-begun (eof-object? object) (not (unwanted? object)))
+              (begin (set! is-begun #t) object)
+              (loop)))))))
+
+;;;> Gives the objects that are not the same as `object`, by `equal?` or another predicate.
+(define gdelete
+  (case-lambda
+    ((object source) (gdelete object source equal?))
+    ((object source same?) (gremove (lambda (other) (same? object other)) source))))
+
+;;;> Gives one object in place of neighbours that are the same, by `equal?` or another predicate.
+(define gdelete-neighbor-dups
+  (case-lambda
+    ((source) (gdelete-neighbor-dups source equal?))
+    ((source same?)
+     (let ((last (eof-object)))
+       (gfilter
+         (lambda (object)
+           (and (or (eof-object? last) (not (same? last object)))
+                (begin (set! last object) #t)))
+         source)))))
+
+;;;> Gives the objects at the indices that the second generator gives, in increasing order.
+(define (gindex source indices)
+  (let ((place 0))
+    (lambda ()
+      (let ((index (indices)))
+        (if (eof-object? index)
+            index
+            (let loop ()
+              (let ((object (source)))
+                (set! place (+ place 1))
+                (if (or (eof-object? object) (= (- place 1) index)) object (loop)))))))))
+
+;;;> Gives the objects for which the second generator gives true.
+(define (gselect source truths)
+  (lambda ()
+    (let loop ()
+      (let ((object (source)) (truth (truths)))
+        (cond ((or (eof-object? object) (eof-object? truth)) (eof-object))
+              (truth object)
+              (else (loop)))))))
+
+;;;> A list of the objects, or of the first `count`, the latest first.
+(define (generator->reverse-list source . count)
+  (let ((source (if (pair? count) (gtake source (car count)) source)))
+    (generator-fold cons '() source)))
+
+;;;> A list of the objects, or of the first `count`.
+(define (generator->list source . count) (reverse (apply generator->reverse-list source count)))
+;;;> A vector of the objects, or of the first `count`.
+(define (generator->vector source . count) (list->vector (apply generator->list source count)))
+;;;> A string of the characters, or of the first `count`.
+(define (generator->string source . count) (list->string (apply generator->list source count)))
+
+;;;> Puts objects into a vector from an index on; how many.
+(define (generator->vector! vector at source)
+  (let loop ((index at))
+    (if (< index (vector-length vector))
+        (let ((object (source)))
+          (if (eof-object? object)
+              (- index at)
+              (begin (vector-set! vector index object) (loop (+ index 1)))))
+        (- index at))))
+
+;;;> Combines the objects of one or more generators: `(combine object … accumulated)`.
+(define generator-fold
+  (case-lambda
+    ((combine initial source)
+     (let loop ((accumulated initial))
+       (let ((object (source)))
+         (if (eof-object? object) accumulated (loop (combine object accumulated))))))
+    ((combine initial . generators)
+     (let loop ((accumulated initial))
+       (let ((objects (%next generators)))
+         (if objects (loop (apply combine (append objects (list accumulated)))) accumulated))))))
+
+;;;> A list of what `procedure` answers for the objects of one or more generators.
+(define (generator-map->list procedure . generators) (generator->list (apply gmap procedure generators)))
+
+;;;> Calls `procedure` with the objects of one or more generators.
+(define (generator-for-each procedure . generators)
+  (let loop ()
+    (let ((objects (%next generators)))
+      (if objects
+          (begin (apply procedure objects) (loop))))))
+
+;;;> The first object that satisfies a predicate, or #f.
+(define (generator-find wanted? source)
+  (let ((object ((gfilter wanted? source)))) (if (eof-object? object) #f object)))
+
+;;;> How many objects satisfy a predicate.
+(define (generator-count wanted? source)
+  (generator-fold (lambda (object count) (if (wanted? object) (+ count 1) count)) 0 source))
+
+;;;> The first true answer of a predicate for the objects, or #f.
+(define (generator-any wanted? source)
+  (let ((object (source)))
+    (and (not (eof-object? object)) (or (wanted? object) (generator-any wanted? source)))))
+
+;;;> The last answer of a predicate for the objects if all are true, otherwise #f.
+(define (generator-every wanted? source)
+  (let loop ((answer #t))
+    (let ((object (source)))
+      (if (eof-object? object)
+          answer
+          (let ((answer (wanted? object))) (and answer (loop answer)))))))
+
+;;;> Calls an unfolding procedure so that it makes its result of the objects: `(unfold eof-object? values next (source) argument …)`.
+(define (generator-unfold source unfold . arguments)
+  (apply unfold eof-object? (lambda (object) object) (lambda (object) (source)) (source) arguments))

@@ -1,0 +1,174 @@
+;;; What runs tests: counts, what is to be skipped or is expected to fail, and procedures that are told what happens.
+(define-record-type test-runner
+  (%make-runner pass fail xpass xfail skip total groups skips expected
+                test-begin test-end group-begin group-end final bad-count bad-end-name result aux)
+  ;;;> Whether an object is a test runner.
+  test-runner?
+  ;;;> How many tests passed.
+  (pass test-runner-pass-count %pass!)
+  ;;;> How many tests failed.
+  (fail test-runner-fail-count %fail!)
+  ;;;> How many tests passed that were expected to fail.
+  (xpass test-runner-xpass-count %xpass!)
+  ;;;> How many tests failed as was expected.
+  (xfail test-runner-xfail-count %xfail!)
+  ;;;> How many tests were skipped.
+  (skip test-runner-skip-count %skip!)
+  (total %total %total!)
+  (groups %groups %groups!)
+  (skips %skips %skips!)
+  (expected %expected %expected!)
+  ;;;> What is called with the runner before a test.
+  (test-begin test-runner-on-test-begin test-runner-on-test-begin!)
+  ;;;> What is called with the runner after a test.
+  (test-end test-runner-on-test-end test-runner-on-test-end!)
+  ;;;> What is called with runner, name and count when a group begins.
+  (group-begin test-runner-on-group-begin test-runner-on-group-begin!)
+  ;;;> What is called with the runner when a group ends.
+  (group-end test-runner-on-group-end test-runner-on-group-end!)
+  ;;;> What is called with the runner when the outermost group ends.
+  (final test-runner-on-final test-runner-on-final!)
+  ;;;> What is called with runner, number of tests and the number that was announced, when these differ.
+  (bad-count test-runner-on-bad-count test-runner-on-bad-count!)
+  ;;;> What is called with runner, name of the group and name at its end, when these differ.
+  (bad-end-name test-runner-on-bad-end-name test-runner-on-bad-end-name!)
+  ;;;> What is known of the latest test, an association list.
+  (result test-result-alist %result!)
+  ;;;> A value for whoever made the runner.
+  (aux test-runner-aux-value test-runner-aux-value!))
+
+;;; A group that has begun: its name, how many tests it announced or #f, the total before it, the skips and expectations before it.
+(define-record-type group
+  (%make-group name count before skips expected)
+  %group?
+  (name %group-name)
+  (count %group-count)
+  (before %group-before)
+  (skips %group-skips)
+  (expected %group-expected))
+
+(define (%nothing . arguments) #f)
+
+;;;> Makes a runner that counts and says nothing.
+(define (test-runner-null)
+  (%make-runner 0 0 0 0 0 0 '() '() '() %nothing %nothing %nothing %nothing %nothing %nothing %nothing '() #f))
+
+;;;> Makes a runner that shows each test that does not go as expected, and the counts at the end.
+(define (test-runner-simple)
+  (let ((runner (test-runner-null)))
+    (test-runner-on-test-end! runner test-on-test-end-simple)
+    (test-runner-on-group-begin! runner test-on-group-begin-simple)
+    (test-runner-on-final! runner test-on-final-simple)
+    (test-runner-on-bad-count! runner test-on-bad-count-simple)
+    (test-runner-on-bad-end-name! runner test-on-bad-end-name-simple)
+    runner))
+
+;;;> The parameter of the procedure that makes runners.
+(define test-runner-factory (make-parameter test-runner-simple))
+
+;;;> Makes a runner by the factory.
+(define (test-runner-create) ((test-runner-factory)))
+
+;;;> The current runner, or #f; with an argument, makes that the current one.
+(define test-runner-current
+  (let ((current #f))
+    (case-lambda
+      (() current)
+      ((runner) (set! current runner)))))
+
+;;;> The current runner; fails if there is none.
+(define (test-runner-get)
+  (or (test-runner-current) (error "test-runner-get: no test group has begun")))
+
+;;;> Sets all counts of a runner to zero.
+(define (test-runner-reset runner)
+  (for-each (lambda (set-count!) (set-count! runner 0)) (list %pass! %fail! %xpass! %xfail! %skip! %total!))
+  (%groups! runner '())
+  (%skips! runner '())
+  (%expected! runner '())
+  (%result! runner '()))
+
+;;;> The names of the groups that have begun, innermost first.
+(define (test-runner-group-stack runner) (map %group-name (%groups runner)))
+
+;;;> The names of the groups that have begun, outermost first.
+(define (test-runner-group-path runner) (reverse (test-runner-group-stack runner)))
+
+;;;> The name of the latest test.
+(define (test-runner-test-name runner) (test-result-ref runner 'test-name ""))
+
+;;;> What is known of the latest test under a key, or `default`.
+(define (test-result-ref runner key . default)
+  (let ((entry (assq key (test-result-alist runner))))
+    (cond (entry (cdr entry))
+          ((pair? default) (car default))
+          (else #f))))
+
+;;;> Notes something of the latest test.
+(define (test-result-set! runner key value)
+  (test-result-remove runner key)
+  (%result! runner (cons (cons key value) (test-result-alist runner))))
+
+;;;> Forgets something of the latest test.
+(define (test-result-remove runner key)
+  (%result! runner (remove (lambda (entry) (eq? (car entry) key)) (test-result-alist runner))))
+
+;;;> Forgets all of the latest test.
+(define (test-result-clear runner) (%result! runner '()))
+
+(define (%runner-of options) (if (pair? options) (car options) (test-runner-get)))
+
+;;;> How the latest test went: `pass`, `fail`, `xpass`, `xfail`, `skip`, or #f before the first.
+(define (test-result-kind . runner) (test-result-ref (%runner-of runner) 'result-kind #f))
+
+;;;> Whether the latest test passed, expected or not.
+(define (test-passed? . runner)
+  (if (memq (apply test-result-kind runner) '(pass xpass)) #t #f))
+
+;;;> Does nothing: a test that begins is not shown.
+(define (test-on-test-begin-simple runner) #f)
+
+(define (%show . parts) (for-each display parts) (newline))
+
+;;;> Shows a test that did not go as expected.
+(define (test-on-test-end-simple runner)
+  (let ((kind (test-result-kind runner)))
+    (if (memq kind '(fail xpass))
+        (begin
+          (%show (if (eq? kind 'fail) "FAIL " "XPASS ") (test-runner-test-name runner))
+          (for-each
+            (lambda (key)
+              (let ((entry (assq key (test-result-alist runner))))
+                (if entry
+                    (begin
+                      (display "  ")
+                      (display key)
+                      (display ": ")
+                      (write (cdr entry))
+                      (newline)))))
+            '(source-form expected-value actual-value expected-error actual-error))))))
+
+;;;> Shows the name of the outermost group.
+(define (test-on-group-begin-simple runner name count)
+  (if (null? (%groups runner)) (%show "%%%% Starting test " name)))
+
+;;;> Does nothing: a group that ends is not shown.
+(define (test-on-group-end-simple runner) #f)
+
+;;;> Shows the counts that are not zero.
+(define (test-on-final-simple runner)
+  (for-each
+    (lambda (label count)
+      (if (> (count runner) 0) (%show label (count runner))))
+    '("# of expected passes      " "# of expected failures    " "# of unexpected successes "
+      "# of unexpected failures  " "# of skipped tests        ")
+    (list test-runner-pass-count test-runner-xfail-count test-runner-xpass-count
+          test-runner-fail-count test-runner-skip-count)))
+
+;;;> Shows that a group has another number of tests than it announced.
+(define (test-on-bad-count-simple runner actual expected)
+  (%show "*** Total number of tests was " actual " but should be " expected ". ***"))
+
+;;;> Fails because a group ends by another name than it began.
+(define (test-on-bad-end-name-simple runner begin-name end-name)
+  (error "test-end: the group has another name" end-name begin-name))

@@ -1,0 +1,109 @@
+;;; SRFI 69: basic hash tables.
+(define-library (srfi 69)
+  (export
+    make-hash-table (rename %table? hash-table?) alist->hash-table
+    (rename %table-same hash-table-equivalence-function) hash-table-hash-function
+    hash-table-ref hash-table-ref/default hash-table-set! hash-table-delete! hash-table-exists?
+    hash-table-update! hash-table-update!/default (rename %table-count hash-table-size)
+    hash-table-keys hash-table-values hash-table-walk hash-table-fold hash-table->alist hash-table-copy hash-table-merge!
+    hash string-hash string-ci-hash hash-by-identity)
+  (on-demand)
+  (import (scheme base) (scheme case-lambda) (scheme char) (duet internal tables) (only (duet internal lists) fold)
+          (only (duet kernel) %hash))
+  (begin
+    ;;;> Makes an empty hash table by an equivalence, `equal?` if none is given, and a hash function that agrees with it.
+    (define make-hash-table
+      (case-lambda
+        (() (%make-table equal? #f))
+        ((same?) (%make-table same? #f))
+        ((same? hash . size) (%make-table same? (and (procedure? hash) hash)))))
+
+    ;;;> Makes a hash table of the entries of an association list; of equal keys the first counts.
+    (define (alist->hash-table alist . options)
+      (let ((table (apply make-hash-table options)))
+        (for-each
+          (lambda (entry)
+            (if (not (%table-find table (car entry))) (%table-put! table (car entry) (cdr entry))))
+          alist)
+        table))
+
+    ;;;> The hash function of a table.
+    (define (hash-table-hash-function table) (or (%table-hash table) hash))
+
+    ;;;> The value of a key. Without one, what `failure` answers; without that, an error.
+    (define hash-table-ref
+      (case-lambda
+        ((table key)
+         (let ((entry (%table-find table key)))
+           (if entry (cdr entry) (error "hash-table-ref: there is no such key" key))))
+        ((table key failure)
+         (let ((entry (%table-find table key)))
+           (if entry (cdr entry) (failure))))))
+
+    ;;;> The value of a key, or `default`.
+    (define (hash-table-ref/default table key default)
+      (let ((entry (%table-find table key)))
+        (if entry (cdr entry) default)))
+
+    ;;;> Gives a key a value.
+    (define (hash-table-set! table key value) (%table-put! table key value))
+
+    ;;;> Removes a key, if it is there.
+    (define (hash-table-delete! table key) (%table-remove! table key) (if #f #f))
+
+    ;;;> Whether a key is there.
+    (define (hash-table-exists? table key) (if (%table-find table key) #t #f))
+
+    ;;;> Replaces the value of a key by what `change` answers for it. Without one, for what `failure` answers; without that, an error.
+    (define hash-table-update!
+      (case-lambda
+        ((table key change)
+         (hash-table-update! table key change (lambda () (error "hash-table-update!: there is no such key" key))))
+        ((table key change failure)
+         (let ((entry (%table-find table key)))
+           (%table-put! table key (change (if entry (cdr entry) (failure))))))))
+
+    ;;;> Replaces the value of a key, or `default`, by what `change` answers for it.
+    (define (hash-table-update!/default table key change default)
+      (hash-table-update! table key change (lambda () default)))
+
+    ;;;> A list of the keys.
+    (define (hash-table-keys table) (map car (%table-entries table)))
+
+    ;;;> A list of the values.
+    (define (hash-table-values table) (map cdr (%table-entries table)))
+
+    ;;;> Calls `procedure` with each key and value.
+    (define (hash-table-walk table procedure)
+      (for-each (lambda (entry) (procedure (car entry) (cdr entry))) (%table-entries table)))
+
+    ;;;> Combines the entries: `(combine key value accumulated)`.
+    (define (hash-table-fold table combine initial)
+      (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated)) initial (%table-entries table)))
+
+    ;;;> An association list of the entries.
+    (define (hash-table->alist table)
+      (map (lambda (entry) (cons (car entry) (cdr entry))) (%table-entries table)))
+
+    ;;;> A hash table with the same entries.
+    (define (hash-table-copy table . mutable?) (%table-copy table))
+
+    ;;;> Gives the first table the entries of the second, which win.
+    (define (hash-table-merge! table other)
+      (hash-table-walk other (lambda (key value) (%table-put! table key value)))
+      table)
+
+    (define (%bounded number bound)
+      (if (null? bound) number (modulo number (car bound))))
+
+    ;;;> A number that objects share that are `equal?`; below `bound`, if there is one.
+    (define (hash object . bound) (%bounded (%hash object) bound))
+
+    ;;;> A number that equal strings share.
+    (define (string-hash string . bound) (%bounded (%hash string) bound))
+
+    ;;;> A number that strings share that differ in case only.
+    (define (string-ci-hash string . bound) (%bounded (%hash (string-foldcase string)) bound))
+
+    ;;;> A number that an object keeps as long as it is not changed.
+    (define (hash-by-identity object . bound) (%bounded (%hash object) bound))))

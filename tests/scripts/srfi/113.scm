@@ -1,0 +1,21 @@
+;; SRFI 113: sets and bags.
+(import (scheme base) (scheme char) (srfi 113) (srfi 128))
+(define default (make-default-comparator))
+(define (of . elements) (list->set default elements))
+(list (set->list (of 1 2 1)) (set-size (of 'a 'b)) (set-contains? (of 1) 1) (set-empty? (of)) (set-disjoint? (of 1) (of 2)) (set? (of)) (set? '())) ; => ((1 2) 2 #t #t #t #t #f)
+(map set->list (list (set-union (of 1 2) (of 2 3)) (set-intersection (of 1 2) (of 2 3)) (set-difference (of 1 2) (of 2 3)) (set-xor (of 1 2) (of 2 3)))) ; => ((1 2 3) (2) (1) (1 3))
+(list (set=? (of 1 2) (of 2 1)) (set<? (of 1) (of 1 2)) (set<=? (of 1) (of 1)) (set>? (of 1) (of 1)) (set>=? (of 1 2) (of 1) (of))) ; => (#t #t #t #f #t)
+(let* ((s (of 1 2 3)) (t (set-adjoin s 4)) (u (set-delete s 1))) (set-adjoin! s 9) (map set->list (list s t u))) ; => ((1 2 3 9) (1 2 3 4) (2 3))
+(define ci (make-comparator string? string-ci=? string-ci<? string-ci-hash))
+(list (set->list (set ci "a" "A" "b")) (set-member (set ci "Ada") "ADA" #f) (set->list (set-replace (set ci "Ada") "ADA"))) ; => (("a" "b") "Ada" ("ADA"))
+(set ci 5)                                                                                ; raises: error
+(list (set-count even? (of 1 2 4)) (set-any? even? (of 1)) (set-every? odd? (of 1 3)) (set-fold + 0 (of 1 2 3)) (set-find even? (of 1 2) (lambda () #f)) (set->list (set-map default - (of 1 2)))) ; => (2 #f #t 6 2 (-1 -2))
+(call-with-values (lambda () (set-partition even? (of 1 2 3))) (lambda (a b) (list (set->list a) (set->list b)))) ; => ((2) (1 3))
+(call-with-values (lambda () (set-search! (of 1) 2 (lambda (insert ignore) (insert 'added)) (lambda (e update remove) (remove 'gone)))) (lambda (s o) (list (set->list s) o))) ; => ((1 2) added)
+(set->list (set-unfold default (lambda (n) (= n 3)) square (lambda (n) (+ n 1)) 0))       ; => (0 1 4)
+(set-size (list->set set-comparator (list (of 1 2) (of 2 1) (of 3))))                     ; => 2
+(define b (bag default 'a 'b 'a))
+(list (bag-size b) (bag-unique-size b) (bag-element-count b 'a) (bag->alist b) (bag->list b)) ; => (3 2 2 ((a . 2) (b . 1)) (a a b))
+(map bag->alist (list (bag-sum b (bag default 'b)) (bag-union b (bag default 'b 'b)) (bag-intersection b (bag default 'a 'c)) (bag-difference b (bag default 'a 'b)) (bag-product 2 b)))
+; => (((a . 2) (b . 2)) ((a . 2) (b . 2)) ((a . 1)) ((a . 1)) ((a . 4) (b . 2)))
+(list (bag=? b (bag default 'a 'a 'b)) (bag<=? (bag default 'a) b) (bag->alist (bag-delete b 'a 'b)) (set->list (bag->set b)) (bag->alist (set->bag (of 1 2)))) ; => (#t #t ((a . 1)) (a b) ((1 . 1) (2 . 1)))
