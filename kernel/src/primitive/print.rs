@@ -155,10 +155,30 @@ fn write_string(heap: &mut Heap, port: Value, string: Value, start: usize, end: 
 
 fn write_object(context: &mut Context<'_>, arguments: &[Value], style: Style) -> Result<Value, Failure> {
     let port = textual_at(context.heap, arguments)?;
+    if let Some(integer) = arguments[0].as_fixnum() {
+        return write_fixnum(context.heap, port, integer);
+    }
     let room = text_room(context.heap);
     let text = print(context.heap, context.names, arguments[0], style, room).map_err(|_| Failure::HeapFull)?;
     append(context.heap, port, text.as_bytes())?;
     wish(context.heap, port)
+}
+
+/// Writes an integer in decimal without making a text of it first.
+fn write_fixnum(heap: &mut Heap, port: Value, integer: i64) -> Result<Value, Failure> {
+    let mut digits = [0; 20];
+    let (mut place, mut rest) = (digits.len(), integer.unsigned_abs());
+    while rest > 0 || place == digits.len() {
+        place -= 1;
+        digits[place] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    if integer < 0 {
+        place -= 1;
+        digits[place] = b'-';
+    }
+    append(heap, port, &digits[place..])?;
+    wish(heap, port)
 }
 
 /// What a writing procedure answers.

@@ -306,6 +306,26 @@ fn there_is_one_console() {
 }
 
 #[test]
+fn integers_are_written_as_the_printer_shows_them() {
+    let mut heap = heap();
+    for integer in [
+        0,
+        7,
+        -1,
+        10,
+        -905,
+        1 << 40,
+        crate::number::FIXNUM_MAX,
+        crate::number::FIXNUM_MIN,
+    ] {
+        let port = done(&mut heap, "open-output-string", &[]);
+        let value = Value::fixnum(integer).unwrap();
+        done(&mut heap, "%write", &[value, port]);
+        assert_eq!(written(&mut heap, port), integer.to_string());
+    }
+}
+
+#[test]
 fn objects_are_written() {
     let mut heap = heap();
     let port = done(&mut heap, "open-output-string", &[]);
