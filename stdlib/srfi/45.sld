@@ -1,7 +1,8 @@
 ;;; SRFI 45: iterative lazy evaluation.
 (define-library (srfi 45)
-  (export delay lazy force eager promise?)
-  (import (scheme base) (rename (scheme lazy) (delay-force lazy)))
+  (export delay (rename delay-force lazy) force eager promise?)
+  (on-demand)
+  (import (scheme base) (scheme lazy))
   (begin
     ;;;> A promise that is already kept, also if the value is a promise.
     (define (eager value) (delay value))))

@@ -86,9 +86,11 @@
 (define-syntax control
   (syntax-rules () ((_ k body ...) (control-at %default-tag k body ...))))
 
+;;;> Like `prompt`, with a tag.
 (define-syntax prompt-at
   (syntax-rules () ((_ tag body ...) (%prompt tag (lambda () body ...)))))
 
+;;;> Like `control`, up to the nearest prompt with a tag.
 (define-syntax control-at
   (syntax-rules () ((_ tag k body ...) (abort-to-prompt tag (lambda (k) body ...)))))
 
@@ -100,8 +102,10 @@
 (define-syntax shift
   (syntax-rules () ((_ k body ...) (shift-at %default-tag k body ...))))
 
+;;;> Like `reset`, with a tag.
 (define-syntax reset-at
   (syntax-rules () ((_ tag body ...) (prompt-at tag body ...))))
 
+;;;> Like `shift`, up to the nearest prompt with a tag.
 (define-syntax shift-at
   (syntax-rules () ((_ tag k body ...) (%shift tag (lambda (k) body ...)))))

@@ -5,8 +5,10 @@
 
 (define-record-type hash-table
   (%table kind same hash entries others)
+  ;;;> Whether an object is a hash table.
   %table?
   (kind %table-kind)
+  ;;;> The equivalence of a hash table.
   (same %table-same)
   (hash %table-hash)
   (entries %entries %set-entries!)
@@ -79,7 +81,7 @@
           (else (dictionary-delete! (%entries table) key)))
     entry))
 
-;;; How many entries there are.
+;;;> How many entries a hash table has.
 (define (%table-count table)
   (cond ((eq? (%table-kind table) 'any) (%others table))
         (else (+ (dictionary-count (%entries table)) (length (%others table))))))
