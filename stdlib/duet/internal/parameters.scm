@@ -2,18 +2,22 @@
 (define %key-request (list 'key))
 
 (define-record-type parameter-key
-  (%make-key default converter)
+  (%make-key converter)
   %key?
-  (default %key-default)
   (converter %key-converter))
 
 ;;;> Makes a parameter whose value is `value`, passed through the converter if there is one.
 (define (make-parameter value . converters)
   (let* ((converter (if (pair? converters) (car converters) #f))
-         (key (%make-key (if converter (converter value) value) converter)))
+         (default (if converter (converter value) value))
+         (key (%make-key converter)))
     (case-lambda
-      (() (let ((frame (assq key (%dynamic))))
-            (if frame (cdr frame) (%key-default key))))
+      (()
+       (let ((frames (%dynamic)))
+         (if (null? frames)
+             default
+             (let ((frame (assq key frames)))
+               (if frame (cdr frame) default)))))
       ((request)
        (if (eq? request %key-request) key (error "a parameter takes no argument" request))))))
 
