@@ -10,6 +10,7 @@ mod builder;
 mod demand;
 mod import;
 mod library;
+mod node;
 mod procedural;
 mod unit;
 
