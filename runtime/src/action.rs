@@ -1,7 +1,7 @@
 //! Actions: the only ways in which a turn changes a run.
 //!
 //! Owns the table of action kinds; each kind has a file under `action/` with its fields, what it does, what it lays claim to and how it
-//! reads. There is no inverse to write: undoing a turn drops its [`Draft`].
+//! reads. There is no inverse to write: the state notes what each change replaces (`tracked.rs`).
 //! INVARIANT: an action holds all that its effect depends on besides the state and the procedures that the program keeps, so performing
 //! the same actions on the same state gives the same state.
 //! It does not judge; `gate.rs` does.

@@ -1,6 +1,7 @@
 //! A draft of the state after a turn: what its actions are performed on.
 //!
-//! INVARIANT: nothing outside the draft changes before the turn commits; undoing a turn is dropping its draft, so no action has an inverse.
+//! INVARIANT: nothing outside the draft changes before the turn commits; the state in it notes what each change replaces, so undoing a turn
+//! needs no inverse of any action.
 //! It decides nothing: whether an action may be performed is for the action to check and the gate to judge.
 //! Read next: `action.rs`.
 
