@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use crate::compiler::{PrimitiveKind, Primitives};
 use crate::core::GlobalName;
-use crate::datum::{Datum, Name, Span};
+use crate::datum::{Datum, Name, Node, Span};
 use crate::instruction::{Field, Instruction, Role};
 use crate::machine::builtin;
 use crate::primitive::{self, Body, Names, Primitive};
@@ -77,6 +77,10 @@ pub struct LoadedUnit {
     pub constants: std::ops::Range<u32>,
     /// The numbers of the globals it mentions, in its own order.
     pub globals: Vec<u32>,
+    /// Whether only those instances know it that were given it.
+    pub(crate) is_apart: bool,
+    /// Whether its literals and globals come right after those of the units that every instance was given before it.
+    pub(crate) is_dense: bool,
     spans: Vec<(u32, Span)>,
 }
 
@@ -140,6 +144,18 @@ impl CodeSpace {
     /// # Errors
     /// [`LoadError`]; the space is unchanged.
     pub fn load(&mut self, unit: &CompiledUnit) -> Result<usize, LoadError> {
+        self.append(unit, false)
+    }
+
+    /// Appends a unit as [`CodeSpace::load`] does, for those instances only that are given it by [`Instance::link_apart`](crate::machine::Instance::link_apart).
+    ///
+    /// # Errors
+    /// [`LoadError`]; the space is unchanged.
+    pub fn load_apart(&mut self, unit: &CompiledUnit) -> Result<usize, LoadError> {
+        self.append(unit, true)
+    }
+
+    fn append(&mut self, unit: &CompiledUnit, is_apart: bool) -> Result<usize, LoadError> {
         let hash = unit.hash();
         if let Some(number) = self.unit_numbers.get(&hash) {
             return Ok(*number);
@@ -174,6 +190,11 @@ impl CodeSpace {
             code_word: code_word(start + block.start, block.frame_size, block.arity),
         }));
         self.constants.extend(unit.constants.iter().cloned());
+        if is_apart {
+            // Tells an instance that has been given the unit from one that has not.
+            self.constants.push(Datum::of(Node::Boolean(true)));
+        }
+        let is_dense = !is_apart && self.units.last().is_none_or(|before| before.is_dense);
         self.unit_numbers.insert(hash, self.units.len());
         self.units.push(LoadedUnit {
             name: unit.name.clone(),
@@ -183,6 +204,8 @@ impl CodeSpace {
             entry_block,
             constants: relocation.constants..self.constants.len() as u32,
             globals: relocation.globals,
+            is_apart,
+            is_dense,
             spans: unit
                 .spans
                 .iter()

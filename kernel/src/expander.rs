@@ -12,6 +12,7 @@ mod import;
 mod library;
 mod node;
 mod procedural;
+mod top_level;
 mod unit;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +34,7 @@ use crate::syntax::{Identifier, Syntax, SyntaxStore};
 pub(crate) use body::{Context, Target, Value};
 use demand::Waiting;
 pub(crate) use library::FEATURES;
+pub use top_level::TopLevel;
 pub(crate) use unit::{Head, UnitExpander};
 
 /// The library that exports every core form and every primitive.
@@ -229,6 +231,10 @@ pub(crate) struct PatternVariable {
 #[derive(Clone, Debug)]
 struct Library {
     exports: BTreeMap<Symbol, Binding>,
+    /// The libraries it imports, each once, in order.
+    imports: Vec<Name>,
+    /// Whether it is finished only when something needs it.
+    is_on_demand: bool,
 }
 
 /// A top level: that of one library, one program, or all interactions.
@@ -243,6 +249,12 @@ pub(crate) struct Module {
     pub(crate) proper_name: Option<Name>,
     /// Names given to definitions that macros introduced.
     renamed: BTreeSet<Name>,
+    /// Names of its globals that look as if they had been given to such definitions.
+    look_alikes: BTreeSet<Name>,
+    /// The libraries it imports, each once, in order.
+    imports: Vec<Name>,
+    /// How often something was bound at its top level.
+    pub(crate) changes: u64,
 }
 
 impl Expander {
@@ -294,9 +306,14 @@ impl Expander {
             expander.syntax.bind(Identifier { symbol, scopes: kernel }, binding);
             exports.insert(symbol, binding);
         }
-        expander
-            .libraries
-            .insert(Name::from(KERNEL_LIBRARY), Library { exports });
+        expander.libraries.insert(
+            Name::from(KERNEL_LIBRARY),
+            Library {
+                exports,
+                imports: Vec::new(),
+                is_on_demand: false,
+            },
+        );
         expander
     }
 
@@ -408,6 +425,9 @@ impl Expander {
             is_interactive,
             proper_name: None,
             renamed: BTreeSet::new(),
+            look_alikes: BTreeSet::new(),
+            imports: Vec::new(),
+            changes: 0,
         }
     }
 

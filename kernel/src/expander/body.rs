@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::unit::{Head, UnitExpander};
 use super::{Macro, Transformer};
-use crate::core::{Core, CoreId, GlobalName, Lambda, VariableId};
+use crate::core::{Core, CoreId, Lambda, VariableId};
 use crate::datum::Name;
 use crate::diagnostic::{DiagnosticKind, Failure};
 use crate::syntax::binding::Binding;
@@ -288,6 +288,7 @@ impl UnitExpander<'_> {
             self.check_once(context, identifier, name)?;
         }
         self.session.syntax.bind(identifier, binding);
+        self.module.changes += u64::from(context.is_top_level);
         Ok(())
     }
 
@@ -355,21 +356,23 @@ impl UnitExpander<'_> {
         let module = self.module.name.clone();
         let global = self.session.global(&module, name);
         self.session.syntax.bind(identifier, Binding::Global(global));
+        self.module.changes += 1;
+        self.note_look_alike(name);
         global
     }
 
     fn fresh_global_name(&mut self, plain: &Name) -> Name {
         let candidates = (1_u64..).map(|number| Name::from(format!("{plain}~{number}").as_str()));
-        let module = &self.module.name;
-        let is_free = |name: &Name| {
-            let global = GlobalName {
-                library: module.clone(),
-                name: name.clone(),
-            };
-            !self.session.global_index.contains_key(&global)
-        };
+        let is_free = |name: &Name| !self.module.renamed.contains(name) && !self.module.look_alikes.contains(name);
         let name = candidates.into_iter().find(is_free).unwrap_or_else(|| plain.clone());
         self.module.renamed.insert(name.clone());
         name
+    }
+
+    /// Takes note of a global's name that a definition introduced by a macro could be given, too.
+    pub(super) fn note_look_alike(&mut self, name: &Name) {
+        if name.as_str().contains('~') {
+            self.module.look_alikes.insert(name.clone());
+        }
     }
 }

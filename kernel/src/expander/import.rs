@@ -66,6 +66,7 @@ impl UnitExpander<'_> {
 
     fn bind_imports(&mut self, names: BTreeMap<Symbol, Binding>) {
         let scopes = self.module.scopes;
+        self.module.changes += 1;
         for (symbol, binding) in names {
             self.session.syntax.bind(Identifier { symbol, scopes }, binding);
         }
@@ -217,6 +218,9 @@ impl UnitExpander<'_> {
         let name = library.to_name();
         if !self.session.libraries.contains_key(&name) {
             self.load(library, place)?;
+        }
+        if !self.module.imports.contains(&name) {
+            self.module.imports.push(name.clone());
         }
         Ok(self.session.libraries.get(&name).map(|library| library.exports.clone()))
     }

@@ -105,6 +105,25 @@ impl UnitExpander<'_> {
         }
     }
 
+    /// Expands the text of expressions, the last of which has the value.
+    pub(super) fn expressions(&mut self, name: &str, text: &str) {
+        if let Some(forms) = self.read_top_level(name, text) {
+            let place = match forms.first() {
+                Some(first) => *first,
+                None => self.session.syntax.make_nothing(),
+            };
+            self.body = Some(self.sequence(&forms, place));
+        }
+    }
+
+    /// Imports what the import sets in a text provide.
+    pub(super) fn import_sets(&mut self, name: &str, text: &str) {
+        if let Some(sets) = self.read_top_level(name, text) {
+            let form = self.session.syntax.make_nothing();
+            self.import(form, &sets);
+        }
+    }
+
     /// Expands forms whose value someone waits for, even if there are none.
     fn main_body(&mut self, forms: &[Syntax]) {
         let body = self.top_level(forms);
@@ -174,23 +193,28 @@ impl UnitExpander<'_> {
         };
         let (declarations, rest) = (own(&parts[2..]), own(rest));
         self.session.loading.push(name.clone());
-        let exports = self.nested(form, |unit| {
+        let library = self.nested(form, |unit| {
             let depth = unit.depth();
             let mut inner = UnitExpander::new(unit.session, unit.libraries, module);
             inner.continue_nesting(depth);
             let (exports, waiting) = inner.library(form, &declarations, rest);
-            let (_, expansion) = inner.finish();
+            let (module, expansion) = inner.finish();
             let position = unit.session.loaded;
             unit.session.loaded += 1;
             match expansion {
                 Ok(expansion) => {
                     let warnings = unit.session.add_library_units(position, expansion);
                     unit.absorb(Vec::new(), warnings);
+                    let is_on_demand = waiting.is_some();
                     if let Some(waiting) = waiting {
                         let name = waiting.module.name.clone();
                         unit.session.waiting.insert(name, Waiting { position, ..waiting });
                     }
-                    Ok(exports)
+                    Ok(exports.map(|exports| Library {
+                        exports,
+                        imports: module.imports,
+                        is_on_demand,
+                    }))
                 }
                 Err(errors) => {
                     unit.absorb(errors, Vec::new());
@@ -200,8 +224,8 @@ impl UnitExpander<'_> {
             }
         });
         self.session.loading.pop();
-        if let Some(exports) = exports? {
-            self.session.libraries.insert(name.clone(), Library { exports });
+        if let Some(library) = library? {
+            self.session.libraries.insert(name.clone(), library);
         }
         Ok(name)
     }

@@ -104,6 +104,8 @@ impl UnitExpander<'_> {
             Ok(inner.finish())
         })?;
         self.module.renamed = module.renamed;
+        self.module.look_alikes = module.look_alikes;
+        self.module.changes += 1;
         let expansion = match expansion {
             Ok(expansion) => expansion,
             Err(mut errors) => {

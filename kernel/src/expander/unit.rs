@@ -334,6 +334,7 @@ impl<'a> UnitExpander<'a> {
         }
         let module = self.module.name.clone();
         let global = self.session.global(&module, &name);
+        self.note_look_alike(&name);
         self.global_id(global)
     }
 

@@ -5,7 +5,8 @@
 //! INVARIANT: everything an instance knows is in its heap, so undoing the heap undoes the instance.
 //! Read next: `image/instance.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::code::{CodeSpace, LoadedUnit};
 use crate::core::GlobalName;
@@ -36,6 +37,78 @@ impl From<HeapFull> for RelinkError {
     }
 }
 
+/// A unit that an instance was linked with.
+struct LinkedUnit {
+    hash: [u8; 32],
+    /// Where its literals begin and where its globals are; `None` if right behind those of the units before it.
+    places: Option<(u32, Vec<u32>)>,
+}
+
+/// What an instance notes of a unit: its hash and, unless they follow from the units before it, its places.
+fn entry(unit: &LoadedUnit) -> Vec<u8> {
+    let mut bytes = unit.hash.to_vec();
+    if !unit.is_dense {
+        let places = std::iter::once(unit.constants.start).chain(unit.globals.iter().copied());
+        bytes.extend(places.flat_map(u32::to_le_bytes));
+    }
+    bytes
+}
+
+impl LinkedUnit {
+    fn read(entry: &[u8]) -> Option<Self> {
+        let (hash, places) = entry.split_first_chunk::<32>()?;
+        let (words, rest) = places.as_chunks::<4>();
+        if !rest.is_empty() {
+            return None;
+        }
+        let mut words = words.iter().map(|word| u32::from_le_bytes(*word));
+        let places = words.next().map(|constants| (constants, words.collect()));
+        Some(Self { hash: *hash, places })
+    }
+}
+
+/// From where to where globals and literals move.
+#[derive(Default)]
+struct Moves {
+    /// The old place of each global, by the new one.
+    globals: BTreeMap<usize, usize>,
+    constants: Vec<(usize, usize)>,
+    /// How many globals and literals the units have had whose places follow from those before them.
+    dense_globals: usize,
+    dense_constants: usize,
+}
+
+impl Moves {
+    fn add(&mut self, linked: &LinkedUnit, unit: &LoadedUnit) -> Result<(), RelinkError> {
+        let literals = unit.constants.clone().map(|number| number as usize);
+        let Some((constants, globals)) = &linked.places else {
+            for &global in &unit.globals {
+                let place = self.dense_globals;
+                if let Entry::Vacant(entry) = self.globals.entry(global as usize) {
+                    entry.insert(place);
+                    self.dense_globals += 1;
+                }
+            }
+            let start = self.dense_constants;
+            self.dense_constants += literals.len();
+            self.constants.extend((start..).zip(literals));
+            return Ok(());
+        };
+        if globals.len() != unit.globals.len() {
+            return Err(RelinkError::Malformed);
+        }
+        for (&from, &to) in globals.iter().zip(&unit.globals) {
+            self.globals.entry(to as usize).or_insert(from as usize);
+        }
+        self.constants.extend((*constants as usize..).zip(literals));
+        Ok(())
+    }
+
+    fn globals(&self) -> Vec<(usize, usize)> {
+        self.globals.iter().map(|(to, from)| (*from, *to)).collect()
+    }
+}
+
 impl Instance {
     /// An instance with an empty heap.
     pub fn new(limits: Limits) -> Instance {
@@ -44,7 +117,7 @@ impl Instance {
         }
     }
 
-    /// Gives the instance a slot for each global and a value for each literal of the code that it does not know yet.
+    /// Gives the instance a slot for each global and a value for each literal of the code that it does not know yet, units apart left out.
     ///
     /// # Errors
     /// [`HeapFull`]; calling again goes on where it stopped.
@@ -53,20 +126,37 @@ impl Instance {
         self.grow_table(Register::Globals, code.globals().len(), Value::UNDEFINED)?;
         self.grow_table(Register::Constants, code.constants().len(), Value::ABSENT)?;
         for (number, unit) in code.units().iter().enumerate().skip(linked) {
-            self.link_unit(code, unit)?;
+            if !unit.is_apart {
+                self.link_unit(code, unit)?;
+            }
             self.heap.set_register(Register::UnitCount, Value::length(number + 1));
         }
         Ok(())
     }
 
+    /// Gives the instance the literals of a unit that was loaded apart, unless it has them, so that it can run the unit.
+    ///
+    /// # Errors
+    /// [`HeapFull`]; calling again goes on where it stopped.
+    pub fn link_apart(&mut self, code: &CodeSpace, unit: usize) -> Result<(), HeapFull> {
+        self.link(code)?;
+        let unit = &code.units()[unit];
+        let constants = self.heap.register(Register::Constants);
+        let is_linked = |number: u32| self.heap.field(constants, number as usize) != Value::ABSENT;
+        if !unit.is_apart || unit.constants.clone().last().is_some_and(is_linked) {
+            return Ok(());
+        }
+        self.link_unit(code, unit)
+    }
+
     fn link_unit(&mut self, code: &CodeSpace, unit: &LoadedUnit) -> Result<(), HeapFull> {
+        let entry = self.heap.bytevector(&entry(unit))?;
+        let units = self.heap.cons(entry, self.heap.register(Register::Units))?;
         for number in unit.constants.clone() {
             let value = self.heap.literal(&code.constants()[number as usize])?;
             let table = self.heap.register(Register::Constants);
             self.heap.set_field(table, number as usize, value);
         }
-        let hash = self.heap.bytevector(&unit.hash)?;
-        let units = self.heap.cons(hash, self.heap.register(Register::Units))?;
         self.heap.set_register(Register::Units, units);
         Ok(())
     }
@@ -77,36 +167,22 @@ impl Instance {
     /// [`RelinkError`]; the instance is as it was.
     pub(crate) fn relink(&mut self, code: &CodeSpace) -> Result<(), RelinkError> {
         let hashes = self.linked_units()?;
-        if code
-            .units()
-            .iter()
-            .map(|unit| &unit.hash)
-            .take(hashes.len())
-            .eq(&hashes)
-        {
-            return Ok(self.link(code)?);
-        }
         let (globals, constants) = (self.table(Register::Globals)?, self.table(Register::Constants)?);
-        let mut global_places = BTreeMap::new();
-        let mut constant_places = Vec::new();
-        for hash in &hashes {
-            let unit = code.find_unit(hash).ok_or(RelinkError::UnknownUnit(*hash))?;
-            for &global in &unit.globals {
-                let place = global_places.len();
-                global_places.entry(global as usize).or_insert(place);
-            }
-            constant_places.extend(unit.constants.clone().map(|number| number as usize));
+        let mut moves = Moves::default();
+        for linked in &hashes {
+            let unit = code
+                .find_unit(&linked.hash)
+                .ok_or(RelinkError::UnknownUnit(linked.hash))?;
+            moves.add(linked, unit)?;
         }
-        let has_all =
-            |table: Option<Value>, places: usize| table.map_or(0, |table| self.heap.object_length(table)) >= places;
-        if !has_all(globals, global_places.len()) || !has_all(constants, constant_places.len()) {
+        let (moved_globals, moved_constants) = (moves.globals(), moves.constants);
+        let has_all = |table: Option<Value>, moves: &[(usize, usize)]| {
+            let length = table.map_or(0, |table| self.heap.object_length(table));
+            moves.iter().all(|(from, _)| *from < length)
+        };
+        if !has_all(globals, &moved_globals) || !has_all(constants, &moved_constants) {
             return Err(RelinkError::Malformed);
         }
-        let moved_globals = global_places
-            .into_iter()
-            .map(|(to, from)| (from, to))
-            .collect::<Vec<_>>();
-        let moved_constants = constant_places.into_iter().enumerate().collect::<Vec<_>>();
         let globals = self.moved(globals, &moved_globals, code.globals().len(), Value::UNDEFINED)?;
         let constants = self.moved(constants, &moved_constants, code.constants().len(), Value::ABSENT)?;
         let units = self.link_missing(code, &hashes, constants)?;
@@ -118,40 +194,51 @@ impl Instance {
         Ok(())
     }
 
-    /// Fills in the literals of the units that are not among `hashes`, and lists all units.
-    fn link_missing(&mut self, code: &CodeSpace, hashes: &[[u8; 32]], constants: Value) -> Result<Value, HeapFull> {
-        let mut units = Value::NIL;
-        for unit in code.units() {
-            if !hashes.contains(&unit.hash) {
-                for number in unit.constants.clone() {
-                    let value = self.heap.literal(&code.constants()[number as usize])?;
-                    self.heap.set_field(constants, number as usize, value);
-                }
+    /// Fills in the literals of the units for every instance that are not among `linked`, and lists all units of this one.
+    fn link_missing(&mut self, code: &CodeSpace, linked: &[LinkedUnit], constants: Value) -> Result<Value, HeapFull> {
+        let known: BTreeSet<_> = linked.iter().map(|linked| linked.hash).collect();
+        let is_missing = |unit: &&LoadedUnit| !unit.is_apart && !known.contains(&unit.hash);
+        let missing: Vec<&LoadedUnit> = code.units().iter().filter(is_missing).collect();
+        for unit in &missing {
+            for number in unit.constants.clone() {
+                let value = self.heap.literal(&code.constants()[number as usize])?;
+                self.heap.set_field(constants, number as usize, value);
             }
-            let hash = self.heap.bytevector(&unit.hash)?;
-            units = self.heap.cons(hash, units)?;
+        }
+        // Those whose entries do not say where their places are must come in the order of the code space.
+        let mut all: Vec<&LoadedUnit> = linked
+            .iter()
+            .filter_map(|linked| code.find_unit(&linked.hash))
+            .collect();
+        all.extend(missing);
+        all.sort_by_key(|unit| if unit.is_dense { unit.start } else { u32::MAX });
+        let mut units = Value::NIL;
+        for unit in all {
+            let entry = self.heap.bytevector(&entry(unit))?;
+            units = self.heap.cons(entry, units)?;
         }
         Ok(units)
     }
 
-    /// The hashes of the linked units in the order in which they were.
-    fn linked_units(&self) -> Result<Vec<[u8; 32]>, RelinkError> {
-        let count = self.heap.register(Register::UnitCount).as_fixnum();
+    /// The linked units in the order in which they were.
+    fn linked_units(&self) -> Result<Vec<LinkedUnit>, RelinkError> {
         let mut rest = self.heap.register(Register::Units);
-        let mut hashes = Vec::new();
-        while rest.is_pair() && Some(hashes.len() as i64) < count {
-            let hash = self.heap.car(rest);
-            if !self.heap.is_kind(hash, Kind::Bytevector) {
+        let mut units = Vec::new();
+        // A list that ends has fewer pairs than the heap has words.
+        let longest = self.heap.statistics().words_used;
+        while rest.is_pair() && units.len() <= longest {
+            let entry = self.heap.car(rest);
+            if !self.heap.is_kind(entry, Kind::Bytevector) {
                 return Err(RelinkError::Malformed);
             }
-            hashes.push(<[u8; 32]>::try_from(self.heap.raw_bytes(hash)).map_err(|_| RelinkError::Malformed)?);
+            units.push(LinkedUnit::read(self.heap.raw_bytes(entry)).ok_or(RelinkError::Malformed)?);
             rest = self.heap.cdr(rest);
         }
-        if rest != Value::NIL || Some(hashes.len() as i64) != count {
+        if rest != Value::NIL {
             return Err(RelinkError::Malformed);
         }
-        hashes.reverse();
-        Ok(hashes)
+        units.reverse();
+        Ok(units)
     }
 
     fn table(&self, register: Register) -> Result<Option<Value>, RelinkError> {

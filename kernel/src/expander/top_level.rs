@@ -1,0 +1,154 @@
+//! Top levels that live on from one text to the next.
+//!
+//! Owns what a running program's `eval` and an interactive session stand on: any number of top levels in one session, which share its libraries.
+//! A mutable one takes definitions and imports; an immutable one has what it was made with, and its texts are expressions.
+//! INVARIANT: the unit that a text expands to depends on nothing but the texts that this top level was given before it, and their order; so whoever
+//! keeps the texts can make the top level again.
+//! It does not know which libraries were evaluated where: each expansion names all that its unit needs.
+//! Read next: `unit.rs`.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::unit::UnitExpander;
+use super::{Expander, Expansion, LIMIT_TRANSFORMER_CALLS, Libraries, Module};
+use crate::core::Unit;
+use crate::datum::Name;
+use crate::diagnostic::Diagnostic;
+use crate::syntax::binding::Binding;
+
+/// A top level.
+#[derive(Debug)]
+pub struct TopLevel(Module);
+
+impl TopLevel {
+    /// A number that grows whenever something is defined or imported, whether or not the text had errors later on.
+    pub fn changes(&self) -> u64 {
+        self.0.changes
+    }
+}
+
+impl Expander {
+    /// Makes a mutable top level in which the default libraries are visible.
+    ///
+    /// # Errors
+    /// Every error found in them.
+    pub fn interactive_top_level(
+        &mut self,
+        name: &str,
+        libraries: &mut dyn Libraries,
+    ) -> Result<TopLevel, Vec<Diagnostic>> {
+        let module = self.new_module(Name::from(name), true);
+        let mut unit = UnitExpander::new(self, libraries, module);
+        unit.import_defaults();
+        let (module, expansion) = unit.finish();
+        expansion.map(|_| TopLevel(module))
+    }
+
+    /// Makes an immutable top level in which is visible what the import sets, written one after the other in `imports`, provide.
+    ///
+    /// # Errors
+    /// Every error found.
+    pub fn immutable_top_level(
+        &mut self,
+        imports: &str,
+        libraries: &mut dyn Libraries,
+    ) -> Result<TopLevel, Vec<Diagnostic>> {
+        let name = format!("(environment {imports})");
+        let module = self.new_module(Name::from(name.as_str()), false);
+        self.transformer_calls = LIMIT_TRANSFORMER_CALLS;
+        let mut unit = UnitExpander::new(self, libraries, module);
+        unit.import_sets(&name, imports);
+        let (module, expansion) = unit.finish();
+        expansion.map(|_| TopLevel(module))
+    }
+
+    /// Expands a text at a top level. The units are those of all libraries that the last one, the text's own, needs evaluated before it.
+    ///
+    /// # Errors
+    /// Every error found. What was defined or imported before an error stays in force, as [`TopLevel::changes`] tells.
+    pub fn expand_at(
+        &mut self,
+        top: TopLevel,
+        (name, text): (&str, &str),
+        libraries: &mut dyn Libraries,
+    ) -> (TopLevel, Result<Expansion, Vec<Diagnostic>>) {
+        self.transformer_calls = LIMIT_TRANSFORMER_CALLS;
+        let is_interactive = top.0.is_interactive;
+        let mut unit = UnitExpander::new(self, libraries, top.0);
+        if is_interactive {
+            unit.interaction(name, text);
+        } else {
+            unit.expressions(name, text);
+        }
+        let (module, expansion) = unit.finish();
+        let expansion = expansion.and_then(|mut expansion| {
+            if let Some(own) = expansion.units.pop() {
+                expansion.units = self.needed(&module.imports, &own, libraries)?;
+                expansion.units.push(own);
+            }
+            Ok(expansion)
+        });
+        (TopLevel(module), expansion)
+    }
+
+    /// The names visible at a top level, each with whether it is a keyword; in alphabetical order.
+    pub fn names_at(&self, top: &TopLevel) -> Vec<(Name, bool)> {
+        let bindings = self.syntax.bindings.names_in(&self.syntax.sets, top.0.scopes);
+        let mut names: Vec<_> = bindings
+            .map(|(symbol, binding)| {
+                let is_keyword = matches!(binding, Binding::Form(_) | Binding::Macro(_));
+                (self.syntax.symbols.name(symbol).clone(), is_keyword)
+            })
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The units of the libraries that must be evaluated before a unit of a module with these imports: each after those it imports.
+    fn needed(
+        &mut self,
+        imports: &[Name],
+        unit: &Arc<Unit>,
+        libraries: &mut dyn Libraries,
+    ) -> Result<Vec<Arc<Unit>>, Vec<Diagnostic>> {
+        let order = self.import_order(imports);
+        let is_eager = |name: &&Name| self.libraries.get(*name).is_some_and(|library| !library.is_on_demand);
+        let mut wanted: BTreeSet<Name> = order.iter().filter(is_eager).cloned().collect();
+        let mut units: Vec<Arc<Unit>> = vec![Arc::clone(unit)];
+        units.extend(wanted.iter().filter_map(|name| self.library_units.get(name)).cloned());
+        while let Some(unit) = units.pop() {
+            for global in &unit.globals {
+                let library = &global.name.library;
+                if wanted.insert(library.clone()) {
+                    self.finish_library(library, libraries)?;
+                    units.extend(self.library_units.get(library).cloned());
+                }
+            }
+        }
+        let is_wanted = |name: &&Name| wanted.contains(*name);
+        let units = order
+            .iter()
+            .filter(is_wanted)
+            .filter_map(|name| self.library_units.get(name));
+        Ok(units.cloned().collect())
+    }
+
+    /// The libraries that are imported, however indirectly, each once and after those it imports itself.
+    fn import_order(&self, imports: &[Name]) -> Vec<Name> {
+        let mut order = Vec::new();
+        let mut seen = BTreeSet::new();
+        // Each entry: a library, and whether its imports stand in the order already.
+        let mut pending: Vec<(&Name, bool)> = imports.iter().rev().map(|name| (name, false)).collect();
+        while let Some((name, is_ready)) = pending.pop() {
+            if is_ready {
+                order.push(name.clone());
+            } else if seen.insert(name) {
+                pending.push((name, true));
+                let imports = self.libraries.get(name).map_or(&[][..], |library| &library.imports);
+                pending.extend(imports.iter().rev().map(|name| (name, false)));
+            }
+        }
+        order
+    }
+}
