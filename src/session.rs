@@ -56,17 +56,20 @@ pub(crate) struct Pinned {
 }
 
 /// The libraries that a program without `import` sees.
-const DEFAULT_LIBRARIES: [&str; 14] = [
+const DEFAULT_LIBRARIES: [&str; 17] = [
     "scheme base",
     "scheme case-lambda",
     "scheme char",
     "scheme complex",
     "scheme cxr",
+    "scheme eval",
     "scheme file",
     "scheme inexact",
     "scheme lazy",
+    "scheme load",
     "scheme process-context",
     "scheme read",
+    "scheme repl",
     "scheme time",
     "scheme write",
     "duet base",
@@ -79,6 +82,11 @@ pub(crate) fn default_libraries() -> Vec<LibraryName> {
         parts: words.split(' ').map(Into::into).collect(),
     };
     DEFAULT_LIBRARIES.iter().map(name).collect()
+}
+
+/// All libraries of the standard library.
+fn standard_libraries() -> Vec<LibraryName> {
+    Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]).names()
 }
 
 /// Where the libraries of a program are found: in the standard library, else in the program's own folder.
@@ -125,6 +133,7 @@ fn compile(launch: &Launch, terminal: &mut Terminal) -> Result<(SchemePrograms, 
         text: &launch.text,
         arguments: std::iter::once(&name).chain(&launch.arguments).cloned().collect(),
         default_imports: default_libraries(),
+        evaluable: standard_libraries(),
     };
     let mut libraries = Granted {
         libraries: libraries(&launch.path),

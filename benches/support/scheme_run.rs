@@ -22,6 +22,7 @@ pub(crate) fn compile(text: &str, default_import: &[&str]) -> (SchemePrograms, P
         name: "bench.scm",
         text,
         arguments: Vec::new(),
+        evaluable: Vec::new(),
         default_imports: vec![LibraryName {
             parts: default_import.iter().map(|part| (*part).into()).collect(),
         }],

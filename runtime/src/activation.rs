@@ -54,6 +54,8 @@ pub(crate) struct Attempt {
     pub(crate) performed: Performed,
     /// Why the turn is to be undone.
     pub(crate) failure: Option<Failure>,
+    /// The interaction that failed, if it was one.
+    pub(crate) interaction: Option<FiberId>,
 }
 
 /// What a turn came to.
@@ -146,6 +148,7 @@ impl Activation {
     /// Runs the turn to its end, or to the failure for which it is to be undone.
     pub(crate) fn run(mut self, body: &mut dyn Runner) -> Attempt {
         let failure = self.run_jobs(body).err();
+        let failed = self.current.filter(|_| failure.is_some());
         if failure.is_none() {
             for callable in std::mem::take(&mut self.draft.outbox.released) {
                 body.release(callable);
@@ -154,6 +157,9 @@ impl Activation {
         Attempt {
             performed: self.finish(),
             failure,
+            interaction: failed
+                .filter(|fiber| fiber.kind == (FiberKind::Interaction {}))
+                .map(|fiber| fiber.fiber),
         }
     }
 
@@ -162,6 +168,7 @@ impl Activation {
         Attempt {
             performed: self.finish(),
             failure: Some(failure),
+            interaction: None,
         }
     }
 
@@ -178,6 +185,7 @@ impl Activation {
         Attempt {
             performed: self.finish(),
             failure: None,
+            interaction: None,
         }
     }
 
@@ -266,7 +274,7 @@ impl Activation {
     /// Runs a task with the fuel that its kind of fiber has.
     fn run_task(&mut self, body: &mut dyn Runner, kind: FiberKind, task: Task) -> End {
         let granted = match kind {
-            FiberKind::Main {} => self.limits.slice_fuel,
+            FiberKind::Main {} | FiberKind::Interaction {} => self.limits.slice_fuel,
             FiberKind::Handler {} => self.handler_fuel,
         };
         self.fuel = granted;
@@ -416,7 +424,7 @@ impl Activation {
             } => {
                 self.draft.outbox.released.push(*callable);
             }
-            Task::Boot | Task::Call { .. } => {}
+            Task::Boot | Task::Call { .. } | Task::Evaluate { .. } => {}
         }
     }
 }

@@ -180,8 +180,10 @@ pub enum FiberKind {
     Main {},
     /// A handler or what it spawned: runs in one turn until it waits, or fails.
     Handler {},
+    /// The evaluation of a text that came to the actor: commits as a main program does; its failure ends nothing but itself.
+    Interaction {},
 }
-codec_enum!(FiberKind "a kind of fiber" { Main "main" {} Handler "handler" {} });
+codec_enum!(FiberKind "a kind of fiber" { Main "main" {} Handler "handler" {} Interaction "interaction" {} });
 
 /// A parked fiber.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,6 +15,7 @@ use crate::activation::Activation;
 use crate::dataspace::Captures;
 use crate::dataspace::pattern::Pattern;
 use crate::driver::RequestId;
+use crate::event::Attached;
 use crate::identity::{Callable, FacetId, Handle};
 use crate::record::{Failure, Limits};
 
@@ -34,6 +35,13 @@ pub enum Task {
     CallOnce {
         /// The procedure.
         procedure: Callable,
+    },
+    /// Evaluate a text and show what it comes to.
+    Evaluate {
+        /// The text.
+        text: String,
+        /// What it may need and the run does not have.
+        sources: Vec<Attached>,
     },
     /// Go on where it parked; the body takes the continuation back.
     Resume {

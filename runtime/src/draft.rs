@@ -10,7 +10,7 @@ use std::fmt;
 
 use duet_journal::{BlobHash, RecordHash};
 
-use crate::actor::{Actor, Condition, Facet, Fiber, Target};
+use crate::actor::{Actor, Condition, Facet, Fiber, FiberKind, Target};
 use crate::driver::RequestId;
 use crate::event::Outbox;
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, Namer, ObserverId, WaitId};
@@ -202,6 +202,45 @@ impl Draft {
         let fiber = self.acting_mut()?.fibers.remove(&id).ok_or(Refusal::NoFiber(id))?;
         self.facet_mut(fiber.facet)?.fibers.remove(&id);
         Ok(fiber)
+    }
+
+    /// Ends a parked fiber, what it waits for included.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFiber`].
+    pub(crate) fn end_fiber(&mut self, id: FiberId) -> Result<(), Refusal> {
+        let fiber = self.unpark(id)?;
+        self.outbox.released.push(fiber.continuation);
+        let is_its = |(wait, state): (&WaitId, &crate::actor::Wait)| (state.fiber == id).then_some(*wait);
+        let waits: Vec<WaitId> = self.acting()?.waits.iter().filter_map(is_its).collect();
+        for wait in waits {
+            let requests = self
+                .end_wait(wait)?
+                .conditions
+                .into_iter()
+                .filter_map(|condition| match condition {
+                    Condition::Answer { request } => Some(request),
+                    Condition::Matching { .. } | Condition::Accepted { .. } => None,
+                });
+            for request in requests.collect::<Vec<_>>() {
+                self.forget_request(request);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the interactions that are parked; says whether there were any.
+    ///
+    /// # Errors
+    /// [`Refusal::NoActor`].
+    pub(crate) fn abandon_interactions(&mut self) -> Result<bool, Refusal> {
+        let is_interaction =
+            |(id, fiber): (&FiberId, &Fiber)| (fiber.kind == (FiberKind::Interaction {})).then_some(*id);
+        let fibers: Vec<FiberId> = self.acting()?.fibers.iter().filter_map(is_interaction).collect();
+        for fiber in &fibers {
+            self.end_fiber(*fiber)?;
+        }
+        Ok(!fibers.is_empty())
     }
 
     /// Forgets an observer, whose `Observe` fact is retracted by the caller.

@@ -7,6 +7,8 @@
 
 use preserves::IOValue;
 
+use crate::event::Attached;
+
 /// Numbers a request of one run; assigned by a counter that is part of the run's state, so the same on replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId(pub u64);
@@ -102,6 +104,15 @@ pub enum Input {
     },
     /// The person asked the run to stop (Ctrl-C).
     Interrupt,
+    /// The person wants the main program's actor to evaluate a text.
+    Evaluate {
+        /// The text.
+        text: String,
+        /// What it may need and the run does not have.
+        sources: Vec<Attached>,
+    },
+    /// The person gives up everything that was to be evaluated and has not come to an end.
+    Abandon,
 }
 
 /// How a tool failed.

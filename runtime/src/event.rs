@@ -81,6 +81,15 @@ pub enum Event {
     },
     /// The facet that the actor is linked to has stopped.
     Terminate {},
+    /// Somebody wants a text evaluated.
+    Evaluate {
+        /// The text.
+        text: String,
+        /// What it may need and the run does not have.
+        sources: Vec<Attached>,
+    },
+    /// Whoever wanted texts evaluated has given them up.
+    Abandon {},
 }
 codec_enum!(Event "an event" {
     Boot "boot" {}
@@ -93,7 +102,21 @@ codec_enum!(Event "an event" {
     Settled "settled" { wait, request }
     Answered "answered" { request, outcome }
     Terminate "terminate" {}
+    Evaluate "evaluate" { text, sources }
+    Abandon "abandon" {}
 });
+
+/// A text that comes with one that is to be evaluated: a library, or what one includes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attached {
+    /// What it is found under: `(a library)`, or the including text's name and the path it includes.
+    pub wanted: Vec<String>,
+    /// Its name.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+codec_struct!(Attached "attached" { wanted, name, text });
 
 impl Event {
     /// Returns the observer that is told of a match, if one is.
@@ -108,7 +131,9 @@ impl Event {
             | Self::Resume { .. }
             | Self::Settled { .. }
             | Self::Answered { .. }
-            | Self::Terminate {} => None,
+            | Self::Terminate {}
+            | Self::Evaluate { .. }
+            | Self::Abandon {} => None,
         }
     }
 }

@@ -261,6 +261,16 @@ impl<P: Programs> Run<P> {
         &self.state
     }
 
+    /// Returns the programs of its actors.
+    pub fn programs(&self) -> &P {
+        &self.programs
+    }
+
+    /// Returns an actor's body, if it has one.
+    pub fn body(&self, actor: ActorId) -> Option<&P::Body> {
+        self.bodies.get(&actor)
+    }
+
     /// Returns the newest record's name and position.
     pub fn head(&self) -> Option<Tip> {
         self.head

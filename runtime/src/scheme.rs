@@ -1,26 +1,31 @@
 //! Scheme programs as bodies of actors.
 //!
 //! Owns the machine, the code space and the sources of a run's programs, and drives one fiber at a time until it parks or ends.
-//! INVARIANT: everything an actor's program knows is in its instance's heap, so a turn of the heap is a turn of the body; the machine is empty
+//! INVARIANT: everything an actor's program knows is in its instance's heap and in the texts it was given, so a turn of these is a turn of the body; the machine is empty
 //! whenever no fiber runs.
 //! It does not know what host procedures do; `scheme/host.rs` does.
 //! Read next: `scheme/host.rs`.
 
 mod convert;
 mod descriptor;
+mod evaluation;
 pub mod host;
+mod interaction;
 mod source;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use duet_journal::{Blob, BlobHash};
 use duet_kernel::code::{CodeSpace, LoadError};
 use duet_kernel::compiler::{CompileError, compile};
-use duet_kernel::core::GlobalName;
+use duet_kernel::core::{GlobalName, Unit};
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
 use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature};
-use duet_kernel::heap::{self, Heap, HeapFull, Register, RootId};
+use duet_kernel::heap::{self, HeapFull, Register, RootId};
 use duet_kernel::image;
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::primitive::has_console_output;
@@ -30,10 +35,12 @@ use preserves::{IOValue, ValueImpl};
 
 use crate::activation::Activation;
 use crate::body::{End, FreezeError, Image, Programs, Task, ThawError, Until};
-use crate::codec::Codec;
+use crate::codec::{Bytes, Codec, Fields};
 use crate::identity::Callable;
 use crate::record::{Failure, Limits};
+use crate::scheme::evaluation::Evaluations;
 use crate::scheme::host::{Call, Reply};
+use crate::scheme::source::Pinned;
 
 pub use source::{Program, ProgramError, SourceRecord};
 
@@ -51,11 +58,16 @@ pub struct SchemePrograms {
     units: Vec<usize>,
     /// Whether the present turn writes to the console.
     has_written: bool,
+    /// What code that comes later may import and include.
+    sources: Pinned,
+    /// The numbers of units of libraries, by name.
+    library_units: BTreeMap<Name, (Arc<Unit>, usize)>,
 }
 
-/// What one actor's program keeps: its heap.
+/// What one actor's program keeps: its heap, and the texts it was given.
 pub struct SchemeBody {
     instance: Instance,
+    evaluations: Evaluations,
 }
 
 /// What [`SchemePrograms::compile`] needs to know.
@@ -68,6 +80,8 @@ pub struct Source<'a> {
     pub arguments: Vec<String>,
     /// What a program without `import` sees.
     pub default_imports: Vec<LibraryName>,
+    /// What else must be found by code that comes to the program later, if the program evaluates any.
+    pub evaluable: Vec<LibraryName>,
 }
 
 impl SchemePrograms {
@@ -136,10 +150,17 @@ impl SchemePrograms {
             command_line: source.arguments.clone(),
             units: Vec::new(),
             has_written: false,
+            sources: Pinned::default(),
+            library_units: BTreeMap::new(),
         };
         for unit in &expansion.units {
             match programs.load_unit(unit) {
-                Ok(number) => programs.units.push(number),
+                Ok(number) => {
+                    programs.units.push(number);
+                    programs
+                        .library_units
+                        .insert(unit.name.clone(), (Arc::clone(unit), number));
+                }
                 Err(error) => return Err((error, programs.expander)),
             }
         }
@@ -151,7 +172,10 @@ impl SchemePrograms {
     }
 
     /// Puts a task on the machine.
-    fn begin(&mut self, body: &mut SchemeBody, task: Task) -> Result<(), Fault> {
+    fn begin(&mut self, body: &mut SchemeBody, task: Task, turn: &mut Activation) -> Result<Option<End>, Fault> {
+        if let Task::Evaluate { text, sources } = &task {
+            return self.begin_interaction(body, (text, sources), turn);
+        }
         let Self { machine, code, .. } = self;
         let instance = &mut body.instance;
         let root = |instance: &Instance, callable: Callable| instance.heap.root_value(RootId(callable.0));
@@ -177,6 +201,7 @@ impl SchemePrograms {
                 instance.heap.release_root(RootId(procedure.0));
                 machine.start(instance, value, &[]);
             }
+            Task::Evaluate { .. } => {}
             Task::Resume { continuation, with } => {
                 let parked = root(instance, continuation);
                 instance.heap.release_root(RootId(continuation.0));
@@ -188,7 +213,7 @@ impl SchemePrograms {
                 }
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Starts what a main program does next: its next unit, and after the last the procedure that saves open files.
@@ -300,6 +325,8 @@ impl SchemePrograms {
             Ok(Reply::Value(value)) => self.machine.resume(value),
             Ok(Reply::Park(until)) => return self.park(body, until, false).map(Some),
             Ok(Reply::Choose(until)) => return self.park(body, until, true).map(Some),
+            Ok(Reply::Compile { text, environment }) => self.compile_for(body, turn, (&text, &environment))?,
+            Ok(Reply::Environment(imports)) => self.make_environment(body, turn, &imports)?,
             Ok(Reply::Exit(code)) => {
                 self.machine.clear(&mut body.instance);
                 return Ok(Some(End::Exit { code }));
@@ -371,12 +398,14 @@ impl Programs for SchemePrograms {
         }
         Ok(SchemeBody {
             instance: Instance::new(heap_limits(limits)),
+            evaluations: Evaluations::default(),
         })
     }
 
     fn begin_turn(&mut self, body: &mut SchemeBody) {
         self.has_written = false;
         body.instance.heap.begin_turn();
+        body.evaluations.begin_turn();
     }
 
     fn commit_turn(&mut self, body: &mut SchemeBody) {
@@ -389,10 +418,14 @@ impl Programs for SchemePrograms {
     fn abort_turn(&mut self, body: &mut SchemeBody) {
         self.machine.clear(&mut body.instance);
         body.instance.heap.abort_turn();
+        body.evaluations.abort_turn();
     }
 
     fn run(&mut self, body: &mut SchemeBody, task: Task, turn: &mut Activation) -> End {
-        let end = self.begin(body, task).and_then(|()| self.execute(body, turn));
+        let end = self.begin(body, task, turn).and_then(|end| match end {
+            Some(end) => Ok(end),
+            None => self.execute(body, turn),
+        });
         let end = end.and_then(|end| self.settle(body, turn, end));
         let end = end.unwrap_or_else(|Fault| {
             self.machine.clear(&mut body.instance);
@@ -411,46 +444,52 @@ impl Programs for SchemePrograms {
     fn freeze(&mut self, body: &mut SchemeBody) -> Result<Image, FreezeError> {
         let heap = &mut body.instance.heap;
         heap.collect_minor(&mut []);
-        let snapshot = image::snapshot(heap, &self.code).map_err(|error| FreezeError {
-            reason: error.to_string(),
-        })?;
-        let blob = |bytes: Vec<u8>| {
-            Blob::new(bytes).map_err(|error| FreezeError {
-                reason: error.to_string(),
-            })
-        };
+        let failed = |reason: String| FreezeError { reason };
+        let snapshot = image::snapshot(heap, &self.code).map_err(|error| failed(error.to_string()))?;
         let root = IOValue::bytes(snapshot.root.bytes.clone());
-        let chunks = snapshot
-            .chunks
-            .into_iter()
-            .map(|chunk| blob(chunk.bytes))
-            .collect::<Result<_, _>>()?;
+        let (root, mut chunks) = body
+            .evaluations
+            .freeze(root)
+            .ok_or_else(|| failed("the texts that were evaluated are too large".to_owned()))?;
+        for chunk in snapshot.chunks {
+            chunks.push(Blob::new(chunk.bytes).map_err(|error| failed(error.to_string()))?);
+        }
+        let mut chunk_names = chunk_names(&snapshot.root.bytes);
+        chunk_names.extend(body.evaluations.chunk_names());
         Ok(Image {
-            chunk_names: chunk_names(&snapshot.root.bytes),
+            chunk_names,
             root,
             chunks,
         })
     }
 
     fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Image) -> Result<SchemeBody, ThawError> {
-        self.load(program, limits).map_err(|failure| ThawError {
-            reason: failure.to_string(),
-        })?;
-        let root = image.root.as_bytestring().ok_or_else(|| ThawError {
-            reason: "the root is no bytes".to_owned(),
-        })?;
-        let chunks: std::collections::BTreeMap<BlobHash, &Blob> =
-            image.chunks.iter().map(|chunk| (chunk.hash(), chunk)).collect();
-        let mut fetch = |name: image::ChunkName| chunks.get(&BlobHash(name.0)).map(|blob| blob.as_bytes().to_vec());
-        let root = image::Chunk::new(root.into_owned());
-        let heap = image::restore(&root, heap_limits(limits), &mut fetch, &self.code);
-        let heap: Heap = heap.map_err(|error| ThawError {
-            reason: error.to_string(),
-        })?;
+        let failed = |reason: String| ThawError { reason };
+        self.load(program, limits)
+            .map_err(|failure| failed(failure.to_string()))?;
+        let chunks: BTreeMap<BlobHash, &Blob> = image.chunks.iter().map(|chunk| (chunk.hash(), chunk)).collect();
+        let find = |name: &BlobHash| chunks.get(name).map(|blob| blob.as_bytes().to_vec());
+        let (root, texts) =
+            parts_of_root(&image.root).ok_or_else(|| failed("the root is none of a body".to_owned()))?;
+        let evaluations = Evaluations::thaw(texts, &find, &mut self.workshop())?;
+        let mut fetch = |name: image::ChunkName| find(&BlobHash(name.0));
+        let root = image::Chunk::new(root);
+        let instance = image::restore_instance(&root, heap_limits(limits), &mut fetch, &self.code);
         Ok(SchemeBody {
-            instance: Instance { heap },
+            instance: instance.map_err(|error| failed(error.to_string()))?,
+            evaluations,
         })
     }
+}
+
+/// The heap's root and the names of the texts' chunks in the root of an image.
+fn parts_of_root(root: &IOValue) -> Option<(Vec<u8>, Vec<BlobHash>)> {
+    if let Some(heap) = root.as_bytestring() {
+        return Some((heap.into_owned(), Vec::new()));
+    }
+    let mut fields = Fields::of(root, "body", 2).ok()?;
+    let Bytes(heap) = fields.read("heap").ok()?;
+    Some((heap, fields.read("texts").ok()?))
 }
 
 /// Lists the chunks that the root of a heap's image names: the byte strings of its last field.

@@ -16,9 +16,9 @@ use crate::body::{Bound, Programs};
 use crate::codec::Codec;
 use crate::draft::{Draft, Lineage};
 use crate::driver::{Effect, EffectKind};
-use crate::event::{Batch, Cause};
+use crate::event::{Batch, Cause, Event};
 use crate::gate::{self, Principal, Proposal, Verdict};
-use crate::identity::ActorId;
+use crate::identity::{ActorId, FiberId};
 use crate::record::{Failure, Origin, Outcome, TurnRecord};
 use crate::replay;
 use crate::run::{Run, RunError};
@@ -84,7 +84,11 @@ impl<P: Programs> Run<P> {
 
     /// Passes what was done through the gate. A failure undoes it and puts the end of the actor in its place, which passes the gate too.
     fn judge(&mut self, batch: &Batch, attempt: Attempt) -> Result<Judged, RunError> {
-        let Attempt { performed, failure } = attempt;
+        let Attempt {
+            performed,
+            failure,
+            interaction,
+        } = attempt;
         let fuel = performed.fuel_used;
         let (failure, performed) = match failure {
             Some(failure) => (failure, performed),
@@ -94,8 +98,43 @@ impl<P: Programs> Run<P> {
             },
         };
         self.undo(batch.to, performed);
-        let end = self.crash(batch.to, fuel)?;
+        let end = match self.interaction(batch, interaction) {
+            Some(fiber) => self.give_up(batch.to, fiber, fuel)?,
+            None => self.crash(batch.to, fuel)?,
+        };
         judged(batch, end, Some(failure)).map_err(|(failure, _)| RunError::Crash(failure))
+    }
+
+    /// Finds the interaction that is to end instead of the actor: what failed, or what was wanted where the turn as a whole could not be.
+    fn interaction(&self, batch: &Batch, failed: Option<FiberId>) -> Option<Option<FiberId>> {
+        let is_wanted = batch.events.iter().any(|event| matches!(event, Event::Evaluate { .. }));
+        if !is_wanted {
+            return failed.map(Some);
+        }
+        // Its fiber began in the turn that was undone.
+        self.state.actor(batch.to).map(|_| None)
+    }
+
+    /// Ends an interaction and nothing else: the actor is as it was before the turn.
+    fn give_up(&mut self, actor: ActorId, fiber: Option<FiberId>, fuel_used: u64) -> Result<Performed, RunError> {
+        let mut draft = self.draft(actor, Lineage::default());
+        let is_parked = |fiber: &FiberId| draft.acting().is_ok_and(|actor| actor.fibers.contains_key(fiber));
+        if let Some(fiber) = fiber.filter(is_parked) {
+            draft.end_fiber(fiber).map_err(RunError::Refused)?;
+        }
+        if let Some(body) = self.bodies.get_mut(&actor) {
+            self.programs.begin_turn(body);
+            for callable in std::mem::take(&mut draft.outbox.released) {
+                self.programs.release(body, callable);
+            }
+        }
+        Ok(Performed {
+            draft,
+            actions: Vec::new(),
+            dropped: Vec::new(),
+            fuel_used,
+            place: None,
+        })
     }
 
     /// Ends an actor: its assertions are retracted in descending order of the handles.
@@ -164,15 +203,10 @@ impl<P: Programs> Run<P> {
         self.state = performed.draft.state;
         self.state.commit_turn();
         self.outbox = performed.draft.outbox;
-        match (&turn.outcome, self.state.actor(turn.actor)) {
-            (Outcome::Committed {}, Some(_)) => {
-                if let Some(body) = self.bodies.get_mut(&turn.actor) {
-                    self.programs.commit_turn(body);
-                }
-            }
-            (Outcome::Committed {}, None) | (Outcome::Failed { .. }, _) => {
-                self.bodies.remove(&turn.actor);
-            }
+        if self.state.actor(turn.actor).is_none() {
+            self.bodies.remove(&turn.actor);
+        } else if let Some(body) = self.bodies.get_mut(&turn.actor) {
+            self.programs.commit_turn(body);
         }
         effects
     }

@@ -1,4 +1,4 @@
-;;; R7RS-small, appendix A: (scheme r5rs), without `eval`.
+;;; R7RS-small, appendix A: (scheme r5rs).
 (define-library (scheme r5rs)
   (export
     * + - / < <= = > >= abs and append apply assq assv begin boolean? caar cadr call-with-values car case
@@ -25,5 +25,7 @@
     char-numeric? char-upcase char-upper-case? char-whitespace? string-ci<=? string-ci<? string-ci=?
     string-ci>=? string-ci>?
     acos asin atan cos exp log sin sqrt tan
-    angle imag-part magnitude make-polar make-rectangular real-part)
-  (import (scheme base) (scheme char) (scheme complex) (scheme cxr) (scheme file) (scheme inexact) (scheme lazy) (scheme read) (scheme write)))
+    angle imag-part magnitude make-polar make-rectangular real-part
+    eval interaction-environment null-environment scheme-report-environment)
+  (import (scheme base) (scheme char) (scheme complex) (scheme cxr) (scheme file) (scheme inexact) (scheme lazy) (scheme read) (scheme write)
+          (only (duet internal eval) eval interaction-environment null-environment scheme-report-environment)))

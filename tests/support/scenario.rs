@@ -117,6 +117,7 @@ impl Scenario {
             name,
             text,
             default_imports,
+            evaluable: Vec::new(),
             arguments: Default::default(),
         };
         let compiled = SchemePrograms::compile(&source, &mut resolver);

@@ -9,7 +9,7 @@ use crate::action::SpawnFiber;
 use crate::actor::{Condition, FiberKind, Target};
 use crate::body::{Argument, End, Resumption, Runner, Task};
 use crate::driver::RequestId;
-use crate::event::Event;
+use crate::event::{Attached, Event};
 use crate::identity::{Callable, FacetId, FiberId, ObserverId, WaitId};
 use crate::record::Failure;
 
@@ -34,6 +34,8 @@ impl Activation {
             Event::Settled { wait, request } => self.settle(wait, request)?,
             Event::Answered { request, outcome } => self.answer(request, outcome)?,
             Event::Terminate {} => self.terminate()?,
+            Event::Evaluate { text, sources } => self.evaluate(text, sources)?,
+            Event::Abandon {} => self.draft.abandon_interactions().map_err(failure)?,
         };
         if !is_received {
             self.dropped.push(position);
@@ -53,6 +55,22 @@ impl Activation {
         self.jobs.push_front(Job::Run {
             fiber,
             task: Task::Boot,
+        });
+        Ok(true)
+    }
+
+    fn evaluate(&mut self, text: String, sources: Vec<Attached>) -> Result<bool, Failure> {
+        let facet = self.draft.acting().map_err(failure)?.root;
+        let fiber = self.draft.state.counters.fiber();
+        self.perform(SpawnFiber { fiber, facet }).map_err(failure)?;
+        let fiber = Current {
+            fiber,
+            facet,
+            kind: FiberKind::Interaction {},
+        };
+        self.jobs.push_front(Job::Run {
+            fiber,
+            task: Task::Evaluate { text, sources },
         });
         Ok(true)
     }

@@ -40,9 +40,18 @@ impl Activation {
         self.current.is_some_and(|current| current.kind == (FiberKind::Main {}))
     }
 
+    /// Returns what the acting actor was granted.
+    pub fn manifest(&self) -> Manifest {
+        self.draft
+            .acting()
+            .map(|actor| actor.manifest.clone())
+            .unwrap_or_default()
+    }
+
     /// Says whether writing is a place to commit for the running fiber, which then parks [`Until::Flushed`](crate::body::Until::Flushed).
     pub fn commits_on_write(&self) -> bool {
-        self.is_main()
+        self.current
+            .is_some_and(|current| current.kind != (FiberKind::Handler {}))
     }
 
     /// Says whether the acting actor was granted `capability`, so that a program can be told before it tries; the gate decides.

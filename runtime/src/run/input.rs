@@ -25,13 +25,9 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
         Input::Chunk { request, bytes } => (request, Ok(IOValue::bytes(bytes))),
         Input::Answer { request, value } => (request, Ok(value)),
         // Interrupting is for whoever drives the run; a program is not told.
-        Input::Interrupt => {
-            return Ok(Batch {
-                to: MAIN,
-                cause: Cause::Input {},
-                events: Vec::new(),
-            });
-        }
+        Input::Interrupt => return Ok(to_main(Vec::new())),
+        Input::Evaluate { text, sources } => return Ok(to_main(vec![Event::Evaluate { text, sources }])),
+        Input::Abandon => return Ok(to_main(vec![Event::Abandon {}])),
     };
     Fact::new(outcome.clone().unwrap_or_else(|fault| fault))?;
     let to = state.requests.get(&request).map_or(MAIN, |request| request.actor);
@@ -40,6 +36,14 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
         cause: Cause::Input {},
         events: vec![Event::Answered { request, outcome }],
     })
+}
+
+fn to_main(events: Vec<Event>) -> Batch {
+    Batch {
+        to: MAIN,
+        cause: Cause::Input {},
+        events,
+    }
 }
 
 /// Describes a tool's failure as the condition that the waiting fiber will see.

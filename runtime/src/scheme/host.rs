@@ -2,11 +2,12 @@
 //!
 //! Owns the table form, the arguments' checks and how a procedure answers: with a value, by parking the fiber, or with a condition.
 //! INVARIANT: a host procedure reaches the run only through the turn, so whatever it does is an action that passes the gate.
-//! The families are `host/dataspace.rs`, `host/control.rs`, `host/world.rs` and `host/file.rs`.
+//! The families are `host/dataspace.rs`, `host/control.rs`, `host/world.rs`, `host/file.rs` and `host/evaluation.rs`.
 //! Read next: `host/dataspace.rs`.
 
 mod control;
 mod dataspace;
+mod evaluation;
 mod file;
 mod world;
 
@@ -50,6 +51,15 @@ pub(super) enum Reply {
     Park(Until),
     /// The same; what it is resumed with is paired with the position of the condition that held.
     Choose(Until),
+    /// The call returns a list of procedures that, called in order, evaluate a text.
+    Compile {
+        /// The text.
+        text: String,
+        /// The import sets of the environment; none for the mutable one.
+        environment: String,
+    },
+    /// The call returns these import sets, once there is an environment of them.
+    Environment(String),
     /// The actor ends.
     Exit(u64),
 }
@@ -273,9 +283,15 @@ use host_procedures;
 
 /// All host procedures, family after family.
 pub fn procedures() -> impl Iterator<Item = &'static HostProcedure> {
-    [dataspace::TABLE, control::TABLE, world::TABLE, file::TABLE]
-        .into_iter()
-        .flatten()
+    [
+        dataspace::TABLE,
+        control::TABLE,
+        world::TABLE,
+        file::TABLE,
+        evaluation::TABLE,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The same, as the kernel's code space knows them.

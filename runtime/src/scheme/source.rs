@@ -19,6 +19,7 @@ use preserves::IOValue;
 use super::{SchemePrograms, Source};
 use crate::codec::{Codec, DecodeError};
 use crate::codec_struct;
+use crate::event::Attached;
 
 /// A compiled program as a run's first record describes it.
 #[derive(Clone, Debug)]
@@ -105,6 +106,40 @@ struct Recording<'a> {
     found: Vec<(Vec<String>, SourceText)>,
 }
 
+/// The library by which a program evaluates what it did not contain; it is among the program's units if the program mentions it.
+const EVALUATION: &str = "(duet internal eval)";
+
+impl Recording<'_> {
+    fn has(&self, library: &str) -> bool {
+        self.found
+            .iter()
+            .any(|(wanted, _)| matches!(&wanted[..], [name] if name == library))
+    }
+
+    /// Finds also libraries that nothing has asked for, with what they include. What cannot be read is left out, and missed when it is asked for.
+    fn complete(&mut self, names: &[LibraryName]) {
+        for name in names {
+            if self.has(&name.to_string()) {
+                continue;
+            }
+            let Ok(Some(source)) = self.library(name) else { continue };
+            for path in included_paths(&source.text) {
+                let _ = self.include(&source.name, path);
+            }
+        }
+    }
+}
+
+/// The strings in the `include` forms of a text.
+fn included_paths(text: &str) -> Vec<&str> {
+    let mut paths = Vec::new();
+    for form in text.split("(include").skip(1) {
+        let form = form.split(')').next().unwrap_or_default();
+        paths.extend(form.split('"').skip(1).step_by(2));
+    }
+    paths
+}
+
 fn library_key(name: &LibraryName) -> Vec<String> {
     vec![name.to_string()]
 }
@@ -136,8 +171,19 @@ impl Libraries for Recording<'_> {
     }
 }
 
-/// Gives out pinned sources and nothing else.
-struct Pinned(BTreeMap<Vec<String>, SourceText>);
+/// Gives out the sources of a run and nothing else.
+#[derive(Default)]
+pub(super) struct Pinned(BTreeMap<Vec<String>, SourceText>);
+
+impl Pinned {
+    /// Takes a source that came later, unless there is one under its name.
+    pub(super) fn add(&mut self, source: &Attached) {
+        self.0.entry(source.wanted.clone()).or_insert_with(|| SourceText {
+            name: source.name.clone(),
+            text: Arc::from(source.text.as_str()),
+        });
+    }
+}
 
 impl Libraries for Pinned {
     fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
@@ -150,7 +196,14 @@ impl Libraries for Pinned {
     }
 
     fn names(&self) -> Vec<LibraryName> {
-        Vec::new()
+        let libraries = self.0.keys().filter_map(|wanted| match &wanted[..] {
+            [library] => library.strip_prefix('(')?.strip_suffix(')'),
+            _ => None,
+        });
+        let name = |words: &str| LibraryName {
+            parts: words.split(' ').map(Name::from).collect(),
+        };
+        libraries.map(name).collect()
     }
 }
 
@@ -164,6 +217,10 @@ pub(super) fn compile(
         found: Vec::new(),
     };
     let (mut programs, warnings) = SchemePrograms::expand(source, &mut recording)?;
+    if programs.library_units.contains_key(&Name::from(EVALUATION)) {
+        recording.complete(&source.evaluable);
+    }
+    programs.sources = Pinned(recording.found.iter().cloned().collect());
     match describe(source, recording.found) {
         Ok(program) => {
             programs.program = program.value.clone();
@@ -234,8 +291,11 @@ pub(super) fn pinned(
         text: &text,
         arguments: record.arguments,
         default_imports,
+        evaluable: Vec::new(),
     };
-    let (mut programs, _) = SchemePrograms::expand(&source, &mut Pinned(sources)).map_err(|(error, _)| error)?;
+    let mut sources = Pinned(sources);
+    let (mut programs, _) = SchemePrograms::expand(&source, &mut sources).map_err(|(error, _)| error)?;
+    programs.sources = sources;
     programs.program = program.clone();
     Ok(programs)
 }

@@ -32,6 +32,7 @@ fn world(text: &str, capabilities: &[&str], policy: SnapshotPolicy) -> World<Sch
         text,
         arguments: Vec::new(),
         default_imports: vec![kernel],
+        evaluable: Vec::new(),
     };
     let compiled = SchemePrograms::compile(&source, &mut NoLibraries);
     let (_, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{text}: {error:?}"));

@@ -1,0 +1,367 @@
+//! Code that comes to a living actor: what a program evaluates, and what a person types.
+//!
+//! Owns the texts that an actor has been given so far and what follows from them: its top levels, and which units have been evaluated.
+//! INVARIANT: all of it can be made again from the texts, and the units come out the same; so an aborted turn takes the texts back and drops the
+//! rest, and an image has the texts alone.
+//! It does not evaluate; it makes units, which the caller links and runs.
+//! Read next: the kernel's `expander/top_level.rs`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use duet_journal::{Blob, BlobHash, PackedValue};
+use duet_kernel::code::{CodeSpace, LoadError};
+use duet_kernel::compiler::{CompileError, compile};
+use duet_kernel::core::Unit;
+use duet_kernel::datum::Name;
+use duet_kernel::diagnostic::Diagnostic;
+use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText, TopLevel};
+use preserves::IOValue;
+
+use super::source::Pinned;
+use crate::actor::Manifest;
+use crate::body::ThawError;
+use crate::codec::{Codec, record};
+use crate::codec_struct;
+use crate::event::Attached;
+
+/// An actor may be given so many bytes of text, those left out that it was given before.
+const TEXT_BYTES_MAX: usize = 1 << 26;
+
+/// The name of the mutable top level.
+const INTERACTION: &str = "(interaction)";
+
+/// A text that an actor was given.
+#[derive(Clone, Debug, PartialEq)]
+struct Text {
+    /// The import sets of the environment; none for the mutable top level.
+    environment: String,
+    /// What messages call it.
+    name: String,
+    text: String,
+    sources: Vec<Attached>,
+}
+codec_struct!(Text "text" { environment, name, text, sources });
+
+/// Several of them, as a chunk of an image.
+struct Texts {
+    texts: Vec<Text>,
+}
+codec_struct!(Texts "texts" { texts });
+
+/// What is to be evaluated.
+pub(super) struct Wanted<'a> {
+    /// The import sets of the environment; none for the mutable top level.
+    pub(super) environment: &'a str,
+    /// What kind of text it is, for its name.
+    pub(super) kind: &'static str,
+    pub(super) text: &'a str,
+    /// Libraries and included texts that it may need and the run does not have.
+    pub(super) sources: &'a [Attached],
+}
+
+/// Why a text cannot be evaluated.
+pub(super) enum Fault {
+    /// It cannot be expanded.
+    Expand(Vec<Diagnostic>),
+    /// It cannot be compiled.
+    Compile(CompileError),
+    /// Its code cannot be loaded.
+    Load(LoadError),
+    /// The actor was given too much.
+    TooLarge,
+}
+
+impl From<CompileError> for Fault {
+    fn from(error: CompileError) -> Self {
+        Self::Compile(error)
+    }
+}
+
+impl From<LoadError> for Fault {
+    fn from(error: LoadError) -> Self {
+        Self::Load(error)
+    }
+}
+
+/// What makes units of texts, for all actors of a run.
+pub(super) struct Workshop<'a> {
+    pub(super) expander: &'a mut Expander,
+    pub(super) code: &'a mut CodeSpace,
+    pub(super) sources: &'a mut Pinned,
+    /// The numbers of units of libraries, by name.
+    pub(super) library_units: &'a mut BTreeMap<Name, (Arc<Unit>, usize)>,
+    /// The units that every actor has evaluated at its beginning.
+    pub(super) units: &'a [usize],
+}
+
+/// The texts of one actor, and what follows from them.
+#[derive(Default)]
+pub(super) struct Evaluations {
+    texts: Vec<Text>,
+    text_bytes: usize,
+    /// How many texts there were when the turn began.
+    texts_before: usize,
+    /// The top levels, by the import sets that made them.
+    tops: BTreeMap<String, TopLevel>,
+    /// The unit of each text that changed nothing at its top level, and how often that had changed.
+    known: BTreeMap<(String, String), (u64, usize)>,
+    /// The libraries' units that were handed out.
+    evaluated: BTreeSet<usize>,
+    /// Whether everything but the texts is yet to be made.
+    is_stale: bool,
+    /// The chunks that the texts were frozen into, and how many texts that are.
+    chunks: Vec<BlobHash>,
+    texts_frozen: usize,
+}
+
+impl Evaluations {
+    pub(super) fn begin_turn(&mut self) {
+        self.texts_before = self.texts.len();
+    }
+
+    /// Takes back what the turn was given.
+    pub(super) fn abort_turn(&mut self) {
+        if self.texts.len() > self.texts_before {
+            self.truncate(self.texts_before);
+            self.is_stale = true;
+        }
+    }
+
+    fn truncate(&mut self, length: usize) {
+        self.texts.truncate(length);
+        self.text_bytes = self.texts.iter().map(Text::length_bytes).sum();
+    }
+
+    /// The top level that interactions share, if there was any.
+    pub(super) fn interaction(&self) -> Option<&TopLevel> {
+        self.tops.get("")
+    }
+
+    /// Makes units of a text: those to be evaluated, in order, the last of which has the value.
+    ///
+    /// # Errors
+    /// [`Fault`].
+    pub(super) fn units(
+        &mut self,
+        workshop: &mut Workshop<'_>,
+        wanted: &Wanted<'_>,
+        manifest: &Manifest,
+    ) -> Result<Vec<usize>, Fault> {
+        self.refresh(workshop, manifest);
+        let key = (wanted.environment.to_owned(), wanted.text.to_owned());
+        if let Some((changes, unit)) = self.known.get(&key)
+            && self.tops.get(wanted.environment).map(TopLevel::changes) == Some(*changes)
+        {
+            return Ok(vec![*unit]);
+        }
+        let text = Text {
+            environment: key.0,
+            name: format!("{} {}", wanted.kind, self.texts.len() + 1),
+            text: key.1,
+            sources: wanted.sources.to_vec(),
+        };
+        if self.text_bytes + text.length_bytes() > TEXT_BYTES_MAX {
+            return Err(Fault::TooLarge);
+        }
+        let (is_kept, units) = self.expand(workshop, &text, manifest);
+        if is_kept {
+            self.text_bytes += text.length_bytes();
+            self.texts.push(text);
+        }
+        units
+    }
+
+    /// Makes sure that there is an environment in which is visible what the import sets provide.
+    ///
+    /// # Errors
+    /// [`Fault`].
+    pub(super) fn prepare(
+        &mut self,
+        workshop: &mut Workshop<'_>,
+        environment: &str,
+        manifest: &Manifest,
+    ) -> Result<(), Fault> {
+        self.refresh(workshop, manifest);
+        if !self.tops.contains_key(environment) {
+            let top = workshop.top_level(environment, manifest)?;
+            self.tops.insert(environment.to_owned(), top);
+        }
+        Ok(())
+    }
+
+    /// Makes everything again that follows from the texts, if it was dropped.
+    fn refresh(&mut self, workshop: &mut Workshop<'_>, manifest: &Manifest) {
+        if !self.is_stale {
+            return;
+        }
+        self.is_stale = false;
+        self.tops.clear();
+        self.known.clear();
+        self.evaluated.clear();
+        for text in std::mem::take(&mut self.texts) {
+            // Whatever was wrong with it was said when it came.
+            let _ = self.expand(workshop, &text, manifest);
+            self.texts.push(text);
+        }
+    }
+
+    /// Expands a text at its top level and loads the units; says also whether the text has left anything behind.
+    fn expand(
+        &mut self,
+        workshop: &mut Workshop<'_>,
+        text: &Text,
+        manifest: &Manifest,
+    ) -> (bool, Result<Vec<usize>, Fault>) {
+        for source in &text.sources {
+            workshop.sources.add(source);
+        }
+        if let Err(fault) = self.prepare(workshop, &text.environment, manifest) {
+            return (false, Err(fault));
+        }
+        let Some(top) = self.tops.remove(&text.environment) else {
+            return (false, Ok(Vec::new()));
+        };
+        let changes = top.changes();
+        let mut libraries = Granted {
+            sources: workshop.sources,
+            manifest,
+        };
+        let (top, expansion) = workshop
+            .expander
+            .expand_at(top, (&text.name, &text.text), &mut libraries);
+        let (has_changed, now) = (top.changes() != changes, top.changes());
+        self.tops.insert(text.environment.clone(), top);
+        let units = match expansion {
+            Ok(expansion) => expansion.units,
+            Err(errors) => return (has_changed, Err(Fault::Expand(errors))),
+        };
+        let units = match workshop.load(&units) {
+            Ok(units) => units,
+            Err(fault) => return (has_changed, Err(fault)),
+        };
+        if let (false, Some(own)) = (has_changed, units.last()) {
+            let key = (text.environment.clone(), text.text.clone());
+            self.known.insert(key, (now, *own));
+        }
+        let last = units.len().saturating_sub(1);
+        let libraries = units.iter().take(last).copied();
+        let mut due: Vec<usize> = libraries
+            .filter(|unit| !workshop.units.contains(unit) && self.evaluated.insert(*unit))
+            .collect();
+        due.extend(units.last());
+        (true, Ok(due))
+    }
+
+    /// The texts as part of an image: its root, and the chunks that were not written before.
+    pub(super) fn freeze(&mut self, heap: IOValue) -> Option<(IOValue, Vec<Blob>)> {
+        let texts = self.texts.get(self.texts_frozen..)?.to_vec();
+        let mut fresh = Vec::new();
+        if !texts.is_empty() {
+            let packed = PackedValue::from_value(&Texts { texts }.encode()).ok()?;
+            let blob = Blob::new(packed.into_bytes()).ok()?;
+            self.chunks.push(blob.hash());
+            self.texts_frozen = self.texts.len();
+            fresh.push(blob);
+        }
+        if self.chunks.is_empty() {
+            return Some((heap, fresh));
+        }
+        Some((record("body", vec![heap, self.chunks.encode()]), fresh))
+    }
+
+    /// The names of the chunks that the texts were frozen into.
+    pub(super) fn chunk_names(&self) -> &[BlobHash] {
+        &self.chunks
+    }
+
+    /// Reads the texts of an image and loads the units that they come to.
+    ///
+    /// # Errors
+    /// [`ThawError`] if they are damaged.
+    pub(super) fn thaw(
+        chunks: Vec<BlobHash>,
+        find: &dyn Fn(&BlobHash) -> Option<Vec<u8>>,
+        workshop: &mut Workshop<'_>,
+    ) -> Result<Self, ThawError> {
+        let damaged = |reason: String| ThawError { reason };
+        let mut evaluations = Self::default();
+        for chunk in &chunks {
+            let bytes = find(chunk).ok_or_else(|| damaged(format!("chunk {chunk} is missing")))?;
+            let value = duet_journal::packed::read_value(&bytes).map_err(|error| damaged(error.to_string()))?;
+            let read = Texts::decode(&value).map_err(|error| damaged(error.to_string()))?;
+            evaluations.texts.extend(read.texts);
+        }
+        evaluations.texts_frozen = evaluations.texts.len();
+        evaluations.chunks = chunks;
+        evaluations.truncate(evaluations.texts_frozen);
+        evaluations.is_stale = true;
+        // What a text was refused for want of a capability it is refused again when it comes again.
+        evaluations.refresh(workshop, &Manifest::of(&["*"]));
+        Ok(evaluations)
+    }
+}
+
+impl Text {
+    fn length_bytes(&self) -> usize {
+        let sources: usize = self.sources.iter().map(|source| source.text.len()).sum();
+        self.environment.len() + self.text.len() + sources
+    }
+}
+
+impl Workshop<'_> {
+    fn top_level(&mut self, environment: &str, manifest: &Manifest) -> Result<TopLevel, Fault> {
+        let mut libraries = Granted {
+            sources: self.sources,
+            manifest,
+        };
+        let top = if environment.is_empty() {
+            self.expander.interactive_top_level(INTERACTION, &mut libraries)
+        } else {
+            self.expander.immutable_top_level(environment, &mut libraries)
+        };
+        top.map_err(Fault::Expand)
+    }
+
+    /// Loads units of libraries and, last, that of a text.
+    fn load(&mut self, units: &[Arc<Unit>]) -> Result<Vec<usize>, Fault> {
+        let Some((own, libraries)) = units.split_last() else {
+            return Ok(Vec::new());
+        };
+        let mut loaded = Vec::new();
+        for unit in libraries {
+            let number = match self.library_units.get(&unit.name) {
+                Some((known, number)) if Arc::ptr_eq(known, unit) => *number,
+                Some(_) | None => self.code.load_apart(&compile(unit, self.code)?)?,
+            };
+            self.library_units.insert(unit.name.clone(), (Arc::clone(unit), number));
+            loaded.push(number);
+        }
+        loaded.push(self.code.load_apart(&compile(own, self.code)?)?);
+        Ok(loaded)
+    }
+}
+
+/// The sources of a run, for an actor that is granted what its manifest names.
+struct Granted<'a> {
+    sources: &'a mut Pinned,
+    manifest: &'a Manifest,
+}
+
+impl Libraries for Granted<'_> {
+    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
+        self.sources.library(name)
+    }
+
+    fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
+        self.sources.include(includer, path)
+    }
+
+    fn names(&self) -> Vec<LibraryName> {
+        self.sources.names()
+    }
+
+    fn grants(&self, capability: &str) -> bool {
+        self.manifest.grants(capability)
+    }
+}

@@ -1,0 +1,38 @@
+//! Code that a program makes.
+//!
+//! INVARIANT: what is evaluated is a text, so the run can make the code again from what it recorded; a datum becomes one first.
+
+use duet_kernel::printer::{Style, print};
+use duet_kernel::value::Value;
+
+use super::{Call, Fault, Reply, host_procedures};
+
+/// A datum to be evaluated may be written in so many characters.
+const TEXT_CHARACTERS_MAX: usize = 1 << 22;
+
+host_procedures! {
+    /// A list of procedures that, called in order, evaluate `expression`, a datum; the last has its values. `imports` is what `%environment` has
+    /// returned, or the empty string for the environment that takes definitions. Raises `syntax-error`.
+    "%compile" "expression imports" [2, 2] => |call| {
+        let text = written(call, call.argument(0))?;
+        let environment = call.text(1, "a string")?;
+        Ok(Reply::Compile { text, environment })
+    };
+
+    /// The import sets of a list, as a string that stands for the environment in which is visible what they provide. Raises `syntax-error`.
+    "%environment" "import-sets" [1, 1] => |call| {
+        let mut sets = Vec::new();
+        let mut rest = call.argument(0);
+        while rest.is_pair() {
+            sets.push(written(call, call.instance.heap.car(rest))?);
+            rest = call.instance.heap.cdr(rest);
+        }
+        // An environment with nothing in it is not the one that takes definitions.
+        Ok(Reply::Environment(format!("{} ", sets.join(" "))))
+    };
+}
+
+fn written(call: &Call<'_>, value: Value) -> Result<String, Fault> {
+    let text = print(&call.instance.heap, call.code, value, Style::Write, TEXT_CHARACTERS_MAX);
+    text.map_err(|error| Fault::condition_of("too-large", &error.to_string(), Vec::new()))
+}

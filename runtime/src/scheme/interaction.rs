@@ -1,0 +1,188 @@
+//! Evaluating a text in a living body.
+//!
+//! Owns what stands between a text and its run: its units are linked with the instance and become procedures, and what is wrong with it becomes a
+//! condition, or the failure of an interaction.
+//! INVARIANT: what a text costs in fuel depends on its length alone, not on whether its units are known.
+//! It does not keep texts; `scheme/evaluation.rs` does. What a value is shown as is Scheme's affair, in `(duet internal eval)`.
+
+use duet_kernel::code::CodeSpace;
+use duet_kernel::core::GlobalName;
+use duet_kernel::datum::Name;
+use duet_kernel::diagnostic::Diagnostic;
+use duet_kernel::heap::HeapFull;
+use duet_kernel::machine::Instance;
+use duet_kernel::value::Value;
+
+use super::evaluation::{self, Wanted, Workshop};
+use super::{Fault, SchemeBody, SchemePrograms, convert};
+use crate::activation::Activation;
+use crate::body::End;
+use crate::event::Attached;
+use crate::record::{Failure, Origin};
+
+/// What a text costs, and each of its bytes, in units of fuel.
+const TEXT_FUEL: u64 = 256;
+const BYTE_FUEL: u64 = 8;
+
+/// Objects without a notation begin with this in a text.
+const UNREADABLE: &str = "#<";
+
+impl SchemePrograms {
+    pub(super) fn workshop(&mut self) -> Workshop<'_> {
+        Workshop {
+            expander: &mut self.expander,
+            code: &mut self.code,
+            sources: &mut self.sources,
+            library_units: &mut self.library_units,
+            units: &self.units,
+        }
+    }
+
+    /// Puts the evaluation of an interaction on the machine; an end if its text is none that can be evaluated.
+    pub(super) fn begin_interaction(
+        &mut self,
+        body: &mut SchemeBody,
+        (text, sources): (&str, &[Attached]),
+        turn: &mut Activation,
+    ) -> Result<Option<End>, Fault> {
+        let name = GlobalName {
+            library: Name::from("(duet internal eval)"),
+            name: Name::from("%interact"),
+        };
+        let Some(interact) = body.instance.global(&self.code, &name) else {
+            let message = "the run's program takes no interactions: it has not evaluated (duet internal eval)";
+            return Ok(Some(End::Failed(Failure::new("not-interactive", message))));
+        };
+        let wanted = Wanted {
+            environment: "",
+            kind: "input",
+            text,
+            sources,
+        };
+        match self.units(body, &wanted, turn) {
+            Ok(units) => {
+                let procedures = procedures(&mut body.instance, &self.code, &units)?;
+                self.machine.start(&mut body.instance, interact, &[procedures]);
+                Ok(None)
+            }
+            Err(fault) => Ok(Some(End::Failed(self.failure(&fault)))),
+        }
+    }
+
+    /// Answers a program that wants a text compiled: with a list of procedures to be called in order, or a condition.
+    pub(super) fn compile_for(
+        &mut self,
+        body: &mut SchemeBody,
+        turn: &mut Activation,
+        (text, environment): (&str, &str),
+    ) -> Result<(), Fault> {
+        let wanted = Wanted {
+            environment,
+            kind: "eval",
+            text,
+            sources: &[],
+        };
+        match self.units(body, &wanted, turn) {
+            Ok(units) => {
+                let procedures = procedures(&mut body.instance, &self.code, &units)?;
+                self.machine.resume(procedures);
+            }
+            Err(fault) => self.raise_fault(body, &fault, text.contains(UNREADABLE))?,
+        }
+        Ok(())
+    }
+
+    /// Answers a program that wants an environment: with its import sets, or a condition.
+    pub(super) fn make_environment(
+        &mut self,
+        body: &mut SchemeBody,
+        turn: &mut Activation,
+        imports: &str,
+    ) -> Result<(), Fault> {
+        charge(turn, imports);
+        let made = body
+            .evaluations
+            .prepare(&mut self.workshop(), imports, &turn.manifest());
+        match made {
+            Ok(()) => {
+                let imports = body.instance.heap.string(imports)?;
+                self.machine.resume(imports);
+            }
+            Err(fault) => self.raise_fault(body, &fault, false)?,
+        }
+        Ok(())
+    }
+
+    fn units(
+        &mut self,
+        body: &mut SchemeBody,
+        wanted: &Wanted<'_>,
+        turn: &mut Activation,
+    ) -> Result<Vec<usize>, evaluation::Fault> {
+        charge(turn, wanted.text);
+        body.evaluations.units(&mut self.workshop(), wanted, &turn.manifest())
+    }
+
+    fn raise_fault(
+        &mut self,
+        body: &mut SchemeBody,
+        fault: &evaluation::Fault,
+        is_unreadable: bool,
+    ) -> Result<(), Fault> {
+        let failure = self.failure(fault);
+        let message = if is_unreadable {
+            "what is to be evaluated contains an object that has no notation, such as a procedure".to_owned()
+        } else {
+            failure.message
+        };
+        let condition = convert::make_condition(&mut body.instance.heap, &failure.kind, &message, &[])?;
+        self.machine.raise(&body.instance, &self.code, condition);
+        Ok(())
+    }
+
+    /// Describes why a text cannot be evaluated.
+    fn failure(&self, fault: &evaluation::Fault) -> Failure {
+        match fault {
+            evaluation::Fault::Expand(errors) => self.syntax_failure(errors),
+            evaluation::Fault::Compile(error) => Failure::new("syntax-error", error.to_string()),
+            evaluation::Fault::Load(error) => Failure::new("out-of-memory", error.to_string()),
+            evaluation::Fault::TooLarge => {
+                Failure::new("too-large", "more text was evaluated than the limit of an actor allows")
+            }
+        }
+    }
+
+    fn syntax_failure(&self, errors: &[Diagnostic]) -> Failure {
+        let said = |error: &Diagnostic| match error.hint() {
+            Some(hint) => format!("{}; {hint}", error.kind),
+            None => error.kind.to_string(),
+        };
+        let messages: Vec<String> = errors.iter().map(said).collect();
+        let mut failure = Failure::new("syntax-error", messages.join("\n"));
+        failure.origin = errors.first().and_then(|error| {
+            let source = self.expander.source(error.span.source)?;
+            Some(Box::new(Origin {
+                source: source.name.clone(),
+                start: error.span.start.into(),
+                end: error.span.end.into(),
+            }))
+        });
+        failure
+    }
+}
+
+fn charge(turn: &mut Activation, text: &str) {
+    let cost = TEXT_FUEL + BYTE_FUEL * text.len() as u64;
+    let fuel = turn.fuel();
+    *fuel = fuel.saturating_sub(cost);
+}
+
+/// Links units with the instance and makes procedures of them, a list.
+fn procedures(instance: &mut Instance, code: &CodeSpace, units: &[usize]) -> Result<Value, HeapFull> {
+    let mut procedures = Vec::new();
+    for unit in units {
+        instance.link_apart(code, *unit)?;
+        procedures.push(instance.unit_procedure(code, *unit)?);
+    }
+    instance.heap.list(&procedures, Value::NIL)
+}

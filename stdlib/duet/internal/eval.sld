@@ -1,0 +1,11 @@
+;;; Evaluation: data, files of data, and what a person types.
+(define-library (duet internal eval)
+  (export
+    environment environment? eval interaction-environment load null-environment scheme-report-environment
+    %interact)
+  (on-demand)
+  (import (duet kernel)
+          (only (duet internal control) raise)
+          (only (duet internal sequences) for-each)
+          (only (duet internal ports) call-with-input-file newline read write %save-files))
+  (include "eval.scm"))

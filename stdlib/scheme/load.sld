@@ -1,0 +1,6 @@
+;;; R7RS-small, appendix A: (scheme load).
+(define-library (scheme load)
+  (export
+    load)
+  (import (only (duet internal eval)
+            load)))
