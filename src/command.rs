@@ -25,7 +25,7 @@ pub(crate) struct Row {
 
 macro_rules! commands {
     ($($module:ident $name:literal $line:literal $summary:literal;)*) => {
-        $(mod $module;)*
+        $(pub(crate) mod $module;)*
 
         /// All commands, in the order in which help lists them.
         pub(crate) static TABLE: &[Row] = &[$(Row {
@@ -40,6 +40,8 @@ macro_rules! commands {
 commands! {
     run "run" "PROGRAM [--name RUN] [--workspace DIR] [--answer TEXT]… [--journal FILE | --memory] [-- ARG…]"
         "run a program, which is a file or a folder with a manifest";
+    repl "repl" "[ADDRESS] [--name RUN] [--workspace DIR] [--journal FILE | --memory] [--script]"
+        "evaluate what is typed, text by text, in a run of its own";
     resume "resume" "[ADDRESS] [--answer TEXT]… [--journal FILE]"
         "go on after a crash, an interrupt, a question or a goto";
     answer "answer" "ADDRESS TEXT [--journal FILE]"

@@ -78,6 +78,11 @@ impl Journal {
         }
     }
 
+    /// The journal in a file.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
     /// Where it lies.
     pub(crate) fn path(&self) -> &Path {
         &self.path

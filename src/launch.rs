@@ -100,6 +100,27 @@ impl Launch {
         })
     }
 
+    /// A program of this command's own, which works in a workspace that the person named, or else looks at the present directory.
+    ///
+    /// # Errors
+    /// If the workspace cannot be used.
+    pub(crate) fn of_text(name: &str, text: &str, workspace: Option<&str>) -> Result<Self, Failure> {
+        let mut capabilities: Vec<&str> = ALWAYS.to_vec();
+        capabilities.extend(workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice()));
+        let root = Path::new(workspace.unwrap_or("."));
+        let workspace = fs::canonicalize(root)
+            .map_err(|error| Failure::caused(format!("cannot use `{}` as the workspace", root.display()), &error))?;
+        Ok(Self {
+            path: name.into(),
+            text: text.to_owned(),
+            stem: name.to_owned(),
+            arguments: Vec::new(),
+            workspace,
+            manifest: Manifest::of(&capabilities),
+            is_folder: false,
+        })
+    }
+
     /// Notes the workspace for those who resume the run.
     ///
     /// # Errors

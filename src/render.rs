@@ -36,7 +36,8 @@ impl Texts {
     }
 
     fn named(&self, name: &str) -> Option<&SourceText> {
-        self.0.iter().find(|text| text.name == name)
+        // Of texts that were typed and could not be used, the newest has the name.
+        self.0.iter().rev().find(|text| text.name == name)
     }
 }
 

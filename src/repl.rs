@@ -1,14 +1,14 @@
-//! The prompt: what a person types, line by line.
+//! The session: what a person types, line by line, and the run that it becomes.
 //!
-//! INVARIANT: nothing here evaluates; the parts know text, the line editor knows keys.
-//! Read next: `repl/editor.rs`.
+//! INVARIANT: only `repl/session.rs` knows that there is a run; the other parts know text, the line editor knows keys.
+//! Read next: `repl/session.rs`, then `repl/editor.rs`.
 
-#![allow(dead_code, reason = "the loop that reads and evaluates is not part of this module")]
-
+mod attach;
 pub(crate) mod command;
 pub(crate) mod complete;
 pub(crate) mod editor;
 mod highlight;
 pub(crate) mod history;
 mod indent;
-mod outline;
+pub(crate) mod outline;
+pub(crate) mod session;

@@ -17,8 +17,9 @@ use duet_modules::resolver::Resolver;
 use duet_modules::source::{Directory, Embedded};
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::actor::Manifest;
-use duet_runtime::driver::Drivers;
-use duet_runtime::record::{Body, Genesis, Limits, Outcome, VERSION};
+use duet_runtime::driver::{Drivers, Input};
+use duet_runtime::event::Attached;
+use duet_runtime::record::{self, Body, Genesis, Limits, Outcome, VERSION};
 use duet_runtime::replay::{self, Recovery, Snapshots, Source};
 use duet_runtime::run::{Rest, Run, Start};
 use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
@@ -327,6 +328,58 @@ impl Session {
     /// The address of the newest turn.
     pub(crate) fn head(&self) -> Sequence {
         self.run.head().map_or(Sequence::FIRST, |tip| tip.sequence)
+    }
+
+    /// Where the run stands, which has one branch.
+    pub(crate) fn place_of(&self, run: &RunId) -> Result<Place, Failure> {
+        let head = self.run.head().ok_or_else(|| Failure::problem("the run has no turn"))?;
+        Ok(Place {
+            run: run.clone(),
+            branch: journal::first_branch()?,
+            head: duet_journal::Head {
+                branch: journal::first_branch()?,
+                hash: head.hash,
+                sequence: head.sequence,
+            },
+            turn: None,
+        })
+    }
+
+    /// Gives the main program's actor a text to evaluate.
+    pub(crate) fn give(&mut self, text: String, sources: Vec<Attached>) {
+        self.run.deliver(Input::Evaluate { text, sources });
+    }
+
+    /// Gives up what is being evaluated.
+    pub(crate) fn abandon(&mut self) {
+        self.run.deliver(Input::Abandon);
+    }
+
+    /// Whether the run has a library, or a text that another one includes.
+    pub(crate) fn has_source(&self, wanted: &[String]) -> bool {
+        self.run.programs().has_source(wanted)
+    }
+
+    /// The names that are visible to the texts, each with whether it is a keyword.
+    pub(crate) fn names(&self) -> Vec<(String, bool)> {
+        let Some(body) = self.run.body(MAIN) else {
+            return Vec::new();
+        };
+        self.run.programs().interaction_names(body)
+    }
+
+    /// Runs on until the run needs nobody, or somebody else.
+    ///
+    /// # Errors
+    /// If the journal fails; what was durable stands.
+    pub(crate) fn run_on(&mut self, store: &mut dyn Store) -> Result<Rest, Failure> {
+        Ok(self.run.drive(store, &mut self.world as &mut dyn Drivers)?)
+    }
+
+    /// Shows why a turn failed.
+    pub(crate) fn tell_failure(&self, failure: &record::Failure, ways: &[String], terminal: &mut Terminal) {
+        let texts = Texts::of(self.run.programs().expander());
+        terminal.message(&render::uncaught(failure, &texts, ways, terminal.is_styled));
     }
 
     /// Runs on until the run needs nobody, or somebody else, and says how it stands.

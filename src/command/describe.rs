@@ -52,6 +52,15 @@ fn originals<'text>(text: &'text str, name: &str) -> Vec<&'text str> {
     pairs.filter(|(_, external)| *external == name).map(|(original, _)| original).collect()
 }
 
+/// How a primitive or a procedure of the runtime is called.
+pub(crate) fn signature(name: &str) -> Option<String> {
+    let kernel = primitive::all().filter(|row| row.name == name).map(|row| row.parameters);
+    let runtime = host::procedures().filter(|row| row.name == name).map(|row| row.parameters);
+    let parameters = kernel.chain(runtime).next()?;
+    let words: Vec<&str> = std::iter::once(name).chain(parameters.split_whitespace()).collect();
+    Some(format!("({})", words.join(" ")))
+}
+
 fn entry(name: &str, parameters: &str, documentation: &str) -> String {
     let words: Vec<&str> = std::iter::once(name).chain(parameters.split_whitespace()).collect();
     format!("({})\n{}", words.join(" "), indented(documentation.lines()))

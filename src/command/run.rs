@@ -51,17 +51,17 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     session.drive(&mut store, launch.is_folder, terminal)
 }
 
-fn read_name(name: &str) -> Result<RunId, Failure> {
+pub(super) fn read_name(name: &str) -> Result<RunId, Failure> {
     RunId::new(name).map_err(|error| Failure::usage(format!("`{name}` cannot be a run's name: {error}")))
 }
 
-fn taken(id: &RunId) -> Failure {
+pub(super) fn taken(id: &RunId) -> Failure {
     Failure::usage(format!("there is a run {id} already"))
         .advise(format!("`duet resume {id}` goes on with it; `duet runs` lists the names that are taken"))
 }
 
 /// Finds a name of which the journal has no run: the stem, or the stem with a number.
-fn free_name(store: &dyn Store, stem: &str) -> Result<RunId, Failure> {
+pub(super) fn free_name(store: &dyn Store, stem: &str) -> Result<RunId, Failure> {
     let taken = store.runs()?;
     let numbered = (2..).map(|number: u64| format!("{stem}-{number}"));
     let candidates = std::iter::once(stem.to_owned()).chain(numbered);

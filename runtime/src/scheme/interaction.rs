@@ -38,6 +38,22 @@ impl SchemePrograms {
         }
     }
 
+    /// Whether code that comes later finds a library, or a text that another one includes.
+    pub fn has_source(&self, wanted: &[String]) -> bool {
+        self.sources.has(wanted)
+    }
+
+    /// The names that are visible to interactions of a body, each with whether it is a keyword; in alphabetical order.
+    pub fn interaction_names(&self, body: &SchemeBody) -> Vec<(String, bool)> {
+        let Some(top) = body.evaluations.interaction() else {
+            return Vec::new();
+        };
+        let names = self.expander.names_at(top).into_iter();
+        names
+            .map(|(name, is_keyword)| (name.as_str().to_owned(), is_keyword))
+            .collect()
+    }
+
     /// Puts the evaluation of an interaction on the machine; an end if its text is none that can be evaluated.
     pub(super) fn begin_interaction(
         &mut self,

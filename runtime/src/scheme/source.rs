@@ -183,6 +183,11 @@ impl Pinned {
             text: Arc::from(source.text.as_str()),
         });
     }
+
+    /// Whether there is something under a name.
+    pub(super) fn has(&self, wanted: &[String]) -> bool {
+        self.0.contains_key(wanted)
+    }
 }
 
 impl Libraries for Pinned {

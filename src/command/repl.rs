@@ -1,0 +1,223 @@
+//! `duet repl`: a person types, each text becomes turns of a run.
+
+use std::io::{self, BufRead, IsTerminal};
+
+use duet_journal::{RunId, Store};
+use duet_kernel::datum::SourceId;
+use duet_kernel::datum::reader::read_all;
+
+use crate::arguments::Arguments;
+use crate::command::run;
+use crate::failure::{Code, Failure};
+use crate::journal::{Journal, first_branch};
+use crate::render;
+use crate::repl::command::{self as comma, Command};
+use crate::repl::editor::{Editor, EditorError, Line};
+use crate::repl::outline::is_incomplete;
+use crate::repl::session::{self, Evaluated, Live};
+use crate::terminal::Terminal;
+
+pub(super) const DETAILS: &str = "\
+Each text is evaluated in a turn of a run, which is kept like any other: it can be left and continued, and every text can be
+taken back. A text that fails leaves nothing behind but the record of its turn. `,help` lists the commands of the session.
+Without a terminal the texts are read from standard input, values are written and nothing else, and the exit code tells
+whether every text could be evaluated.
+
+  ADDRESS          the session to continue
+  --name RUN       the name of a new one
+  --workspace DIR  the directory that tools and files are in, which may then be changed
+  --journal FILE   the journal; without it .duet/journal.sqlite
+  --memory         keeps the journal in memory only
+  --script         prints the texts of a session that did not fail, for `duet run`, and evaluates nothing";
+
+/// The name that sessions get.
+const STEM: &str = "repl";
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
+    let address = arguments.word(0);
+    if arguments.has("script") {
+        let journal = Journal::of(arguments);
+        let store = journal.open_to_read()?;
+        let place = journal.resolve_turn(&store, address)?;
+        terminal.data(&session::script(&store, &place)?)?;
+        return Ok(Code::OK);
+    }
+    let live = open(arguments, address, terminal)?;
+    if io::stdin().is_terminal() {
+        converse(live, terminal)
+    } else {
+        follow(live, terminal)
+    }
+}
+
+fn open(arguments: &Arguments, address: Option<&str>, terminal: &mut Terminal) -> Result<Live, Failure> {
+    let workspace = arguments.one("workspace");
+    if arguments.has("memory") {
+        if address.is_some() || arguments.has("journal") {
+            return Err(Failure::usage("a session that is kept in memory has no address and no journal"));
+        }
+        return Live::begin_in_memory(&run::read_name(STEM)?, workspace, terminal);
+    }
+    let journal = Journal::of(arguments);
+    if address.is_some() {
+        return Live::open(&journal, address);
+    }
+    let store = journal.open_or_create("repl")?;
+    let id: RunId = match arguments.one("name").map(run::read_name).transpose()? {
+        Some(id) if store.runs()?.contains(&id) => return Err(run::taken(&id)),
+        Some(id) => id,
+        None => run::free_name(&store, STEM)?,
+    };
+    let live = Live::begin(&id, workspace, (Box::new(store), Some(journal.path())), terminal)?;
+    journal.set_current(&id, &first_branch()?);
+    Ok(live)
+}
+
+/// Evaluates what comes from standard input.
+fn follow(mut live: Live, terminal: &mut Terminal) -> Result<Code, Failure> {
+    let mut code = Code::OK;
+    let mut text = String::new();
+    let mut input = io::stdin().lock();
+    loop {
+        let is_over = input.read_line(&mut text).map_err(|error| Failure::caused("standard input cannot be read", &error))? == 0;
+        if !is_over && (is_incomplete(&text) || text.trim().is_empty()) {
+            continue;
+        }
+        let (again, evaluated) = answer(live, &std::mem::take(&mut text), terminal)?;
+        live = again;
+        match evaluated {
+            Evaluated::Done => {}
+            Evaluated::Failed => code = Code::FAILED,
+            Evaluated::Ended(code) => return Ok(code),
+        }
+        if is_over {
+            return Ok(code);
+        }
+    }
+}
+
+/// Talks with a person.
+fn converse(mut live: Live, terminal: &mut Terminal) -> Result<Code, Failure> {
+    let broken = |error: EditorError| Failure::caused("the prompt cannot be shown", &error);
+    let mut editor = Editor::new(live.history_path(), terminal.is_styled).map_err(broken)?;
+    terminal.message(&format!(
+        "duet {}, session {}; `,help` lists the commands",
+        env!("CARGO_PKG_VERSION"),
+        live.name()
+    ));
+    loop {
+        if let Some(warning) = editor.take_warning() {
+            terminal.message(&warning.to_string());
+        }
+        let prompt = format!("{}@{}> ", live.name(), live.turn());
+        match editor.read(&prompt, &live).map_err(broken)? {
+            Line::End => return Ok(Code::OK),
+            Line::Interrupted => {}
+            Line::Input(text) => {
+                if comma::read(&text) == Some(Ok(Command::Quit)) {
+                    return Ok(Code::OK);
+                }
+                let (again, evaluated) = answer(live, &text, terminal)?;
+                live = again;
+                if let (Evaluated::Ended(code), None) = (evaluated, comma::split(&text)) {
+                    return Ok(code);
+                }
+            }
+        }
+    }
+}
+
+/// Does what a text says: a comma command, or forms that are evaluated one after the other up to the first that fails.
+fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), Failure> {
+    if let Some(command) = comma::read(text) {
+        return obey(live, command, terminal);
+    }
+    for form in forms(text) {
+        match live.evaluate(form, terminal)? {
+            Evaluated::Done => {}
+            other => return Ok((live, other)),
+        }
+    }
+    Ok((live, Evaluated::Done))
+}
+
+/// The forms of a text; the text itself if it cannot be read, so that what is wrong with it is said as with any other text.
+fn forms(text: &str) -> Vec<&str> {
+    let (reading, errors) = read_all(text, SourceId(0));
+    if !errors.is_empty() {
+        return vec![text];
+    }
+    let spans = reading.forms.iter().map(|form| reading.spans[form.0 as usize]);
+    spans.filter_map(|span| text.get(span.start as usize..span.end as usize)).collect()
+}
+
+fn obey(
+    live: Live,
+    command: Result<Command, comma::CommandError>,
+    terminal: &mut Terminal,
+) -> Result<(Live, Evaluated), Failure> {
+    let command = match command {
+        Ok(command) => command,
+        Err(error) => {
+            terminal.message(&format!("{error}\n{}", error.advice()));
+            return Ok((live, Evaluated::Failed));
+        }
+    };
+    let here = live.address();
+    let live = match command {
+        Command::Help(name) => {
+            match comma::help(name.as_deref()) {
+                Ok(help) => terminal.data(&help)?,
+                Err(error) => terminal.message(&format!("{error}\n{}", error.advice())),
+            }
+            live
+        }
+        Command::Quit => return Ok((live, Evaluated::Ended(Code::OK))),
+        Command::Describe(name) => live.lend_without_journal(&["describe", &name], terminal),
+        Command::Apropos(text) => {
+            for name in live.names_with(&text) {
+                terminal.data(&format!("{name}\n"))?;
+            }
+            live
+        }
+        Command::Back(count) => match live.before(count.map_or(1, std::num::NonZeroU64::get)) {
+            Ok(turn) => live.lend(&["goto", &format!("{here}@{turn}")], None, terminal)?,
+            Err(failure) => {
+                tell(failure, terminal)?;
+                live
+            }
+        },
+        Command::Goto(turn) => {
+            let turn = turn.trim_start_matches('@').to_owned();
+            live.lend(&["goto", &format!("{here}@{turn}")], None, terminal)?
+        }
+        Command::Fork(name) => live.lend(&["fork", &here, &name], Some(&name), terminal)?,
+        Command::Switch(branch) => {
+            let there = format!("{}/{branch}", live.run());
+            live.lend(&["log", &there, "--limit", "1"], Some(&branch), terminal)?
+        }
+        Command::Branches => live.lend(&["branches", &here], None, terminal)?,
+        Command::Log => live.lend(&["log", &here], None, terminal)?,
+        Command::Facts(None) => live.lend(&["facts", &here], None, terminal)?,
+        Command::Waits => live.lend(&["waits", &here], None, terminal)?,
+        Command::Show(turn) => {
+            let turn = turn.unwrap_or_else(|| live.turn().to_string());
+            live.lend(&["show", &format!("{here}@{}", turn.trim_start_matches('@'))], None, terminal)?
+        }
+        Command::Facts(Some(_)) | Command::Expand(_) | Command::Disassemble(_) | Command::Time(_) | Command::Profile(_) => {
+            terminal.message("this session does not know that command yet");
+            return Ok((live, Evaluated::Failed));
+        }
+    };
+    Ok((live, Evaluated::Done))
+}
+
+/// Says what is wrong, and goes on.
+fn tell(failure: Failure, terminal: &mut Terminal) -> Result<(), Failure> {
+    match failure {
+        Failure::Problem(problem) => terminal.message(&render::problem(&problem, terminal.is_styled)),
+        Failure::Shown(text) => terminal.message(&text),
+        closed @ Failure::OutputClosed => return Err(closed),
+    }
+    Ok(())
+}

@@ -1,0 +1,286 @@
+//! A session: a run whose program does nothing, and to which a person gives texts.
+//!
+//! Owns how a session begins and is opened again, the evaluation of one text after the other, and the way back through them.
+//! INVARIANT: between two texts everything that was evaluated is durable, so a session can be left, moved back and opened again at any of them.
+//! It reads nothing from the person; `command/repl.rs` does.
+//! Read next: the crate's `session.rs`.
+
+use std::path::{Path, PathBuf};
+
+use duet_journal::store::memory::MemoryStore;
+use duet_journal::{RunId, Sequence, Store};
+use duet_runtime::event::Event;
+use duet_runtime::record::{Body, Outcome};
+use duet_runtime::run::Rest;
+
+use super::attach;
+use super::complete::{Candidate, Scope};
+use crate::command;
+use crate::failure::{Code, Failure};
+use crate::journal::{Journal, Place};
+use crate::launch::Launch;
+use crate::session::{self, Session};
+use crate::terminal::Terminal;
+use crate::turn;
+
+/// The program of a session: it makes sure that there is what evaluates texts.
+const PROGRAM: &str = "(import (only (duet internal eval) %interact)) %interact";
+
+/// A session that is open.
+pub(crate) struct Live {
+    /// The journal's file; none if it is kept in memory.
+    journal: Option<PathBuf>,
+    store: Box<dyn Store>,
+    session: Session,
+    place: Place,
+}
+
+/// How the evaluation of a text went, its output aside.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Evaluated {
+    /// Everything rests.
+    Done,
+    /// Something failed, which has been said.
+    Failed,
+    /// The run is over.
+    Ended(Code),
+}
+
+impl Live {
+    /// Begins a session.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub(crate) fn begin(
+        id: &RunId,
+        workspace: Option<&str>,
+        (store, journal): (Box<dyn Store>, Option<&Path>),
+        terminal: &mut Terminal,
+    ) -> Result<Self, Failure> {
+        let mut store = store;
+        let launch = Launch::of_text("repl", PROGRAM, workspace)?;
+        let at = (&mut *store as &mut dyn Store, journal);
+        let session = Session::start(&launch, id.clone(), at, Vec::new(), terminal)?;
+        let mut live = Self {
+            journal: journal.map(Path::to_owned),
+            place: session.place_of(id)?,
+            store,
+            session,
+        };
+        live.rest(live.session.head(), terminal)?;
+        Ok(live)
+    }
+
+    /// Begins a session whose journal is kept in memory.
+    ///
+    /// # Errors
+    /// If there is no workspace.
+    pub(crate) fn begin_in_memory(
+        id: &RunId,
+        workspace: Option<&str>,
+        terminal: &mut Terminal,
+    ) -> Result<Self, Failure> {
+        Self::begin(id, workspace, (Box::new(MemoryStore::default()), None), terminal)
+    }
+
+    /// Opens a session where a branch ends.
+    ///
+    /// # Errors
+    /// If the run cannot be opened.
+    pub(crate) fn open(journal: &Journal, address: Option<&str>) -> Result<Self, Failure> {
+        let mut store: Box<dyn Store> = Box::new(journal.open_to_write("repl")?);
+        let place = journal.resolve(&*store, address)?;
+        let session = Session::resume(&place, (&mut *store, journal.path()), Vec::new(), "repl")?;
+        journal.set_current(&place.run, &place.branch);
+        Ok(Self {
+            journal: Some(journal.path().to_owned()),
+            store,
+            session,
+            place,
+        })
+    }
+
+    /// The newest turn.
+    pub(crate) fn turn(&self) -> Sequence {
+        self.session.head()
+    }
+
+    /// What the prompt calls the session.
+    pub(crate) fn name(&self) -> String {
+        self.place.name()
+    }
+
+    /// Evaluates a text; what it writes and what is wrong with it goes to the terminal.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(crate) fn evaluate(&mut self, text: &str, terminal: &mut Terminal) -> Result<Evaluated, Failure> {
+        if let Some(code) = self.session.exit() {
+            terminal.message("the session is over; `,back` goes back to before its end");
+            return Ok(Evaluated::Ended(Code::of_run(code)));
+        }
+        let before = self.session.head();
+        let sources = attach::sources(text, &mut self.session);
+        self.session.give(text.to_owned(), sources);
+        self.rest(before, terminal)
+    }
+
+    /// Lets the run go on until it rests, and says what went wrong after a turn.
+    fn rest(&mut self, before: Sequence, terminal: &mut Terminal) -> Result<Evaluated, Failure> {
+        let rest = self.session.run_on(&mut *self.store)?;
+        let mut evaluated = Evaluated::Done;
+        let mut next = before.next();
+        while let Some(at) = next.filter(|at| *at <= self.session.head()) {
+            let record = session::record_at(&*self.store, &self.place, at)?;
+            if let Body::Turn(turn) = turn::body(&record)?
+                && let Outcome::Failed { failure } = turn.outcome
+            {
+                let ways = [format!(
+                    "`,show {at}` shows the turn that failed; it left no other trace"
+                )];
+                self.session.tell_failure(&failure, &ways, terminal);
+                evaluated = Evaluated::Failed;
+            }
+            next = at.next();
+        }
+        match rest {
+            Rest::Ended { code } if self.session.exit().is_some() => return Ok(Evaluated::Ended(Code::of_run(code))),
+            Rest::Ended { .. } => {}
+            Rest::Asking { .. } => terminal.message("a question is open; `,waits` shows it"),
+            Rest::Stuck { fibers } => terminal.message(&format!("waiting: {fibers}; `,waits` says for what")),
+            Rest::Interrupted => {
+                self.session.abandon();
+                self.session.run_on(&mut *self.store)?;
+                terminal.message("interrupted");
+                evaluated = Evaluated::Failed;
+            }
+        }
+        Ok(evaluated)
+    }
+
+    /// The turn before the one that began to evaluate the last text, or the one before it, and so on.
+    ///
+    /// # Errors
+    /// If there were fewer, or the journal fails.
+    pub(crate) fn before(&self, count: u64) -> Result<Sequence, Failure> {
+        let mut left = count;
+        let mut at = self.session.head().number();
+        while at > 0 {
+            let sequence = Sequence::new(at).map_err(|error| Failure::problem(error.to_string()))?;
+            if !texts(&session::record_at(&*self.store, &self.place, sequence)?)?.is_empty() {
+                left -= 1;
+            }
+            at -= 1;
+            if left == 0 {
+                return Sequence::new(at).map_err(|error| Failure::problem(error.to_string()));
+            }
+        }
+        Err(Failure::problem(format!(
+            "the session has only {} texts to take back",
+            count - left
+        )))
+    }
+
+    /// Gives the journal to another command and takes it back; afterwards the session stands where its branch does then.
+    ///
+    /// # Errors
+    /// If the journal fails, or there is none.
+    pub(crate) fn lend(self, words: &[&str], branch: Option<&str>, terminal: &mut Terminal) -> Result<Self, Failure> {
+        let Self {
+            journal,
+            store,
+            session,
+            place,
+        } = self;
+        let Some(path) = journal else {
+            terminal.message("this needs a journal, and this session keeps none");
+            return Ok(Self {
+                journal,
+                store,
+                session,
+                place,
+            });
+        };
+        drop((session, store));
+        let shown = path.display().to_string();
+        let all = words.iter().copied().chain(["--journal", shown.as_str()]);
+        let code = command::dispatch(all.map(Into::into).collect(), terminal);
+        let branch = branch.filter(|_| code == Code::OK).map_or_else(
+            || format!("{}/{}", place.run, place.branch),
+            |branch| format!("{}/{branch}", place.run),
+        );
+        Self::open(&Journal::at(&path), Some(&branch))
+    }
+
+    /// Has another command say something that no journal is needed for.
+    pub(crate) fn lend_without_journal(self, words: &[&str], terminal: &mut Terminal) -> Self {
+        command::dispatch(words.iter().map(Into::into).collect(), terminal);
+        self
+    }
+
+    /// The names that contain a text.
+    pub(crate) fn names_with(&self, text: &str) -> Vec<String> {
+        let names = self.session.names().into_iter().map(|(name, _)| name);
+        names.filter(|name| name.contains(text)).collect()
+    }
+
+    /// The file that keeps what was typed, beside the journal.
+    pub(crate) fn history_path(&self) -> Option<PathBuf> {
+        Some(self.journal.as_ref()?.with_file_name("history"))
+    }
+
+    /// The run and the branch, as an address.
+    pub(crate) fn address(&self) -> String {
+        format!("{}/{}", self.place.run, self.place.branch)
+    }
+
+    /// The run.
+    pub(crate) fn run(&self) -> &RunId {
+        &self.place.run
+    }
+}
+
+impl Scope for Live {
+    fn names(&self) -> Vec<Candidate> {
+        let names = self.session.names().into_iter();
+        names
+            .map(|(name, is_keyword)| Candidate {
+                signature: command::describe::signature(&name),
+                name,
+                is_keyword,
+            })
+            .collect()
+    }
+}
+
+/// The texts that a record gave to be evaluated, if they were and it did not fail.
+pub(crate) fn texts(record: &duet_journal::Record) -> Result<Vec<String>, Failure> {
+    let Body::Turn(turn) = turn::body(record)? else {
+        return Ok(Vec::new());
+    };
+    let given = turn.events.into_iter().filter_map(|event| match event {
+        Event::Evaluate { text, .. } => Some(text),
+        _ => None,
+    });
+    Ok(given.collect())
+}
+
+/// The texts that were evaluated on the way to a place, except those that failed, as a program.
+///
+/// # Errors
+/// If the journal fails.
+pub(crate) fn script(store: &dyn Store, place: &Place) -> Result<String, Failure> {
+    let mut script = String::new();
+    let mut next = Sequence::FIRST.next();
+    while let Some(at) = next.filter(|at| *at <= place.at()) {
+        let record = session::record_at(store, place, at)?;
+        if !turn::is_failed(&turn::body(&record)?) {
+            for text in texts(&record)? {
+                script.push_str(text.trim_end());
+                script.push('\n');
+            }
+        }
+        next = at.next();
+    }
+    Ok(script)
+}
