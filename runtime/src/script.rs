@@ -195,6 +195,7 @@ impl ScriptBody {
         };
         Ok(match task {
             Task::Boot => at(&self.program, String::new()),
+            Task::Evaluate { text, .. } => at(&text, String::new()),
             Task::Call { procedure, argument } => {
                 let place = self
                     .state

@@ -365,3 +365,6 @@ impl Libraries for Granted<'_> {
         self.manifest.grants(capability)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -131,12 +131,22 @@ impl<P: Programs> World<P> {
         policy: SnapshotPolicy,
         again: impl Fn(&MemoryStore) -> P + 'static,
     ) -> Self {
+        Self::limited(LIMITS, (program, capabilities), policy, again)
+    }
+
+    /// Starts a program within limits.
+    pub(crate) fn limited(
+        limits: Limits,
+        (program, capabilities): (Program, &[&str]),
+        policy: SnapshotPolicy,
+        again: impl Fn(&MemoryStore) -> P + 'static,
+    ) -> Self {
         let mut store = MemoryStore::default();
         let genesis = Genesis {
             version: VERSION,
             program: program.value,
             manifest: Manifest::of(capabilities),
-            limits: LIMITS,
+            limits,
             pinned: program.pinned.iter().map(Blob::hash).collect(),
         };
         let (run, branch, owner) = (run_id(), branch("main"), "test".to_owned());

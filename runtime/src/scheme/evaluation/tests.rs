@@ -1,0 +1,277 @@
+//! Texts given to a run: what they show, and that the run replays, resumes and forks between any two of them.
+
+use duet_journal::Sequence;
+use duet_kernel::expander::{Libraries, LibraryName, SourceError, SourceText};
+
+use super::super::{SchemePrograms, Source};
+use super::*;
+use crate::driver::Input;
+use crate::record::Limits;
+use crate::replay::{Recovery, Snapshots, Source as Journal, move_head};
+use crate::run::Run;
+use crate::script::world::{LIMITS, World, branch, run_id};
+use crate::snapshot::SnapshotPolicy;
+
+/// What evaluates texts, without a console.
+const EVALUATION_LIBRARY: &str = "
+    (define-library (duet internal eval)
+      (export eval %interact)
+      (import (duet kernel))
+      (begin
+        (define (run procedures)
+          (if (null? (cdr procedures))
+              ((car procedures))
+              (begin ((car procedures)) (run (cdr procedures)))))
+        (define (eval datum imports) (run (%compile datum imports)))
+        (define (%interact procedures)
+          (let ((value (run procedures)))
+            (if (eq? value (if #f #f)) #f (log! value))))))";
+
+struct Texts;
+
+impl Libraries for Texts {
+    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
+        let is_evaluation = name.to_string() == "(duet internal eval)";
+        Ok(is_evaluation.then(|| SourceText {
+            name: "eval.sld".to_owned(),
+            text: EVALUATION_LIBRARY.into(),
+        }))
+    }
+
+    fn include(&mut self, _: &str, path: &str) -> Result<SourceText, SourceError> {
+        Err(SourceError(format!("there is no {path}")))
+    }
+
+    fn names(&self) -> Vec<LibraryName> {
+        Vec::new()
+    }
+}
+
+fn library(words: &str) -> LibraryName {
+    LibraryName {
+        parts: words.split(' ').map(Name::from).collect(),
+    }
+}
+
+fn world(turns: u64) -> World<SchemePrograms> {
+    let source = Source {
+        name: "session",
+        text: "%interact",
+        arguments: Vec::new(),
+        default_imports: vec![library("duet kernel"), library("duet internal eval")],
+        evaluable: Vec::new(),
+    };
+    let compiled = SchemePrograms::compile(&source, &mut Texts);
+    let (_, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{error:?}"));
+    let blobs: BTreeMap<_, _> = program
+        .pinned
+        .iter()
+        .map(|blob| (blob.hash(), blob.as_bytes().to_vec()))
+        .collect();
+    let value = program.value.clone();
+    let record_bytes = u64::MAX;
+    // A text costs what it is long; most are to fit into one turn.
+    let limits = Limits {
+        slice_fuel: 10_000,
+        turn_fuel: 10_000,
+        ..LIMITS
+    };
+    let policy = SnapshotPolicy { turns, record_bytes };
+    World::limited(limits, (program, &["*"]), policy, move |_| {
+        SchemePrograms::pinned(&value, &mut |hash| blobs.get(hash).cloned()).expect("the texts are pinned")
+    })
+}
+
+fn input(text: &str) -> Input {
+    let attached = Attached {
+        wanted: vec!["(local)".to_owned()],
+        name: "local.sld".to_owned(),
+        text: "(define-library (local) (export local) (import (duet kernel)) (begin (define (local) 'local)))"
+            .to_owned(),
+    };
+    let sources = if text.contains("(local)") {
+        vec![attached]
+    } else {
+        Vec::new()
+    };
+    Input::Evaluate {
+        text: text.to_owned(),
+        sources,
+    }
+}
+
+/// Gives a run the texts, one after the other; each must show what stands beside it: log lines, and failures of turns behind `!`.
+#[track_caller]
+fn check(texts: &[(&str, &[&str])]) {
+    for turns in [1, 3, 1000] {
+        let mut world = world(turns);
+        world.drive();
+        let mut ends = Vec::new();
+        for (text, expected) in texts {
+            let (seen, turns) = (world.drivers.seen.len(), world.turns("main").len());
+            world.run.deliver(input(text));
+            world.drive();
+            let mut shown = world.drivers.seen[seen..].to_vec();
+            shown.extend(failures(&world, turns));
+            assert_eq!(shown, *expected, "{text}");
+            world.check_replay();
+            ends.push((world.run.head().expect("a turn").sequence, world.drivers.seen.len()));
+        }
+        for (position, (end, seen)) in ends.iter().enumerate() {
+            check_fork(&mut world, texts.get(position + 1..).unwrap_or_default(), (*end, *seen));
+        }
+    }
+}
+
+/// The failures of the turns from a position on.
+fn failures(world: &World<SchemePrograms>, from: usize) -> Vec<String> {
+    let turns = world.turns("main").into_iter().skip(from);
+    turns
+        .filter_map(|turn| match turn.outcome {
+            crate::record::Outcome::Failed { failure } => Some(format!("!{failure}")),
+            crate::record::Outcome::Committed {} => None,
+        })
+        .collect()
+}
+
+/// Forks the run after a text, in a new process, and gives it the texts that followed: the same must become visible.
+#[track_caller]
+fn check_fork(world: &mut World<SchemePrograms>, texts: &[(&str, &[&str])], (end, seen): (Sequence, usize)) {
+    let (run, main) = (run_id(), branch("main"));
+    let fork = branch(&format!("fork-{end}"));
+    let expected = world.drivers.seen[seen..].to_vec();
+    move_head(&mut world.store, (&run, &main, "test"), end, Some(&fork)).expect("the turn exists");
+    let at = (&run, &fork, "test");
+    let programs = world.programs();
+    let policy = SnapshotPolicy::NEVER;
+    let mut forked = Run::open(&mut world.store, at, programs, policy, &Recovery::default()).expect("it opens");
+    let mut drivers = crate::script::world::Table::default();
+    for (text, _) in texts {
+        forked.deliver(input(text));
+        forked.drive(&mut world.store, &mut drivers).expect("it runs");
+    }
+    assert_eq!(drivers.seen, expected, "forked after turn {end}");
+    let source = Journal {
+        store: &world.store,
+        run: &run,
+        branch: &fork,
+    };
+    let replayed = source
+        .restore(None, world.programs(), Snapshots::Ignore)
+        .expect("it replays");
+    assert_eq!(replayed.state().encode(), forked.state().encode());
+}
+
+#[test]
+fn definitions_and_keywords_stay() {
+    check(&[
+        ("(define x 1)", &[]),
+        ("x", &["1"]),
+        ("(define-syntax twice (syntax-rules () ((_ e) (begin e e))))", &[]),
+        ("(define (bump) (set! x (+ x 1)) x)", &[]),
+        ("(twice (bump))", &["3"]),
+        ("(define x 10)", &[]),
+        ("(bump)", &["11"]),
+        (
+            "(define-syntax define-hidden (syntax-rules () ((_ name v) (begin (define t v) (define (name) t)))))",
+            &[],
+        ),
+        ("(define-hidden a '(some list))", &[]),
+        ("(define-hidden b \"text\")", &[]),
+        ("(cons (a) (b))", &["((some list) . \"text\")"]),
+    ]);
+}
+
+#[test]
+fn a_text_that_fails_leaves_nothing_behind() {
+    let undefined = "!undefined-variable: lost is used before it is defined \"lost\"";
+    let undefined = undefined.replace("\"lost\"", "lost");
+    check(&[
+        ("(define x '(1))", &[]),
+        ("(define-syntax m (syntax-rules () ((_) 'old)))", &[]),
+        (
+            "(begin (set-car! x 2) (define lost 1) (define-syntax m (syntax-rules () ((_) 'new))) (car '()))",
+            &["!wrong-type: argument 1 of car must be a pair []"],
+        ),
+        ("x", &["(1)"]),
+        ("(m)", &["old"]),
+        ("lost", &[&undefined]),
+        (
+            "(define (keep) (m)) (if)",
+            &["!syntax-error: this form should look like (if test consequent [alternative])"],
+        ),
+        ("(define-syntax m (syntax-rules () ((_) 'newest)))", &[]),
+        ("(m)", &["newest"]),
+    ]);
+}
+
+#[test]
+fn programs_evaluate_data() {
+    check(&[
+        ("(eval '(define made (list 1 2)) \"\")", &[]),
+        ("made", &["(1 2)"]),
+        ("(define double (eval '(lambda (n) (* n 2)) \"(duet kernel)\"))", &[]),
+        ("(double 21)", &["42"]),
+        ("(eval '(define-syntax three (syntax-rules () ((_) 3))) \"\")", &[]),
+        ("(three)", &["3"]),
+        (
+            "(begin (eval '(define-syntax three (syntax-rules () ((_) 4))) \"\") (car '()))",
+            &["!wrong-type: argument 1 of car must be a pair []"],
+        ),
+        ("(+ (three) (double 1))", &["5"]),
+        (
+            "(let loop ((n 0)) (if (< n 200) (begin (eval '(double 2) \"\") (loop (+ n 1))) n))",
+            &["200"],
+        ),
+    ]);
+}
+
+#[test]
+fn a_text_waits_and_others_go_on() {
+    check(&[
+        ("(log! (%await (record 'signal 'go) #f))", &[]),
+        ("(define y 1)", &[]),
+        ("(begin (%await (record 'signal 'boom) #f) (set! y 2) (car '()))", &[]),
+        ("(define go (assert! (record 'go 5)))", &["#[go 5]"]),
+        (
+            "(define boom (assert! (record 'boom)))",
+            &["!wrong-type: argument 1 of car must be a pair []"],
+        ),
+        ("y", &["1"]),
+        (
+            "(begin (spawn (lambda () (car '()))) (set! y 3))",
+            &["!wrong-type: argument 1 of car must be a pair []"],
+        ),
+        ("y", &["1"]),
+    ]);
+}
+
+#[test]
+fn libraries_travel_with_a_text() {
+    check(&[
+        (
+            "(local)",
+            &["!undefined-variable: local is used before it is defined local"],
+        ),
+        ("(import (local))", &[]),
+        ("(local)", &["local"]),
+        ("(define (again) (local))", &[]),
+        ("(again)", &["local"]),
+    ]);
+}
+
+#[test]
+fn what_does_not_end_can_be_given_up() {
+    let mut world = world(3);
+    world.drive();
+    world.run.deliver(input("(define x 1)"));
+    world.run.deliver(input("(begin (set! x 2) (let loop () (loop)))"));
+    for _ in 0..8 {
+        world.run.step().expect("it runs");
+    }
+    world.run.deliver(Input::Abandon);
+    world.run.deliver(input("(+ x 1)"));
+    world.drive();
+    assert_eq!(world.drivers.seen, ["3"]);
+    world.check_replay();
+}
