@@ -135,9 +135,13 @@ impl Live {
             if let Body::Turn(turn) = turn::body(&record)?
                 && let Outcome::Failed { failure } = turn.outcome
             {
-                let ways = [format!(
+                let is_whole = turn.events.iter().any(|event| matches!(event, Event::Evaluate { .. }));
+                let mut ways = vec![format!(
                     "`,show {at}` shows the turn that failed; it left no other trace"
                 )];
+                if !is_whole {
+                    ways.push("what was done before that turn stands; `,back` takes it back".to_owned());
+                }
                 self.session.tell_failure(&failure, &ways, terminal);
                 evaluated = Evaluated::Failed;
             }

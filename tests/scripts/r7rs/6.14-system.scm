@@ -4,6 +4,6 @@
 ;; Each feature is one that `cond-expand` knows.
 (cond-expand ((and r7rs exact-closed ratios full-unicode duet) 'all) (else 'some))  ; => all
 (cond-expand (exact-complex 'complex) (else 'real))  ; => complex
-(cond-expand ((library (scheme eval)) 'eval) (else 'no-eval))  ; => no-eval
+(cond-expand ((library (scheme eval)) 'eval) (else 'no-eval))  ; => eval
 (cond-expand ((and (library (scheme case-lambda)) (library (scheme char)) (library (scheme complex)) (library (scheme cxr)) (library (scheme file)) (library (scheme inexact)) (library (scheme lazy)) (library (scheme process-context)) (library (scheme read)) (library (scheme time)) (library (scheme write)) (library (scheme r5rs))) 'all) (else 'some))  ; => all
-(import (scheme eval))                               ; raises: syntax
+(import (scheme evil))                               ; raises: syntax

@@ -1,0 +1,228 @@
+//! `duet repl`, driven through a pipe.
+//!
+//! Owns what only the whole shows: which stream says what, exit codes, and a session's life across processes.
+//! INVARIANT: every test has a directory of its own, in which the journal appears.
+//! That a run replays between texts is tested where texts become turns, in the runtime.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+const DUET: &str = env!("CARGO_BIN_EXE_duet");
+
+/// What a command said.
+struct Said {
+    output: String,
+    errors: String,
+    code: i32,
+}
+
+struct Desk(TempDir);
+
+impl Desk {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let desk = Self(TempDir::new().expect("a directory"));
+        for (name, text) in files {
+            fs::write(desk.0.path().join(name), text).expect("a file");
+        }
+        desk
+    }
+
+    fn feed(&self, line: &str, input: &str) -> Said {
+        let mut child = Command::new(DUET)
+            .args(line.split(' '))
+            .current_dir(self.0.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("duet starts");
+        // A session may end without reading.
+        let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+        let done = child.wait_with_output().expect("duet ends");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        Said {
+            output: text(done.stdout),
+            errors: text(done.stderr),
+            code: done.status.code().unwrap_or(-1),
+        }
+    }
+
+    /// What a command writes when it is given an input; it must end well, and its run must replay.
+    #[track_caller]
+    fn check(&self, line: &str, input: &str, expected: &str) {
+        let said = self.feed(line, input);
+        assert_eq!(said.output, expected, "{input}\n{}", said.errors);
+        assert_eq!(said.code, 0, "{input}\n{}", said.errors);
+        if !line.contains("--memory") {
+            let replayed = self.feed("replay --check", "");
+            assert_eq!(replayed.code, 0, "{}", replayed.errors);
+        }
+    }
+
+    /// What must be among what a command says is wrong.
+    #[track_caller]
+    fn check_failure(&self, line: &str, input: &str, expected: &str) {
+        let said = self.feed(line, input);
+        assert!(
+            said.errors.contains(expected),
+            "{input}\n{}\n{}",
+            said.output,
+            said.errors
+        );
+        assert_eq!(said.code, 1, "{input}");
+    }
+}
+
+#[test]
+fn values_are_written() {
+    let desk = Desk::new(&[]);
+    for (input, expected) in [
+        ("(+ 1 2)\n\"text\"\n'sym\n", "3\n\"text\"\nsym\n"),
+        ("(define x 5)\n(if #f #f)\n(values)\n", ""),
+        ("(values 1 2) 3\n", "1\n2\n3\n"),
+        ("(define (f)\n  ; a comment\n  'long)\n(f)", "long\n"),
+        ("(display \"hi\") (newline)\n", "hi\n"),
+        ("\n\n; nothing\n", ""),
+        ("(import (scheme r5rs))\n(exact->inexact 1/2)\n", "0.5\n"),
+        (
+            "(define-record-type point (make x) point? (x point-x))\n(point-x (make 3))\n",
+            "3\n",
+        ),
+        (
+            "(define k #f)\n(+ 1 (call/cc (lambda (c) (set! k c) 1)))\n(k 10)\n",
+            "2\n11\n",
+        ),
+        ("(define x 1)\n(define (get) x)\n(define x 2)\n(get)\n", "2\n"),
+    ] {
+        desk.check("repl", input, expected);
+        desk.check("repl --memory", input, expected);
+    }
+}
+
+#[test]
+fn programs_evaluate_data() {
+    let definitions = "(define loaded 41)\n(define-syntax inc (syntax-rules () ((_ x) (+ x 1))))\n";
+    let desk = Desk::new(&[("defs.scm", definitions)]);
+    let kind = |form: &str| format!("(guard (c (#t (condition-kind c))) {form})");
+    let here = "(interaction-environment)";
+    for (input, expected) in [
+        ("(eval '(* 7 3) (environment '(scheme base)))".to_owned(), "21\n"),
+        (
+            "(let ((f (eval '(lambda (f x) (f x x)) (scheme-report-environment 5)))) (f + 10))".to_owned(),
+            "20\n",
+        ),
+        ("(eval '(if #f 1 2) (null-environment 5))".to_owned(), "2\n"),
+        (
+            "(eval '(p:+ 1 1) (environment '(prefix (only (scheme base) +) p:)))".to_owned(),
+            "2\n",
+        ),
+        (format!("(eval '(define y 7) {here})\ny"), "7\n"),
+        (
+            format!("(eval '(define-syntax two (syntax-rules () ((_) 2))) {here})\n(two)"),
+            "2\n",
+        ),
+        (
+            format!("(eval '(begin (import (scheme r5rs)) (exact->inexact 1)) {here})"),
+            "1.0\n",
+        ),
+        (format!("(eval ''|odd name| {here})"), "|odd name|\n"),
+        (
+            format!("(eval (list 'quote (let ((l (list 1 2))) (set-cdr! (cdr l) l) l)) {here})"),
+            "#0=(1 2 . #0#)\n",
+        ),
+        (
+            format!("(define (loop n) (if (= n 0) 'done (eval `(loop ,(- n 1)) {here})))\n(loop 100)"),
+            "done\n",
+        ),
+        (kind("(eval '(if))"), "syntax-error\n"),
+        (kind("(eval 'nowhere (environment '(scheme base)))"), "syntax-error\n"),
+        (
+            kind("(eval '(define x 1) (environment '(scheme base)))"),
+            "syntax-error\n",
+        ),
+        (kind("(environment '(no such library))"), "syntax-error\n"),
+        (kind("(eval (list car ''(1)))"), "syntax-error\n"),
+        (kind("(eval '(car '()))"), "wrong-type\n"),
+        ("(load \"defs.scm\")\n(inc loaded)".to_owned(), "42\n"),
+        (kind("(load \"absent.scm\")"), "file-error\n"),
+    ] {
+        desk.check("repl", &input, expected);
+    }
+}
+
+#[test]
+fn a_program_evaluates_without_a_session() {
+    let program =
+        "(define x 1)\n(write (eval '(+ 1 2)))\n(eval '(define x 5))\n(write (eval 'x))\n(write x)\n(newline)\n";
+    let desk = Desk::new(&[("program.scm", program)]);
+    desk.check("run program.scm", "", "351\n");
+}
+
+#[test]
+fn what_fails_leaves_nothing_behind() {
+    let desk = Desk::new(&[]);
+    for (input, expected) in [
+        ("(begin (define z 1) (car '()))\nz\n", "z is used before it is defined"),
+        (
+            "(if)\n",
+            "this form should look like (if test consequent [alternative])",
+        ),
+        ("(display \"a", "error[syntax-error]"),
+        (",nothing\n", "nothing"),
+        ("(raise 'object)\n", "object"),
+    ] {
+        desk.check_failure("repl", input, expected);
+    }
+    let input = "(define l (list 1))\n(begin (set-car! l 2) (car '()))\n(car l)\n";
+    let said = desk.feed("repl --memory", input);
+    assert_eq!((said.output.as_str(), said.code), ("1\n", 1));
+    let input = "(define-syntax m (syntax-rules () ((_) 1)))
+        (begin (define-syntax m (syntax-rules () ((_) 2))) (car '()))
+        (m)";
+    let said = desk.feed("repl --memory", input);
+    assert_eq!((said.output.as_str(), said.code), ("1\n", 1));
+}
+
+#[test]
+fn a_session_is_continued_taken_back_and_forked() {
+    let library = "(define-library (lib) (export twice) (import (scheme base)) (begin (define (twice x) (* 2 x))))";
+    let desk = Desk::new(&[("lib.sld", library)]);
+    desk.check(
+        "repl --name s",
+        "(define x 1)\n(import (lib))\n(define (f) (twice x))\n(f)\n",
+        "2\n",
+    );
+    fs::remove_file(desk.0.path().join("lib.sld")).expect("it is there");
+    desk.check("repl s", "(set! x 4)\n(f)\n", "8\n");
+    desk.check("repl s", ",back 2\n(f)\n", "2\n");
+    desk.check("repl s", ",fork other\n(set! x 10)\n(f)\n", "20\n");
+    desk.check("repl s", "(f)\n", "2\n");
+    desk.check("repl s", ",switch other\n(f)\n", "20\n");
+    desk.check_failure("repl s", ",back 100\n", "texts to take back");
+}
+
+#[test]
+fn a_session_is_a_program() {
+    let desk = Desk::new(&[]);
+    desk.feed(
+        "repl --name s",
+        "(define x 20)\n(begin (define y 1) (car '()))\n(begin (display (+ x 1))\n  (newline))\n",
+    );
+    let script = desk.feed("repl s --script", "").output;
+    assert_eq!(script, "(define x 20)\n(begin (display (+ x 1))\n  (newline))\n");
+    fs::write(desk.0.path().join("script.scm"), script).expect("a file");
+    desk.check("run script.scm", "", "21\n");
+}
+
+#[test]
+fn a_text_waits_while_others_are_evaluated() {
+    let desk = Desk::new(&[]);
+    let input =
+        "(begin (await (signal 'go)) (display \"gone\") (newline))\n(define h (assert! (record 'go)))\n(+ 1 1)\n";
+    desk.check("repl", input, "gone\n2\n");
+    let said = desk.feed("repl", "(exit 3)\n(display 1)\n");
+    assert_eq!((said.output.as_str(), said.code), ("", 3));
+}
