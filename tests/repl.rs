@@ -111,10 +111,14 @@ fn programs_evaluate_data() {
     for (input, expected) in [
         ("(eval '(* 7 3) (environment '(scheme base)))".to_owned(), "21\n"),
         (
-            "(let ((f (eval '(lambda (f x) (f x x)) (scheme-report-environment 5)))) (f + 10))".to_owned(),
+            "(import (scheme r5rs))\n(let ((f (eval '(lambda (f x) (f x x)) (scheme-report-environment 5)))) (f + 10))"
+                .to_owned(),
             "20\n",
         ),
-        ("(eval '(if #f 1 2) (null-environment 5))".to_owned(), "2\n"),
+        (
+            "(import (scheme r5rs))\n(eval '(if #f 1 2) (null-environment 5))".to_owned(),
+            "2\n",
+        ),
         (
             "(eval '(p:+ 1 1) (environment '(prefix (only (scheme base) +) p:)))".to_owned(),
             "2\n",

@@ -13,6 +13,7 @@ use crate::journal::{Journal, first_branch};
 use crate::render;
 use crate::repl::command::{self as comma, Command};
 use crate::repl::editor::{Editor, EditorError, Line};
+use crate::repl::history::standard_path;
 use crate::repl::outline::is_incomplete;
 use crate::repl::session::{self, Evaluated, Live};
 use crate::terminal::Terminal;
@@ -99,7 +100,7 @@ fn follow(mut live: Live, terminal: &mut Terminal) -> Result<Code, Failure> {
 /// Talks with a person.
 fn converse(mut live: Live, terminal: &mut Terminal) -> Result<Code, Failure> {
     let broken = |error: EditorError| Failure::caused("the prompt cannot be shown", &error);
-    let mut editor = Editor::new(live.history_path(), terminal.is_styled).map_err(broken)?;
+    let mut editor = Editor::new(standard_path(), terminal.is_styled).map_err(broken)?;
     terminal.message(&format!(
         "duet {}, session {}; `,help` lists the commands",
         env!("CARGO_PKG_VERSION"),
@@ -135,7 +136,7 @@ fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, 
     for form in forms(text) {
         match live.evaluate(form, terminal)? {
             Evaluated::Done => {}
-            other => return Ok((live, other)),
+            other @ (Evaluated::Failed | Evaluated::Ended(_)) => return Ok((live, other)),
         }
     }
     Ok((live, Evaluated::Done))
@@ -192,10 +193,7 @@ fn obey(
             live.lend(&["goto", &format!("{here}@{turn}")], None, terminal)?
         }
         Command::Fork(name) => live.lend(&["fork", &here, &name], Some(&name), terminal)?,
-        Command::Switch(branch) => {
-            let there = format!("{}/{branch}", live.run());
-            live.lend(&["log", &there, "--limit", "1"], Some(&branch), terminal)?
-        }
+        Command::Switch(branch) => live.switch(&branch, terminal)?,
         Command::Branches => live.lend(&["branches", &here], None, terminal)?,
         Command::Log => live.lend(&["log", &here], None, terminal)?,
         Command::Facts(None) => live.lend(&["facts", &here], None, terminal)?,

@@ -64,9 +64,11 @@ fn wanted(reading: &Reading, name: Option<&str>) -> Vec<Vec<String>> {
             }
             (Some("include" | "include-ci" | "include-library-declarations"), Some(includer)) => {
                 let paths = list(reading, *rest).into_iter();
-                wanted.extend(paths.filter_map(|path| match &reading.nodes[path.0 as usize] {
-                    Node::String(path) => Some(vec![includer.to_owned(), path.to_string()]),
-                    _ => None,
+                wanted.extend(paths.filter_map(|path| {
+                    let Node::String(path) = &reading.nodes[path.0 as usize] else {
+                        return None;
+                    };
+                    Some(vec![includer.to_owned(), path.to_string()])
                 }));
             }
             (Some(_) | None, _) => {}
@@ -93,17 +95,17 @@ fn library(reading: &Reading, mut set: NodeId) -> Option<String> {
 }
 
 fn word(reading: &Reading, id: NodeId) -> Option<String> {
-    match &reading.nodes[id.0 as usize] {
-        Node::Symbol(name) => Some(name.to_string()),
-        Node::Number(number) => Some(number.to_string()),
-        _ => None,
+    if let Node::Number(number) = &reading.nodes[id.0 as usize] {
+        return Some(number.to_string());
     }
+    symbol(reading, id).map(str::to_owned)
 }
 
 fn symbol(reading: &Reading, id: NodeId) -> Option<&str> {
-    match &reading.nodes[id.0 as usize] {
-        Node::Symbol(name) => Some(name.as_str()),
-        _ => None,
+    if let Node::Symbol(name) = &reading.nodes[id.0 as usize] {
+        Some(name.as_str())
+    } else {
+        None
     }
 }
 

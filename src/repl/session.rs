@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use duet_journal::store::memory::MemoryStore;
-use duet_journal::{RunId, Sequence, Store};
+use duet_journal::{BranchName, RunId, Sequence, Store};
 use duet_runtime::event::Event;
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::Rest;
@@ -228,19 +228,29 @@ impl Live {
         names.filter(|name| name.contains(text)).collect()
     }
 
-    /// The file that keeps what was typed, beside the journal.
-    pub(crate) fn history_path(&self) -> Option<PathBuf> {
-        Some(self.journal.as_ref()?.with_file_name("history"))
+    /// Goes to the head of another branch of the run.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(crate) fn switch(self, branch: &str, terminal: &mut Terminal) -> Result<Self, Failure> {
+        let found = BranchName::new(branch).ok();
+        let head = found.map(|name| self.store.head(&self.place.run, &name)).transpose()?;
+        match (&self.journal, head.flatten()) {
+            (Some(path), Some(_)) => {
+                let (path, address) = (path.clone(), format!("{}/{branch}", self.place.run));
+                drop(self);
+                Self::open(&Journal::at(&path), Some(&address))
+            }
+            (Some(_) | None, _) => {
+                terminal.message(&format!("there is no branch {branch}; `,branches` lists them"));
+                Ok(self)
+            }
+        }
     }
 
     /// The run and the branch, as an address.
     pub(crate) fn address(&self) -> String {
         format!("{}/{}", self.place.run, self.place.branch)
-    }
-
-    /// The run.
-    pub(crate) fn run(&self) -> &RunId {
-        &self.place.run
     }
 }
 
@@ -262,9 +272,12 @@ pub(crate) fn texts(record: &duet_journal::Record) -> Result<Vec<String>, Failur
     let Body::Turn(turn) = turn::body(record)? else {
         return Ok(Vec::new());
     };
-    let given = turn.events.into_iter().filter_map(|event| match event {
-        Event::Evaluate { text, .. } => Some(text),
-        _ => None,
+    let given = turn.events.into_iter().filter_map(|event| {
+        if let Event::Evaluate { text, .. } = event {
+            Some(text)
+        } else {
+            None
+        }
     });
     Ok(given.collect())
 }
