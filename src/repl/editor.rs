@@ -22,7 +22,7 @@ use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{
     Cmd, ColorMode, CompletionType, ConditionalEventHandler, Config, Context, Event, EventContext, EventHandler,
-    ExternalPrinter, KeyCode, KeyEvent, Modifiers, RepeatCount,
+    KeyCode, KeyEvent, Modifiers, RepeatCount,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -155,14 +155,6 @@ impl Editor {
         }
     }
 
-    /// Makes a printer that other threads may use while a prompt is shown: its lines appear above the prompt.
-    ///
-    /// # Errors
-    /// [`EditorError::Terminal`]: there is no terminal to share.
-    pub(crate) fn printer(&mut self) -> Result<Printer, EditorError> {
-        Ok(Printer(Box::new(self.lines.create_external_printer()?)))
-    }
-
     /// What has gone wrong since the last time without keeping the editor from working.
     pub(crate) fn take_warning(&mut self) -> Option<EditorError> {
         self.warning.take()
@@ -195,20 +187,6 @@ fn read_piped(lines: &mut impl BufRead) -> io::Result<Line> {
     }
     input.truncate(input.trim_end_matches(['\n', '\r']).len());
     Ok(Line::Input(input))
-}
-
-/// Prints above the prompt.
-pub(crate) struct Printer(Box<dyn ExternalPrinter + Send>);
-
-impl Printer {
-    /// Prints whole lines.
-    ///
-    /// # Errors
-    /// [`EditorError::Terminal`]: the editor is gone.
-    pub(crate) fn print(&mut self, lines: &str) -> Result<(), EditorError> {
-        let end = if lines.ends_with('\n') { "" } else { "\n" };
-        Ok(self.0.print(format!("{lines}{end}"))?)
-    }
 }
 
 fn bind(lines: &mut rustyline::Editor<Assistant, DefaultHistory>, origin: &Arc<AtomicUsize>) {

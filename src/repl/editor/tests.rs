@@ -8,7 +8,6 @@
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -27,19 +26,10 @@ const INTERRUPT: &str = "\u{3}";
 const END_OF_INPUT: &str = "\u{4}";
 const UP: &str = "\u{1b}[A";
 
-/// Reads lines until the end of input and shows what they are; whatever is sent to the socket beside the history is an event.
+/// Reads lines until the end of input and shows what they are.
 fn answer(history: OsString) {
     let history = PathBuf::from(history);
-    let mut editor = Editor::new(Some(history.clone()), true).expect("there is a terminal");
-    let mut printer = editor.printer().expect("the terminal is shared");
-    let socket = UnixListener::bind(socket_beside(&history)).expect("the folder can be written");
-    #[expect(clippy::disallowed_methods, reason = "events come while the editor waits for keys")]
-    std::thread::spawn(move || {
-        for sender in socket.incoming() {
-            let event = std::io::read_to_string(sender.expect("it connects")).expect("it sends text");
-            printer.print(&event).expect("the editor is there");
-        }
-    });
+    let mut editor = Editor::new(Some(history), true).expect("there is a terminal");
     loop {
         let line = editor.read(PROMPT, &Example).expect("the terminal can be read");
         println!("[{line:?}]");
@@ -47,10 +37,6 @@ fn answer(history: OsString) {
             return;
         }
     }
-}
-
-fn socket_beside(history: &Path) -> PathBuf {
-    history.with_extension("events")
 }
 
 /// A process behind a pseudo-terminal.
@@ -157,13 +143,7 @@ fn keys_make_lines() {
     session.type_keys(pasted, "[Input(\"(let ((x 1))\\n x)\")]");
     // Tab indents a line that was begun too far left.
     session.type_keys("(let ((x 1))\r\u{8}\u{8}\t x)\r", "[Input(\"(let ((x 1))\\n     x)\")]");
-    // An event is shown above the prompt, and what was typed stays.
-    session.type_keys("(cdr ", "(cdr pair)");
-    let mut sender = UnixStream::connect(socket_beside(&history)).expect("it listens");
-    sender.write_all(b"something happened").expect("it listens");
-    drop(sender);
-    session.expect("something happened\r\n");
-    session.type_keys("y)\r", "[Input(\"(cdr y)\")]");
+    session.type_keys("(cdr y)\r", "[Input(\"(cdr y)\")]");
     session.type_keys(END_OF_INPUT, "[End]");
     assert!(session.process.wait().expect("it ends").success());
     let kept = std::fs::read_to_string(history).expect("it was written");
