@@ -185,7 +185,7 @@ fn obey(
             Ok(turn) => live.lend(&["goto", &format!("{here}@{turn}")], None, terminal)?,
             Err(failure) => {
                 tell(failure, terminal)?;
-                live
+                return Ok((live, Evaluated::Failed));
             }
         },
         Command::Goto(turn) => {
