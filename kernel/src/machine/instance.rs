@@ -54,6 +54,17 @@ fn entry(unit: &LoadedUnit) -> Vec<u8> {
     bytes
 }
 
+/// The units for every instance that are not among `linked`.
+fn missing<'code>(code: &'code CodeSpace, linked: &[LinkedUnit]) -> Vec<&'code LoadedUnit> {
+    let known: BTreeSet<_> = linked.iter().map(|linked| linked.hash).collect();
+    let is_missing = |unit: &&LoadedUnit| !unit.is_apart && !known.contains(&unit.hash);
+    code.units().iter().filter(is_missing).collect()
+}
+
+fn is_in_place(moves: &[(usize, usize)]) -> bool {
+    moves.iter().all(|(from, to)| from == to)
+}
+
 impl LinkedUnit {
     fn read(entry: &[u8]) -> Option<Self> {
         let (hash, places) = entry.split_first_chunk::<32>()?;
@@ -183,6 +194,15 @@ impl Instance {
         if !has_all(globals, &moved_globals) || !has_all(constants, &moved_constants) {
             return Err(RelinkError::Malformed);
         }
+        if is_in_place(&moved_globals) && is_in_place(&moved_constants) && missing(code, &hashes).is_empty() {
+            // What is as it was stays so to the last word, for the sake of the next image.
+            let seen = self.heap.register(Register::UnitCount).as_fixnum().unwrap_or(0) as usize;
+            if seen > code.units().len() {
+                self.heap
+                    .set_register(Register::UnitCount, Value::length(code.units().len()));
+            }
+            return Ok(self.link(code)?);
+        }
         let globals = self.moved(globals, &moved_globals, code.globals().len(), Value::UNDEFINED)?;
         let constants = self.moved(constants, &moved_constants, code.constants().len(), Value::ABSENT)?;
         let units = self.link_missing(code, &hashes, constants)?;
@@ -196,9 +216,7 @@ impl Instance {
 
     /// Fills in the literals of the units for every instance that are not among `linked`, and lists all units of this one.
     fn link_missing(&mut self, code: &CodeSpace, linked: &[LinkedUnit], constants: Value) -> Result<Value, HeapFull> {
-        let known: BTreeSet<_> = linked.iter().map(|linked| linked.hash).collect();
-        let is_missing = |unit: &&LoadedUnit| !unit.is_apart && !known.contains(&unit.hash);
-        let missing: Vec<&LoadedUnit> = code.units().iter().filter(is_missing).collect();
+        let missing = missing(code, linked);
         for unit in &missing {
             for number in unit.constants.clone() {
                 let value = self.heap.literal(&code.constants()[number as usize])?;
