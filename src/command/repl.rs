@@ -196,18 +196,24 @@ fn obey(
         Command::Switch(branch) => live.switch(&branch, terminal)?,
         Command::Branches => live.lend(&["branches", &here], None, terminal)?,
         Command::Log => live.lend(&["log", &here], None, terminal)?,
-        Command::Facts(None) => live.lend(&["facts", &here], None, terminal)?,
+        Command::Time(text) => return timed(live, &text, terminal),
+        Command::Facts => live.lend(&["facts", &here], None, terminal)?,
         Command::Waits => live.lend(&["waits", &here], None, terminal)?,
         Command::Show(turn) => {
             let turn = turn.unwrap_or_else(|| live.turn().to_string());
             live.lend(&["show", &format!("{here}@{}", turn.trim_start_matches('@'))], None, terminal)?
         }
-        Command::Facts(Some(_)) | Command::Expand(_) | Command::Disassemble(_) | Command::Time(_) | Command::Profile(_) => {
-            terminal.message("this session does not know that command yet");
-            return Ok((live, Evaluated::Failed));
-        }
     };
     Ok((live, Evaluated::Done))
+}
+
+/// Evaluates an expression, then says what it took: the same each time, on any computer.
+fn timed(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), Failure> {
+    let before = live.turn();
+    let evaluated = live.evaluate(text, terminal)?;
+    let (turns, fuel) = live.cost_since(before)?;
+    terminal.message(&format!("turns: {turns}, units of fuel (calls and rounds of loops): {fuel}"));
+    Ok((live, evaluated))
 }
 
 /// Says what is wrong, and goes on.

@@ -21,15 +21,9 @@ pub(crate) enum Command {
     Describe(String),
     /// List the names that contain a text.
     Apropos(String),
-    /// Show an expression after macro expansion.
-    Expand(String),
-    /// Show an expression's instructions.
-    Disassemble(String),
     /// Evaluate and say what it took.
     Time(String),
-    /// Evaluate and say where the work went.
-    Profile(String),
-    /// Go back by a number of turns.
+    /// Go back by a number of texts.
     Back(Option<NonZeroU64>),
     /// Go to a turn.
     Goto(String),
@@ -41,8 +35,8 @@ pub(crate) enum Command {
     Switch(String),
     /// List the turns.
     Log,
-    /// List what is asserted, or what of it matches a pattern.
-    Facts(Option<String>),
+    /// List what is asserted.
+    Facts,
     /// List what is waited for.
     Waits,
     /// Show a turn, or the last one.
@@ -59,7 +53,6 @@ enum Takes {
     Text(fn(String) -> Command),
     /// The rest of the text, which more lines may complete.
     Datum(fn(String) -> Command),
-    OptionalDatum(fn(Option<String>) -> Command),
 }
 
 /// One command.
@@ -90,17 +83,14 @@ commands! {
     "quit" "" Takes::Nothing(Command::Quit), "leave";
     "describe" "NAME" Takes::Word(Command::Describe), "say what a name stands for";
     "apropos" "TEXT" Takes::Text(Command::Apropos), "list the names that contain a text";
-    "expand" "EXPR" Takes::Datum(Command::Expand), "show an expression after macro expansion";
-    "disassemble" "EXPR" Takes::Datum(Command::Disassemble), "show the instructions of an expression";
     "time" "EXPR" Takes::Datum(Command::Time), "evaluate an expression and say what that took";
-    "profile" "EXPR" Takes::Datum(Command::Profile), "evaluate an expression and say where the work went";
-    "back" "[N]" Takes::OptionalCount(Command::Back), "take back the last turn, or the last N";
+    "back" "[N]" Takes::OptionalCount(Command::Back), "take back the last text, or the last N";
     "goto" "TURN" Takes::Word(Command::Goto), "go to a turn";
     "fork" "NAME" Takes::Word(Command::Fork), "begin a branch here and go on in it";
     "branches" "" Takes::Nothing(Command::Branches), "list the branches";
     "switch" "BRANCH" Takes::Word(Command::Switch), "go to the head of a branch";
     "log" "" Takes::Nothing(Command::Log), "list the turns, newest first";
-    "facts" "[PATTERN]" Takes::OptionalDatum(Command::Facts), "list what is asserted, or what of it matches a pattern";
+    "facts" "" Takes::Nothing(Command::Facts), "list what is asserted";
     "waits" "" Takes::Nothing(Command::Waits), "list what is waited for";
     "show" "[TURN]" Takes::OptionalWord(Command::Show), "show the last turn, or another, in full";
 }
@@ -183,7 +173,7 @@ pub(crate) struct Call<'a> {
 impl Call<'_> {
     /// Whether the operand is a datum, which may go on over several lines.
     pub(crate) fn takes_datum(&self) -> bool {
-        find(self.name).is_some_and(|row| matches!(row.takes, Takes::Datum(_) | Takes::OptionalDatum(_)))
+        find(self.name).is_some_and(|row| matches!(row.takes, Takes::Datum(_)))
     }
 }
 
@@ -229,7 +219,6 @@ impl Row {
             Takes::OptionalWord(make) => make(given.map(|given| self.word(&given)).transpose()?),
             Takes::OptionalCount(make) => make(given.map(|given| self.count(given)).transpose()?),
             Takes::Text(make) | Takes::Datum(make) => make(required()?),
-            Takes::OptionalDatum(make) => make(given),
         })
     }
 
@@ -328,14 +317,8 @@ mod tests {
             (",quit", Command::Quit),
             (",describe car", Command::Describe(text("car"))),
             (",apropos string ref", Command::Apropos(text("string ref"))),
-            (
-                ",expand (let ((x 1))\n  x)",
-                Command::Expand(text("(let ((x 1))\n  x)")),
-            ),
-            (",expand(f)", Command::Expand(text("(f)"))),
-            (",disassemble f", Command::Disassemble(text("f"))),
-            (",time (f)", Command::Time(text("(f)"))),
-            (",profile (f)", Command::Profile(text("(f)"))),
+            (",time (let ((x 1))\n  x)", Command::Time(text("(let ((x 1))\n  x)"))),
+            (",time(f)", Command::Time(text("(f)"))),
             (",back", Command::Back(None)),
             (",back 12", Command::Back(NonZeroU64::new(12))),
             (",goto main@3", Command::Goto(text("main@3"))),
@@ -343,8 +326,7 @@ mod tests {
             (",branches", Command::Branches),
             (",switch main", Command::Switch(text("main"))),
             (",log", Command::Log),
-            (",facts", Command::Facts(None)),
-            (",facts <a _>", Command::Facts(Some(text("<a _>")))),
+            (",facts", Command::Facts),
             (",waits", Command::Waits),
             (",show", Command::Show(None)),
             (",show 4", Command::Show(Some(text("4")))),
@@ -371,11 +353,7 @@ mod tests {
             ),
             (",exit", "there is no command `,exit`", "`,help` lists the commands"),
             (",bakc", "there is no command `,bakc`", "did you mean `,back`?"),
-            (
-                ",d",
-                "there is no command `,d`",
-                "did you mean `,describe` or `,disassemble`?",
-            ),
+            (",d", "there is no command `,d`", "did you mean `,describe`?"),
             (
                 ",brnaches",
                 "there is no command `,brnaches`",
@@ -414,7 +392,7 @@ mod tests {
         let all = help(None).expect("it lists");
         assert_eq!(all.lines().count(), TABLE.len());
         assert!(
-            all.contains(",back [N]          take back the last turn, or the last N\n"),
+            all.contains(",back [N]        take back the last text, or the last N\n"),
             "{all}"
         );
         let one = help(Some(",fork")).expect("it is known");

@@ -188,7 +188,7 @@ mod tests {
             (",back 3", "<Form ,back> <Constant 3>"),
             (",bac", ",bac"),
             (",bac 3", "<Wrong ,bac> <Constant 3>"),
-            (",expand (if)", "<Form ,expand> (<Form if>)"),
+            (",time (if)", "<Form ,time> (<Form if>)"),
         ] {
             assert_eq!(marked(text, None), expected, "{text}");
         }

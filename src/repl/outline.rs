@@ -349,7 +349,7 @@ mod tests {
             ("a #| open", "Symbol Comment"),
             ("[a 1x]", "Wrong Symbol Wrong Wrong"),
             (",back 3", "Command Number"),
-            (",expand (f)", "Command Open Symbol Close"),
+            (",time (f)", "Command Open Symbol Close"),
             ("(a ,b)", "Open Symbol Sign Symbol Close"),
         ] {
             assert_eq!(shape(text), expected, "{text}");
@@ -408,8 +408,8 @@ mod tests {
             ("(f ; )", true),
             ("(a . )", false),
             (",quit", false),
-            (",expand (f", true),
-            (",expand (f)", false),
+            (",time (f", true),
+            (",time (f)", false),
             (",apropos (", false),
             (",nosuch (", false),
             (",facts <a", false),

@@ -125,6 +125,23 @@ impl Live {
         self.rest(before, terminal)
     }
 
+    /// Says how many turns were taken after one of them, and how much fuel they used.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(crate) fn cost_since(&self, before: Sequence) -> Result<(u64, u64), Failure> {
+        let (mut turns, mut fuel) = (0, 0);
+        let mut next = before.next();
+        while let Some(at) = next.filter(|at| *at <= self.session.head()) {
+            if let Body::Turn(turn) = turn::body(&session::record_at(&*self.store, &self.place, at)?)? {
+                turns += 1;
+                fuel += turn.fuel;
+            }
+            next = at.next();
+        }
+        Ok((turns, fuel))
+    }
+
     /// Lets the run go on until it rests, and says what went wrong after a turn.
     fn rest(&mut self, before: Sequence, terminal: &mut Terminal) -> Result<Evaluated, Failure> {
         let rest = self.session.run_on(&mut *self.store)?;
