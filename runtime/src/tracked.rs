@@ -1,9 +1,9 @@
 //! Maps that can go back to where a turn began.
 //!
-//! Owns [`Tracked`], a persistent map that notes what each change replaces, and the sets, cells and trees made of the
-//! same idea. A turn changes the maps of the state in place; committing forgets
-//! the notes, aborting puts back what they say. So a turn costs what it changes, whether it commits or not, and copies nothing that
-//! no checkpoint shares. (Copying the state before each turn was the alternative: it made every insertion copy a path of its tree.)
+//! Owns [`Tracked`], a persistent map that notes what each change replaces, and the sets, cells and trees made of the same idea. A turn
+//! changes the maps of the state in place; committing forgets the notes, aborting puts back what they say. So a turn costs what it changes,
+//! whether it commits or not, and copies nothing that no checkpoint shares. (Copying the state before each turn was the alternative: it made
+//! every insertion copy a path of its tree.)
 //! INVARIANT: with no notes, a map is what it was when the turn began; the first note about a key holds what stood there then.
 //! It does not know what a turn is; `state.rs` does.
 //! Read next: `tracked/tree.rs`, then `state.rs`.
