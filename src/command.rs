@@ -46,14 +46,20 @@ commands! {
         "go on after a crash, an interrupt, a question or a goto";
     answer "answer" "ADDRESS TEXT [--journal FILE]"
         "answer the open question of a waiting run and go on";
-    log "log" "[ADDRESS] [--limit N] [--json] [--journal FILE]"
+    log "log" "[ADDRESS] [--limit N] [--actor NAME] [--label LABEL] [--pattern PATTERN] [--since TURN] [--until TURN] [--json] [--journal FILE]"
         "list the turns of a run, newest first, with its branches";
     show "show" "[ADDRESS] [--json] [--journal FILE]"
         "show one turn in full";
-    facts "facts" "[ADDRESS] [--json] [--journal FILE]"
+    facts "facts" "[ADDRESS] [PATTERN] [--json] [--journal FILE]"
         "list what is asserted at a turn";
     waits "waits" "[ADDRESS] [--json] [--journal FILE]"
         "list what a run waits for at a turn";
+    diff "diff" "A [B] [--json] [--journal FILE]"
+        "compare two turns or branches: where they part, and what each has alone";
+    why "why" "PATTERN [ADDRESS] [--json] [--journal FILE]"
+        "show the turns that led to a fact";
+    when "when" "PATTERN [ADDRESS] [--all] [--json] [--journal FILE]"
+        "find the first turn after which a fact is there";
     goto "goto" "ADDRESS [--journal FILE]"
         "move the head of a branch to another turn";
     fork "fork" "ADDRESS BRANCH [--journal FILE]"

@@ -11,6 +11,7 @@ mod failure;
 mod graph;
 mod journal;
 mod launch;
+mod query;
 mod render;
 mod repl;
 mod session;

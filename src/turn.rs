@@ -14,6 +14,7 @@ use duet_runtime::event::{Cause, Event};
 use duet_runtime::gate::Verdict;
 use duet_runtime::identity::ActorId;
 use duet_runtime::record::{Body, Failure as TurnFailure, Genesis, Outcome, TurnRecord};
+use preserves::IOValue;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -71,6 +72,11 @@ pub(crate) fn line(body: &Body) -> String {
     }
 }
 
+/// Says who acted in a turn and what it did, in one line.
+pub(crate) fn told(turn: &TurnRecord) -> String {
+    format!("{:<8} {}", actor(turn.actor), did(turn))
+}
+
 /// Says whether the record is of a turn that failed.
 pub(crate) fn is_failed(body: &Body) -> bool {
     matches!(
@@ -119,6 +125,28 @@ fn did_one(action: &Action) -> String {
         other => other.to_string(),
     };
     short(&told, ACTION_CHARACTERS)
+}
+
+/// The values that a turn asserts or sends, or that the world says in it.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "other actions and events carry no value of their own"
+)]
+pub(crate) fn values(turn: &TurnRecord) -> Vec<IOValue> {
+    let told = turn.events.iter().filter_map(|event| match event {
+        Event::Answered { outcome, .. } => Some(outcome.clone().unwrap_or_else(|fault| fault)),
+        Event::Direct { payload, .. } => Some(payload.clone()),
+        _ => None,
+    });
+    let did = turn.actions.iter().filter_map(|action| match action {
+        Action::Assert(assert) => Some(assert.value.value().clone()),
+        Action::Message(message) => Some(message.value.clone()),
+        Action::Send(send) => Some(send.value.clone()),
+        Action::InvokeTool(call) => Some(call.payload.clone()),
+        Action::AskUser(question) => Some(question.prompt.clone()),
+        _ => None,
+    });
+    told.chain(did).collect()
 }
 
 fn describe(failure: &TurnFailure) -> String {

@@ -14,6 +14,7 @@ pub mod draft;
 pub mod driver;
 pub mod event;
 pub mod gate;
+pub mod history;
 pub mod identity;
 pub mod record;
 pub mod replay;

@@ -253,7 +253,7 @@ impl Source<'_> {
         Ok(run)
     }
 
-    fn newest_snapshot(&self, last: Sequence) -> Result<Option<Record>, RunError> {
+    pub(crate) fn newest_snapshot(&self, last: Sequence) -> Result<Option<Record>, RunError> {
         let mut end = last.number() + 1;
         while end > 0 {
             let start = end.saturating_sub(PORTION);
@@ -271,7 +271,7 @@ impl Source<'_> {
         Ok(None)
     }
 
-    fn read(&self, from: Sequence, end: u64) -> Result<Vec<Record>, RunError> {
+    pub(crate) fn read(&self, from: Sequence, end: u64) -> Result<Vec<Record>, RunError> {
         let records = self.store.read(
             self.run,
             self.branch,

@@ -153,6 +153,19 @@ pub(crate) fn restore<P: Programs>(
     Ok(run)
 }
 
+/// Reads the state, without the actors' bodies, of a record's snapshot.
+///
+/// # Errors
+/// [`RunError::Snapshot`], [`RunError::Store`].
+pub(crate) fn state_of(source: &Source<'_>, record: &Record) -> Result<RunState, RunError> {
+    let sequence = record.header().sequence;
+    let root = record.header().snapshot.ok_or(RunError::NoTurn {
+        branch: source.branch.clone(),
+        sequence,
+    })?;
+    Ok(decode(&source.store.blob(&root)?, sequence)?.state)
+}
+
 fn decode(bytes: &[u8], sequence: Sequence) -> Result<Snapshot, RunError> {
     let value = duet_journal::packed::read_value(bytes)?;
     Snapshot::decode(&value).map_err(|source| RunError::Snapshot { sequence, source })

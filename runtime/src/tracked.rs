@@ -104,6 +104,13 @@ impl<K: Ord + Clone, V: Clone> Tracked<K, V> {
         }
     }
 
+    /// Lists the keys that the turn has touched, each with what stood there when it began.
+    pub fn noted(&self) -> impl Iterator<Item = (&K, Option<&V>)> {
+        let short = self.short.iter().map(|(key, old)| (key, old.as_ref()));
+        let long = self.long.iter().flat_map(|notes| notes.iter());
+        short.chain(long.map(|(key, old)| (key, old.as_ref())))
+    }
+
     /// Removes everything.
     pub fn clear(&mut self) {
         let keys: Vec<K> = self.map.keys().cloned().collect();

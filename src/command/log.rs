@@ -3,12 +3,17 @@
 use std::collections::BTreeMap;
 
 use duet_journal::{Head, Record, RecordHash, Sequence, Store};
+use duet_runtime::action::exit::MAIN;
+use duet_runtime::codec::label_of;
+use duet_runtime::identity::ActorId;
+use duet_runtime::record::Body;
 use serde_json::json;
 
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
 use crate::graph::Graph;
 use crate::journal::{Journal, Place, read_address};
+use crate::query::Query;
 use crate::terminal::Terminal;
 use crate::turn;
 
@@ -18,6 +23,11 @@ the branch addressed, `×` a turn that failed and was undone, `◆` the beginnin
 the history of that place is listed, else all branches of the run. `duet show` shows a turn in full.
 
   --limit N        the newest N turns only
+  --actor NAME     turns of an actor: `main`, or a number
+  --label LABEL    turns with an action of this kind, such as `write`, or with a value that has this label
+  --pattern P      turns with a value that matches, asserted, sent, or told by the world; `_` stands for anything
+  --since TURN     turns from this one on
+  --until TURN     turns up to this one
   --json           an array with everything that the records say";
 
 /// Records are read from the journal in portions of this many.
@@ -28,6 +38,17 @@ struct History {
     /// By position and name, so that the newest are last.
     records: BTreeMap<(Sequence, RecordHash), Record>,
     limit: usize,
+    filter: Filter,
+}
+
+/// Which turns are wanted.
+#[derive(Default)]
+struct Filter {
+    actor: Option<ActorId>,
+    label: Option<String>,
+    query: Option<Query>,
+    since: Option<Sequence>,
+    until: Option<Sequence>,
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
@@ -38,7 +59,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let address = arguments.word(0).map(read_address).transpose()?.unwrap_or_default();
     let is_one_line = address.branch.is_some() || address.turn.is_some();
     let heads = store.heads(&place.run)?;
-    let mut history = History { records: BTreeMap::new(), limit };
+    let filter = Filter::read(arguments, place.head.sequence)?;
+    let mut history = History { records: BTreeMap::new(), limit, filter };
     if is_one_line {
         history.walk(&store, &place, place.at())?;
     } else {
@@ -48,7 +70,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         }
     }
     if arguments.has("json") {
-        let records = history.newest_first().map(|record| Ok(turn::json(record, &turn::body(record)?)));
+        let records = history.newest_first()?;
+        let records = records.into_iter().map(|record| Ok(turn::json(record, &turn::body(record)?)));
         let records: Vec<_> = records.collect::<Result<_, Failure>>()?;
         terminal.json(&json!(records))?;
     } else {
@@ -66,7 +89,8 @@ impl History {
     /// Adds a branch's turns from `last` back, as far as the limit asks and they are not there yet.
     fn walk(&mut self, store: &dyn Store, place: &Place, last: Sequence) -> Result<(), Failure> {
         let mut end = last.number() + 1;
-        let mut wanted = self.limit;
+        // What a filter leaves out does not count.
+        let mut wanted = if self.filter.is_any() { usize::MAX } else { self.limit };
         while end > 0 && wanted > 0 {
             let start = end.saturating_sub(PORTION.min(wanted as u64));
             let position = |number| Sequence::new(number).unwrap_or(last);
@@ -83,9 +107,68 @@ impl History {
         Ok(())
     }
 
-    fn newest_first(&self) -> impl Iterator<Item = &Record> {
-        self.records.values().rev().take(self.limit)
+    fn newest_first(&self) -> Result<Vec<&Record>, Failure> {
+        let mut found = Vec::new();
+        for record in self.records.values().rev() {
+            if found.len() == self.limit {
+                break;
+            }
+            if !self.filter.is_any() || self.filter.admits(record)? {
+                found.push(record);
+            }
+        }
+        Ok(found)
     }
+}
+
+impl Filter {
+    fn read(arguments: &Arguments, head: Sequence) -> Result<Self, Failure> {
+        let turn = |option: &str| {
+            let read = |text: &str| {
+                let number = text.strip_prefix('@').unwrap_or(text);
+                let address = read_address(&format!("@{number}"))?;
+                Ok::<_, Failure>(address.turn.and_then(|turn| turn.resolve(head)))
+            };
+            Ok::<_, Failure>(arguments.one(option).map(read).transpose()?.flatten())
+        };
+        Ok(Self {
+            actor: arguments.one("actor").map(read_actor).transpose()?,
+            label: arguments.one("label").map(str::to_owned),
+            query: arguments.one("pattern").map(Query::read).transpose()?,
+            since: turn("since")?,
+            until: turn("until")?,
+        })
+    }
+
+    fn is_any(&self) -> bool {
+        self.actor.is_some() || self.label.is_some() || self.query.is_some() || self.since.is_some() || self.until.is_some()
+    }
+
+    fn admits(&self, record: &Record) -> Result<bool, Failure> {
+        let at = record.header().sequence;
+        if self.since.is_some_and(|since| at < since) || self.until.is_some_and(|until| at > until) {
+            return Ok(false);
+        }
+        let Body::Turn(turn) = turn::body(record)? else {
+            return Ok(self.actor.is_none() && self.label.is_none() && self.query.is_none());
+        };
+        let values = turn::values(&turn);
+        let has_label = |label: &String| {
+            turn.actions.iter().any(|action| action.name() == *label)
+                || values.iter().any(|value| label_of(value).as_ref() == Some(label))
+        };
+        Ok(self.actor.is_none_or(|actor| turn.actor == actor)
+            && self.label.as_ref().is_none_or(has_label)
+            && self.query.as_ref().is_none_or(|query| values.iter().any(|value| query.finds(value))))
+    }
+}
+
+fn read_actor(text: &str) -> Result<ActorId, Failure> {
+    if text == "main" {
+        return Ok(MAIN);
+    }
+    let number = text.strip_prefix("actor ").unwrap_or(text).parse();
+    number.map(ActorId).map_err(|_| Failure::usage(format!("`--actor {text}`: an actor is `main` or a number, as `duet log` shows it")))
 }
 
 /// For each turn, the position of the first head it leads to: the addressed branch's, then the others in order of their names.
@@ -106,7 +189,7 @@ fn ranks(newest_first: &[&Record], heads: &[Head], own: RecordHash) -> BTreeMap<
 fn draw(history: &History, heads: &[Head], place: &Place, terminal: &mut Terminal) -> Result<(), Failure> {
     let mut graph = Graph::default();
     let width = place.head.sequence.to_string().len().max(3);
-    let mut order: Vec<&Record> = history.newest_first().collect();
+    let mut order: Vec<&Record> = history.newest_first()?;
     // Among turns of one position, the addressed branch's comes first, so that its column is the leftmost.
     let ranks = ranks(&order, heads, place.head.hash);
     order.sort_by_key(|record| (std::cmp::Reverse(record.header().sequence), ranks.get(&record.hash()).copied()));
@@ -120,7 +203,12 @@ fn draw(history: &History, heads: &[Head], place: &Place, terminal: &mut Termina
             None => '◆',
             Some(_) => '○',
         };
-        let (before, drawn) = graph.node(glyph, record.hash(), header.parent);
+        let (before, drawn) = if history.filter.is_any() {
+            // Between turns that were picked out there is no line to draw.
+            (Vec::new(), format!("{glyph} "))
+        } else {
+            graph.node(glyph, record.hash(), header.parent)
+        };
         for line in before {
             terminal.data(&format!("{line}\n"))?;
         }

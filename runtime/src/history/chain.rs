@@ -1,0 +1,85 @@
+//! Why a turn took place: the turns before it that led to it, back to what the world said or to the beginning.
+//!
+//! INVARIANT: each link's turn was caused by the next one's, or answers what that one asked; the last was caused by an input or by the start
+//! of the run.
+//! It does not judge which of several events mattered; a turn has one cause.
+//! Read next: `history/input.rs`.
+
+use duet_journal::Sequence;
+
+use crate::action::Action;
+use crate::driver::EffectKind;
+use crate::event::{Cause, Event};
+use crate::record::TurnRecord;
+use crate::replay::{Source, decode_turn};
+use crate::run::RunError;
+
+/// One turn of a chain of causes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its position.
+    pub sequence: Sequence,
+    /// What it was.
+    pub turn: TurnRecord,
+    /// The turn that asked for what the world said in it, if it was asked for.
+    pub asked: Option<Sequence>,
+}
+
+/// Records are searched backwards in portions of this many.
+const PORTION: u64 = 64;
+
+/// Lists the turns that led to one, that turn first. A tool's result leads back to the turn that called it; what a person says, or what
+/// comes unasked, ends the chain.
+///
+/// # Errors
+/// [`RunError`] if a record cannot be read.
+pub fn chain(source: &Source<'_>, from: Sequence) -> Result<Vec<Link>, RunError> {
+    let mut chain = Vec::new();
+    let mut next = Some(from).filter(|from| *from > Sequence::FIRST);
+    while let Some(sequence) = next {
+        let turn = decode_turn(&source.record(sequence)?)?;
+        let asked = match turn.cause {
+            Cause::Input {} => asked(source, &turn, sequence)?,
+            Cause::Start {} | Cause::Turn { .. } => None,
+        };
+        next = match turn.cause {
+            Cause::Turn { sequence: cause } if cause < sequence && cause > Sequence::FIRST => Some(cause),
+            Cause::Input {} => asked.filter(|(_, is_tool)| *is_tool).map(|(at, _)| at),
+            Cause::Turn { .. } | Cause::Start {} => None,
+        };
+        let asked = asked.map(|(at, _)| at);
+        chain.push(Link { sequence, turn, asked });
+    }
+    Ok(chain)
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "one kind of event answers, one kind of action calls a tool"
+)]
+/// Finds the turn that made the request which a turn's events answer, and whether it was a call of a tool.
+fn asked(source: &Source<'_>, turn: &TurnRecord, before: Sequence) -> Result<Option<(Sequence, bool)>, RunError> {
+    let answered = turn.events.iter().find_map(|event| match event {
+        Event::Answered { request, .. } => Some(*request),
+        _ => None,
+    });
+    let Some(request) = answered else { return Ok(None) };
+    let mut end = before.number();
+    while end > 1 {
+        let start = end.saturating_sub(PORTION).max(1);
+        let from = Sequence::new(start).map_err(|_| RunError::Full)?;
+        for record in source.read(from, end)?.iter().rev() {
+            let made = |action: &Action| match action {
+                Action::InvokeTool(call) => (call.request == request).then_some(true),
+                _ => action
+                    .effect()
+                    .and_then(|(made, kind)| (made == request && kind != EffectKind::Withdraw).then_some(false)),
+            };
+            if let Some(is_tool) = decode_turn(record)?.actions.iter().find_map(made) {
+                return Ok(Some((record.header().sequence, is_tool)));
+            }
+        }
+        end = start;
+    }
+    Ok(None)
+}

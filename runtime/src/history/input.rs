@@ -1,0 +1,95 @@
+//! What the world once said, said again: recorded events as inputs for another branch.
+//!
+//! INVARIANT: an input made here leads to the event that it was made of, wherever the request that it answers has the same number.
+//! It does not find the request that asks the same on another branch; whoever drives the run does, by the question.
+//! Read next: `run/input.rs`.
+
+use preserves::IOValue;
+
+use crate::codec::Fields;
+use crate::driver::{Input, RequestId, ToolFailure};
+use crate::event::{Cause, Event};
+use crate::record::TurnRecord;
+use crate::state::Question;
+
+/// Something that the world said in a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// It answered a request.
+    Answer {
+        /// The request, as that branch numbers it.
+        request: RequestId,
+        /// The answer, or the condition that stands for a failure.
+        outcome: Result<IOValue, IOValue>,
+    },
+    /// It spoke of its own accord.
+    Unasked(Input),
+}
+
+/// Lists what the world said in a turn; nothing if the turn has another cause.
+pub fn said(turn: &TurnRecord) -> Vec<Said> {
+    if turn.cause != (Cause::Input {}) {
+        return Vec::new();
+    }
+    turn.events.iter().filter_map(said_by).collect()
+}
+
+fn said_by(event: &Event) -> Option<Said> {
+    match event {
+        Event::Answered { request, outcome } => Some(Said::Answer {
+            request: *request,
+            outcome: outcome.clone(),
+        }),
+        Event::Evaluate { text, sources } => Some(Said::Unasked(Input::Evaluate {
+            text: text.clone(),
+            sources: sources.clone(),
+        })),
+        Event::Abandon {} => Some(Said::Unasked(Input::Abandon)),
+        Event::Boot {}
+        | Event::Added { .. }
+        | Event::Removed { .. }
+        | Event::Message { .. }
+        | Event::Closed { .. }
+        | Event::Direct { .. }
+        | Event::Resume { .. }
+        | Event::Settled { .. }
+        | Event::Terminate {} => None,
+    }
+}
+
+/// Makes the input that answers `request`, which asked `question`, with a recorded outcome.
+///
+/// `None` if no such question is ever answered so: bytes that are none, or a failure where only tools fail.
+pub fn answer(request: RequestId, question: &Question, outcome: &Result<IOValue, IOValue>) -> Option<Input> {
+    use preserves::ValueImpl;
+    Some(match (question, outcome) {
+        (Question::Tool { .. }, outcome) => Input::ToolResult {
+            request,
+            outcome: match outcome {
+                Ok(value) => Ok(value.clone()),
+                Err(fault) => Err(tool_failure(fault)?),
+            },
+        },
+        (Question::Read { .. }, Ok(bytes)) => Input::Chunk {
+            request,
+            bytes: bytes.as_bytestring()?.into_owned(),
+        },
+        (Question::Ask { .. }, Ok(value)) => Input::Answer {
+            request,
+            value: value.clone(),
+        },
+        (Question::Read { .. } | Question::Ask { .. }, Err(_)) => return None,
+    })
+}
+
+/// Reads the condition that a tool's failure became.
+fn tool_failure(fault: &IOValue) -> Option<ToolFailure> {
+    use preserves::ValueImpl;
+    let mut fields = Fields::of(fault, "tool-failed", 3).ok()?;
+    let kind: IOValue = fields.read("kind").ok()?;
+    Some(ToolFailure {
+        kind: kind.as_symbol()?.into_owned(),
+        message: fields.read("message").ok()?,
+        details: fields.read("details").ok()?,
+    })
+}

@@ -1,0 +1,105 @@
+//! Where two branches part, and what they did differently first.
+//!
+//! INVARIANT: up to and including the last shared turn both branches have the same records; up to the first difference, turns that say the
+//! same, if on records of their own.
+//! It compares records, not states; whoever wants the facts compares two shadows.
+//! Read next: `history/chain.rs`.
+
+use duet_journal::{Record, Sequence};
+
+use crate::codec::Codec;
+use crate::record::{Body, TurnRecord};
+use crate::replay::{Divergence, Source, difference};
+use crate::run::RunError;
+
+/// Turns of the two sides are compared in portions of this many.
+const PORTION: u64 = 256;
+
+/// How two branches relate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parting {
+    /// The newest turn that both have, record for record; none if they are of different runs.
+    pub shared: Option<Sequence>,
+    /// The newest turn up to which both did the same, on whatever records.
+    pub alike: Option<Sequence>,
+    /// What the first turns that differ differ in; none if one side has none there.
+    pub first: Option<Box<Divergence>>,
+}
+
+/// Finds where two branches part, up to a turn of each.
+///
+/// # Errors
+/// [`RunError`] if a record cannot be read.
+pub fn part(left: (&Source<'_>, Sequence), right: (&Source<'_>, Sequence)) -> Result<Parting, RunError> {
+    let end = left.1.number().min(right.1.number()) + 1;
+    let shared = shared(left.0, right.0, end)?;
+    let mut next = shared;
+    while next < end {
+        let to = end.min(next + PORTION);
+        let from = position(next)?;
+        for (one, other) in left.0.read(from, to)?.iter().zip(right.0.read(from, to)?) {
+            if one.body_bytes() != other.body_bytes() {
+                let first = compare(one, &other)?;
+                return parting(shared, next, first);
+            }
+            next += 1;
+        }
+    }
+    parting(shared, end, None)
+}
+
+fn parting(shared: u64, alike: u64, first: Option<Box<Divergence>>) -> Result<Parting, RunError> {
+    let before = |count: u64| count.checked_sub(1).map(position).transpose();
+    Ok(Parting {
+        shared: before(shared)?,
+        alike: before(alike)?,
+        first,
+    })
+}
+
+fn position(number: u64) -> Result<Sequence, RunError> {
+    Sequence::new(number).map_err(|_| RunError::Full)
+}
+
+/// Counts the records that both branches have; hashes name whole histories, so this needs few of them.
+fn shared(left: &Source<'_>, right: &Source<'_>, end: u64) -> Result<u64, RunError> {
+    let (mut low, mut high) = (0, end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let at = position(middle)?;
+        if left.record(at)?.hash() == right.record(at)?.hash() {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
+fn compare(left: &Record, right: &Record) -> Result<Option<Box<Divergence>>, RunError> {
+    let sequence = left.header().sequence;
+    let read = |record: &Record| Body::decode(&record.body()).map_err(|source| RunError::Decode { sequence, source });
+    let (left, right) = (read(left)?, read(right)?);
+    let first = match (&left, &right) {
+        (Body::Turn(left), Body::Turn(right)) => difference(sequence, left, right),
+        (Body::Genesis(_), _) | (_, Body::Genesis(_)) => Some(Divergence {
+            sequence,
+            actor: actor_of(&left)
+                .or(actor_of(&right))
+                .unwrap_or(crate::action::exit::MAIN),
+            part: "beginning",
+            element: None,
+            journal_says: Some(left.encode()),
+            program_did: Some(right.encode()),
+            span: None,
+        }),
+    };
+    Ok(first.map(Box::new))
+}
+
+fn actor_of(body: &Body) -> Option<crate::identity::ActorId> {
+    match body {
+        Body::Turn(TurnRecord { actor, .. }) => Some(*actor),
+        Body::Genesis(_) => None,
+    }
+}

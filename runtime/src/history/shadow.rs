@@ -1,0 +1,267 @@
+//! The shadow of a run: its state without its programs, moved on by its records.
+//!
+//! Owns the performing of recorded actions on a state whose procedures are blanks, and the list of facts that each record makes appear and
+//! disappear. INVARIANT: after each record the shadow holds the facts that the run held after that turn.
+//! It has no queue and no counters to rely on, and runs nothing; who needs those restores the run (`replay.rs`).
+//! Read next: `history/parting.rs`.
+
+use std::collections::BTreeMap;
+
+use duet_journal::{Record, RecordHash, Sequence};
+
+use crate::action::Action;
+use crate::draft::{Draft, Lineage, Refusal};
+use crate::event::Event;
+use crate::identity::{ActorId, Callable, FiberId, Namer};
+use crate::record::{Outcome, TurnRecord};
+use crate::replay::{Source, decode_turn, genesis};
+use crate::run::{RunError, initial_state};
+use crate::snapshot;
+use crate::state::RunState;
+use crate::value::Fact;
+
+/// Records are read from the store in portions of this many.
+const PORTION: u64 = 256;
+
+/// What a turn changed among the facts, as others see it when it is over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// Facts that were not there before, in the order of their bytes, each with the actor that asserts it.
+    pub appeared: Vec<(Fact, ActorId)>,
+    /// Facts that are not there any more, in the order of their bytes.
+    pub disappeared: Vec<Fact>,
+}
+
+impl Changes {
+    /// Says whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.appeared.is_empty() && self.disappeared.is_empty()
+    }
+}
+
+/// A run's state as its records tell it.
+pub struct Shadow {
+    state: Box<RunState>,
+    names: Namer,
+    newest: RecordHash,
+    sequence: Sequence,
+}
+
+impl Shadow {
+    /// Stands right after the first record of a run.
+    ///
+    /// # Errors
+    /// [`RunError::NotARun`].
+    pub fn begin(first: &Record) -> Result<Self, RunError> {
+        let state = initial_state(&genesis(first)?);
+        Ok(Self::with_state(state, first))
+    }
+
+    /// Stands at a turn of a branch, from the newest snapshot before it.
+    ///
+    /// # Errors
+    /// [`RunError::NoTurn`], [`RunError::Store`], [`RunError::Snapshot`].
+    pub fn at(source: &Source<'_>, turn: Sequence) -> Result<Self, RunError> {
+        let mut shadow = match source.newest_snapshot(turn)? {
+            Some(record) => Self::with_state(snapshot::state_of(source, &record)?, &record),
+            None => Self::begin(&source.record(Sequence::FIRST)?)?,
+        };
+        shadow.advance(source, turn, |_, _, _| Ok(()))?;
+        Ok(shadow)
+    }
+
+    fn with_state(state: RunState, record: &Record) -> Self {
+        Self {
+            state: Box::new(state),
+            names: Namer::new(record.header().run.as_str()),
+            newest: record.hash(),
+            sequence: record.header().sequence,
+        }
+    }
+
+    /// Moves on to a turn of the branch, and tells of each turn on the way with what it changed.
+    ///
+    /// # Errors
+    /// [`RunError`]; also what `tell` returns, which stops it.
+    pub fn advance(
+        &mut self,
+        source: &Source<'_>,
+        to: Sequence,
+        mut tell: impl FnMut(&Record, &TurnRecord, &Changes) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        while self.sequence < to {
+            let from = self.sequence.next().ok_or(RunError::Full)?;
+            let end = to.number().min(self.sequence.number() + PORTION) + 1;
+            for record in source.read(from, end)? {
+                let turn = decode_turn(&record)?;
+                let changes = self.apply(&record, &turn)?;
+                tell(&record, &turn, &changes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does to the state what a record says was done.
+    ///
+    /// # Errors
+    /// [`RunError::Refused`] if the record does not fit the ones before it.
+    pub fn apply(&mut self, record: &Record, turn: &TurnRecord) -> Result<Changes, RunError> {
+        let mut state = std::mem::take(&mut self.state);
+        state.begin_turn();
+        let lineage = Lineage {
+            newest: Some(self.newest),
+            said: None,
+        };
+        let mut draft = Draft::new(state, turn.actor, self.names.clone(), lineage);
+        let performed = perform(&mut draft, turn);
+        let changes = changes(&draft.state);
+        self.state = draft.state;
+        self.state.commit_turn();
+        performed.map_err(RunError::Refused)?;
+        (self.newest, self.sequence) = (record.hash(), record.header().sequence);
+        Ok(changes)
+    }
+
+    /// The facts that are there, in the order of Preserves.
+    pub fn facts(&self) -> Vec<preserves::IOValue> {
+        self.state.dataspace.facts().into_iter().map(|(fact, _)| fact).collect()
+    }
+
+    /// The turn that the shadow stands after.
+    pub fn sequence(&self) -> Sequence {
+        self.sequence
+    }
+}
+
+/// Performs a turn's actions, with what its events alone bring about.
+fn perform(draft: &mut Draft, turn: &TurnRecord) -> Result<(), Refusal> {
+    match &turn.outcome {
+        Outcome::Committed {} => {
+            for (position, event) in (0..).zip(&turn.events) {
+                if !turn.dropped.contains(&position) {
+                    receive(draft, event)?;
+                }
+            }
+        }
+        // Where the failure entailed nothing, it ended the interaction that failed and not the actor.
+        Outcome::Failed { .. } if turn.actions.is_empty() => {
+            if let Some(fiber) = turn.events.iter().find_map(|event| woken(draft, event)) {
+                draft.end_fiber(fiber)?;
+            }
+        }
+        Outcome::Failed { .. } => {}
+    }
+    turn.actions.iter().try_for_each(|action| act(draft, action))
+}
+
+/// Does what receiving an event does to the state.
+fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
+    match event {
+        Event::Resume { fiber } => {
+            // A fiber that has gone with its facet is not there to be taken out.
+            let _ = draft.unpark(*fiber);
+        }
+        Event::Answered { request, outcome } => {
+            if let Some(request) = draft.state.requests.get_mut(request) {
+                request.answer.get_or_insert_with(|| outcome.clone());
+            }
+        }
+        Event::Abandon {} => {
+            draft.abandon_interactions()?;
+        }
+        Event::Boot {}
+        | Event::Added { .. }
+        | Event::Removed { .. }
+        | Event::Message { .. }
+        | Event::Closed { .. }
+        | Event::Direct { .. }
+        | Event::Settled { .. }
+        | Event::Terminate {}
+        | Event::Evaluate { .. } => {}
+    }
+    Ok(())
+}
+
+/// Finds the parked fiber that an event would have woken.
+fn woken(draft: &Draft, event: &Event) -> Option<FiberId> {
+    use crate::actor::Condition;
+    let actor = draft.acting().ok()?;
+    let waits_for = |is_it: &dyn Fn(&Condition) -> bool| {
+        let mut waits = actor.waits.values();
+        waits
+            .find(|wait| wait.conditions.iter().any(is_it))
+            .map(|wait| wait.fiber)
+    };
+    if let Some(sought) = event.observer() {
+        return waits_for(&|condition| match condition {
+            Condition::Matching { observer, .. } | Condition::Accepted { observer, .. } => *observer == sought,
+            Condition::Answer { .. } => false,
+        });
+    }
+    match event {
+        Event::Resume { fiber } => actor.fibers.contains_key(fiber).then_some(*fiber),
+        Event::Settled { wait, .. } => actor.waits.get(wait).map(|wait| wait.fiber),
+        Event::Answered { request, .. } => {
+            waits_for(&|condition| *condition == Condition::Answer { request: *request })
+        }
+        Event::Boot {}
+        | Event::Added { .. }
+        | Event::Removed { .. }
+        | Event::Message { .. }
+        | Event::Closed { .. }
+        | Event::Direct { .. }
+        | Event::Terminate {}
+        | Event::Evaluate { .. }
+        | Event::Abandon {} => None,
+    }
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "two kinds concern fibers, which no other one wakes or puts away in several"
+)]
+fn act(draft: &mut Draft, action: &Action) -> Result<(), Refusal> {
+    let (callables, woken) = match action {
+        Action::Wait(wait) => (wait.conditions.len() + 1, None),
+        Action::Resume(resume) => (0, draft.acting()?.waits.get(&resume.wait).map(|wait| wait.fiber)),
+        _ => (CALLABLES_MAX, None),
+    };
+    draft.callables.clear();
+    draft.callables.resize(callables, Callable(0));
+    action.perform(draft)?;
+    if let Some(fiber) = woken {
+        let _ = draft.unpark(fiber);
+    }
+    Ok(())
+}
+
+/// No action but a wait takes more procedures than this.
+const CALLABLES_MAX: usize = 4;
+
+#[expect(
+    clippy::mutable_key_type,
+    reason = "facts are ordered by their bytes, which do not change"
+)]
+/// Compares the facts with those at the beginning of the turn.
+fn changes(state: &RunState) -> Changes {
+    let mut net: BTreeMap<&Fact, (i64, ActorId)> = BTreeMap::new();
+    for (handle, before) in state.held.noted() {
+        if let Some(held) = before {
+            net.entry(&held.fact).or_insert((0, held.actor)).0 -= 1;
+        }
+        if let Some(held) = state.held.get(handle) {
+            let entry = net.entry(&held.fact).or_insert((0, held.actor));
+            *entry = (entry.0 + 1, held.actor);
+        }
+    }
+    let mut changes = Changes::default();
+    for (fact, (difference, actor)) in net {
+        let now = i64::try_from(state.dataspace.count(fact)).unwrap_or(i64::MAX);
+        match (now - difference, now) {
+            (..=0, 1..) => changes.appeared.push((fact.clone(), actor)),
+            (1.., ..=0) => changes.disappeared.push(fact.clone()),
+            _ => {}
+        }
+    }
+    changes
+}

@@ -1,0 +1,233 @@
+//! `duet diff`: what two futures did differently.
+
+use std::collections::BTreeMap;
+
+use duet_journal::{Sequence, Store};
+use duet_runtime::action::Action;
+use duet_runtime::codec::label_of;
+use duet_runtime::driver::Stream;
+use duet_runtime::history::parting::{Parting, part};
+use duet_runtime::history::shadow::Shadow;
+use duet_runtime::record::Body;
+use duet_runtime::replay::{Divergence, Source};
+use preserves::{IOValue, ValueImpl};
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::failure::{Code, Failure};
+use crate::journal::{Journal, Place};
+use crate::render::shown;
+use crate::session;
+use crate::terminal::Terminal;
+use crate::turn;
+
+pub(super) const DETAILS: &str = "\
+It says up to which turn both share their history, what the first turns that differ differ in, and then what is only on the
+left (-) or only on the right (+): facts, output, and files that tools wrote. Without B, A is compared with the head of the
+current branch; two turns of one branch can be compared as well. Facts about who observes what are left out.
+
+    duet diff review/main review/what-if
+    duet diff @5 @9 --json";
+
+/// What one side did after what both share.
+#[derive(Default)]
+struct Side {
+    facts: Vec<IOValue>,
+    output: String,
+    errors: String,
+    /// What each file that was written or deleted was left as.
+    files: BTreeMap<String, Option<String>>,
+}
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
+    let journal = Journal::of(arguments);
+    let store = journal.open_to_read()?;
+    let left = journal.resolve_turn(&store, arguments.word(0))?;
+    let right = journal.resolve_turn(&store, arguments.word(1))?;
+    let (left_source, right_source) = (source(&store, &left), source(&store, &right));
+    let parting = part((&left_source, left.at()), (&right_source, right.at()))?;
+    let sides = [look(&store, &left, &parting)?, look(&store, &right, &parting)?];
+    if arguments.has("json") {
+        terminal.json(&as_json([&left, &right], &parting, &sides))?;
+    } else {
+        terminal.data(&text([&left, &right], &parting, &sides))?;
+    }
+    Ok(Code::OK)
+}
+
+fn source<'a>(store: &'a dyn Store, place: &'a Place) -> Source<'a> {
+    Source { store, run: &place.run, branch: &place.branch }
+}
+
+fn look(store: &dyn Store, place: &Place, parting: &Parting) -> Result<Side, Failure> {
+    let facts = Shadow::at(&source(store, place), place.at())?.facts();
+    let is_shown = |fact: &IOValue| label_of(fact).as_deref() != Some("Observe");
+    let mut side = Side { facts: facts.into_iter().filter(is_shown).collect(), ..Side::default() };
+    let mut next = parting.shared.map_or(Some(Sequence::FIRST), Sequence::next);
+    while let Some(at) = next.filter(|at| *at <= place.at()) {
+        if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)? {
+            turn.actions.iter().for_each(|action| side.see(action));
+        }
+        next = at.next();
+    }
+    Ok(side)
+}
+
+impl Side {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other actions leave nothing outside the run")]
+    fn see(&mut self, action: &Action) {
+        match action {
+            Action::Write(write) => {
+                let text = String::from_utf8_lossy(&write.bytes.0);
+                match write.stream {
+                    Stream::Output => self.output.push_str(&text),
+                    Stream::Error => self.errors.push_str(&text),
+                }
+            }
+            Action::InvokeTool(call) => {
+                let Some(path) = text_at(&call.payload, "path") else { return };
+                match call.tool.as_str() {
+                    "workspace/write" => drop(self.files.insert(path, text_at(&call.payload, "content"))),
+                    "workspace/delete" => drop(self.files.insert(path, None)),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn text_at(payload: &IOValue, key: &str) -> Option<String> {
+    if !payload.is_dictionary() {
+        return None;
+    }
+    let found: IOValue = payload.get(IOValue::symbol(key.to_owned()).value())?.into();
+    let bytes = found.as_bytestring().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    found.as_string().map(|text| text.into_owned()).or(bytes)
+}
+
+/// The parts of either list that the other does not have: left, then right.
+fn apart<'a, T: PartialEq>(left: &'a [T], right: &'a [T]) -> (Vec<&'a T>, Vec<&'a T>) {
+    let only = |one: &'a [T], other: &[T]| one.iter().filter(|item| !other.contains(item)).collect();
+    (only(left, right), only(right, left))
+}
+
+/// The lines between what two texts begin and end with alike.
+fn lines_apart<'a>(left: &'a str, right: &'a str) -> (Vec<&'a str>, Vec<&'a str>) {
+    let (mut left, mut right): (Vec<&str>, Vec<&str>) = (left.lines().collect(), right.lines().collect());
+    let same = std::iter::zip(&left, &right).take_while(|(left, right): &(&&str, &&str)| **left == **right).count();
+    left.drain(..same);
+    right.drain(..same);
+    while left.last().is_some() && left.last() == right.last() {
+        left.pop();
+        right.pop();
+    }
+    (left, right)
+}
+
+fn first_shown(divergence: &Divergence, names: [&str; 2]) -> String {
+    let element = divergence.element.map(|element| format!(" {}", element + 1)).unwrap_or_default();
+    let side = |value: &Option<IOValue>| value.as_ref().map_or("nothing".to_owned(), shown);
+    format!(
+        "turn {} of {} differs in its {}{element}\n  - {}  {}\n  + {}  {}\n",
+        divergence.sequence,
+        turn::actor(divergence.actor),
+        divergence.part,
+        names[0],
+        side(&divergence.journal_says),
+        names[1],
+        side(&divergence.program_did),
+    )
+}
+
+fn text(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> String {
+    let names = places.map(|place| place.address(place.at()));
+    let mut text = match parting.shared {
+        Some(shared) => format!("- {}\n+ {}\nthey share the turns up to {shared}\n", names[0], names[1]),
+        None => format!("- {}\n+ {}\nthey share no turn\n", names[0], names[1]),
+    };
+    if let Some(alike) = parting.alike.filter(|alike| Some(*alike) != parting.shared) {
+        text.push_str(&format!("they did the same up to turn {alike}\n"));
+    }
+    match &parting.first {
+        Some(first) => text.push_str(&first_shown(first, [&names[0], &names[1]])),
+        None if places[0].at() == places[1].at() => text.push_str("no turn differs\n"),
+        None => {}
+    }
+    let [left, right] = sides;
+    let (only_left, only_right) = apart(&left.facts, &right.facts);
+    section(&mut text, "facts", only_left.into_iter().map(shown), only_right.into_iter().map(shown));
+    for (title, left, right) in [("output", &left.output, &right.output), ("errors", &left.errors, &right.errors)] {
+        let (only_left, only_right) = lines_apart(left, right);
+        section(&mut text, title, only_left.into_iter().map(str::to_owned), only_right.into_iter().map(str::to_owned));
+    }
+    let (only_left, only_right) = files_apart(left, right);
+    section(&mut text, "files", only_left.into_iter(), only_right.into_iter());
+    text
+}
+
+fn files_apart(left: &Side, right: &Side) -> (Vec<String>, Vec<String>) {
+    let differing = |one: &Side, other: &Side| {
+        let files = one.files.iter().filter(|(path, content)| other.files.get(*path) != Some(content));
+        files.map(|(path, content)| match content {
+            Some(content) => format!("{path}, {} bytes", content.len()),
+            None => format!("{path}, deleted"),
+        }).collect()
+    };
+    (differing(left, right), differing(right, left))
+}
+
+fn section(text: &mut String, title: &str, left: impl Iterator<Item = String>, right: impl Iterator<Item = String>) {
+    let lines: Vec<String> = left.map(|line| format!("  - {line}\n")).chain(right.map(|line| format!("  + {line}\n"))).collect();
+    if !lines.is_empty() {
+        text.push_str(title);
+        text.push('\n');
+        text.extend(lines);
+    }
+}
+
+fn as_json(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> Value {
+    let [left, right] = sides;
+    let (left_facts, right_facts) = apart(&left.facts, &right.facts);
+    let (left_lines, right_lines) = lines_apart(&left.output, &right.output);
+    let (left_files, right_files) = files_apart(left, right);
+    let side = |place: &Place, facts: Vec<&IOValue>, output: Vec<&str>, files: Vec<String>| {
+        json!({
+            "address": place.address(place.at()),
+            "facts": facts.into_iter().map(shown).collect::<Vec<_>>(),
+            "output": output,
+            "files": files,
+        })
+    };
+    json!({
+        "shared": parting.shared.map(Sequence::number),
+        "alike": parting.alike.map(Sequence::number),
+        "first": parting.first.as_ref().map(|first| json!({
+            "turn": first.sequence.number(),
+            "actor": first.actor.0,
+            "part": first.part,
+            "element": first.element,
+            "left": first.journal_says.as_ref().map(shown),
+            "right": first.program_did.as_ref().map(shown),
+        })),
+        "left": side(places[0], left_facts, left_lines, left_files),
+        "right": side(places[1], right_facts, right_lines, right_files),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_both_begin_and_end_with_are_left_out() {
+        for (left, right, expected) in [
+            ("a\nb\nc\n", "a\nx\nc\n", (vec!["b"], vec!["x"])),
+            ("a\n", "a\n", (vec![], vec![])),
+            ("a\na\n", "a\n", (vec!["a"], vec![])),
+            ("", "a\n", (vec![], vec!["a"])),
+        ] {
+            assert_eq!(lines_apart(left, right), expected, "{left:?} {right:?}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A directory of its own in which the `duet` command is run, as a person runs it.
+//!
+//! INVARIANT: nothing outside the directory is read or written, except by what the programs in it are allowed.
+//! It knows no command. Read next: `../cli.rs`.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+const DUET: &str = env!("CARGO_BIN_EXE_duet");
+
+/// A directory with programs in it.
+pub(crate) struct Desk(TempDir);
+
+/// What a command said.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) output: String,
+    pub(crate) errors: String,
+    pub(crate) code: i32,
+}
+
+impl Desk {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let desk = Self(TempDir::new().expect("a directory"));
+        for (name, text) in files {
+            let path = desk.path(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, text).expect("a file");
+        }
+        desk
+    }
+
+    pub(crate) fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn spawn(&self, line: &str) -> Child {
+        let mut command = Command::new(DUET);
+        command.args(words(line)).current_dir(self.0.path());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().expect("duet starts")
+    }
+
+    /// Runs a command with some input.
+    pub(crate) fn feed(&self, line: &str, input: &str) -> Said {
+        let mut child = self.spawn(line);
+        // A program may end without reading.
+        let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
+        let done = child.wait_with_output().expect("duet ends");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        Said {
+            output: text(done.stdout),
+            errors: text(done.stderr),
+            code: done.status.code().unwrap_or(-1),
+        }
+    }
+
+    pub(crate) fn duet(&self, line: &str) -> Said {
+        self.feed(line, "")
+    }
+
+    /// Runs a command that must end with a code and print exactly this on standard output.
+    #[track_caller]
+    pub(crate) fn check(&self, line: &str, code: i32, output: &str) -> Said {
+        let said = self.duet(line);
+        assert_eq!(
+            (said.code, said.output.as_str()),
+            (code, output),
+            "duet {line}: {}",
+            said.errors
+        );
+        said
+    }
+}
+
+/// Splits at blanks, but not inside double quotes.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (position, part) in line.split('"').enumerate() {
+        if position % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
