@@ -13,7 +13,7 @@ use duet_journal::{Blob, PackedValue};
 use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{Datum, Node, NodeId, SourceId};
 use duet_kernel::diagnostic::Diagnostic;
-use duet_runtime::action::{ask_user, write};
+use duet_runtime::action::{ask_user, spawn_actor, write};
 use duet_runtime::actor::Manifest;
 use duet_runtime::codec::{Codec, Fields, record};
 
@@ -24,7 +24,12 @@ use crate::render;
 const MANIFEST: &str = "manifest.scm";
 
 /// Granted to every program: the console, questions to the person, and the clock.
-const ALWAYS: [&str; 3] = [write::CAPABILITY, ask_user::CAPABILITY, "clock/*"];
+const ALWAYS: [&str; 4] = [
+    write::CAPABILITY,
+    ask_user::CAPABILITY,
+    "clock/*",
+    spawn_actor::CAPABILITY,
+];
 
 /// Granted to a single file, which then works in its own directory.
 const BESIDE_PROGRAM: [&str; 3] = ["workspace/read", "workspace/exists", "workspace/list"];

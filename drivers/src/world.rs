@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, RequestId};
 use preserves::IOValue;
@@ -204,6 +205,11 @@ impl World {
                     self.ask(request, key, &prompt);
                 }
             }
+            EffectKind::Timer { delay_ms } => {
+                if self.begin(request, &key) {
+                    self.time(request, key, delay_ms);
+                }
+            }
             EffectKind::Withdraw => self.withdraw(request),
             EffectKind::Log { text } => self.console().line(&text),
             EffectKind::Progress { label, done, total } => self.console().progress(&label, done, total),
@@ -242,6 +248,17 @@ impl World {
                 payload,
             });
         }
+    }
+
+    /// Reports after a while; a timer that is withdrawn runs on, and its report concerns nobody.
+    fn time(&self, request: RequestId, key: String, delay_ms: u64) {
+        let Some(engine) = &self.engine else { return };
+        let reporter = self.reporter.clone();
+        engine.runtime.spawn(async move {
+            tokio::time::sleep(Duration::from_millis(delay_ms)).await;
+            let input = Input::Elapsed { request };
+            let _ = reporter.send(Report::Answered { key, request, input });
+        });
     }
 
     fn ask(&mut self, request: RequestId, key: String, prompt: &IOValue) {

@@ -203,6 +203,18 @@ actions! {
     read Read "read"
     /// Shows how far a piece of work has come.
     progress Progress "progress"
+    /// Starts a timer.
+    timer Timer "timer"
+    /// Parks a fiber until another actor has caught up.
+    sync Sync "sync"
+    /// Lets a fiber go on that waits for the acting actor to catch up.
+    synced Synced "synced"
+    /// Names the class of entities that play a role.
+    register_entity RegisterEntity "register-entity"
+    /// Makes the facet of an entity that lives inside the acting actor.
+    attach_entity AttachEntity "attach-entity"
+    /// Frees the role of an entity inside the acting actor.
+    detach_entity DetachEntity "detach-entity"
     /// Makes an actor.
     spawn_actor SpawnActor "spawn-actor"
     /// Ends the acting actor.

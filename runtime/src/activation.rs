@@ -8,11 +8,13 @@
 mod deliver;
 mod operation;
 
+pub use operation::Newborn;
+
 use std::collections::VecDeque;
 
-use crate::action::{Action, Exit, Resume, StopFacet, Wait, Yield, yield_turn::Pause};
+use crate::action::{Action, Exit, Resume, StopFacet, Sync, Synced, Wait, Yield, yield_turn::Pause};
 use crate::actor::{Condition, FiberKind};
-use crate::body::{End, Resumption, Runner, Task, Until, Wanted};
+use crate::body::{Argument, End, Resumption, Runner, Task, Until, Wanted};
 use crate::draft::{Draft, Refusal};
 use crate::event::Event;
 use crate::identity::{FacetId, FiberId, WaitId};
@@ -172,19 +174,24 @@ impl Activation {
         }
     }
 
-    /// Ends a turn that nobody is there to run: all its events are dropped.
+    /// Ends a turn that nobody is there to run: all its events are dropped. Who waits for the actor to catch up goes on all the same:
+    /// there is nothing left that it could handle.
     pub(crate) fn drop_all(mut self) -> Attempt {
-        let positions = self.jobs.iter().filter_map(|job| {
-            if let Job::Deliver { position, .. } = job {
-                Some(*position)
+        let mut failed = None;
+        for job in std::mem::take(&mut self.jobs) {
+            let Job::Deliver { position, event } = job else {
+                continue;
+            };
+            if let Event::Sync { from, fiber } = event {
+                let synced = self.perform(Synced { to: from, fiber });
+                failed = failed.or(synced.map_err(failure).err());
             } else {
-                None
+                self.dropped.push(position);
             }
-        });
-        self.dropped = positions.collect();
+        }
         Attempt {
             performed: self.finish(),
-            failure: None,
+            failure: failed,
             interaction: None,
         }
     }
@@ -226,7 +233,7 @@ impl Activation {
                 Job::Deliver { position, event } => self.deliver(body, position, event)?,
                 Job::Run { fiber, task } => self.run_fiber(body, fiber, task)?,
                 Job::Stop(facet) => self.stop_step(facet)?,
-                Job::Exit { code } => self.exit(code)?,
+                Job::Exit { code } => self.exit(body, code)?,
             }
         }
         Ok(())
@@ -291,6 +298,15 @@ impl Activation {
         let Current { fiber, facet, kind } = fiber;
         let pause = match until {
             Until::Condition { wanted, is_edge } => return self.wait(fiber, facet, kind, wanted, is_edge),
+            Until::Synced(with) => {
+                let sync = Sync {
+                    fiber,
+                    kind,
+                    facet,
+                    with,
+                };
+                return self.perform(sync).map_err(failure);
+            }
             Until::Yielded => Pause::Asked {},
             Until::Flushed => Pause::Flush {},
             Until::Fuel if kind == (FiberKind::Handler {}) => return Err(out_of_fuel(self.limits.turn_fuel)),
@@ -399,13 +415,42 @@ impl Activation {
         Ok(())
     }
 
-    fn exit(&mut self, code: u64) -> Result<(), Failure> {
+    fn exit(&mut self, body: &mut dyn Runner, code: u64) -> Result<(), Failure> {
         self.jobs.clear();
-        self.perform(Exit {
+        let exit = Exit {
             code,
             handles: Vec::new(),
-        })
-        .map_err(failure)
+            failure: None,
+        };
+        self.end(body, exit)
+    }
+
+    /// Ends the actor and calls its exit hooks with what became of it. What a hook cannot do is logged; it keeps nobody from ending.
+    fn end(&mut self, body: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
+        let actor = self.draft.acting().map_err(failure)?;
+        let (root, hooks) = (actor.root, actor.exit_hooks.clone());
+        let outcome = Argument::Ended(exit.code, exit.failure.clone());
+        self.perform(exit).map_err(failure)?;
+        for procedure in hooks.iter().copied() {
+            let argument = Some(outcome.clone());
+            self.current = Some(self.handler_fiber(root));
+            let fault = match self.run_task(body, FiberKind::Handler {}, Task::Call { procedure, argument }) {
+                End::Finished { .. } | End::Exit { .. } => continue,
+                End::Parked { .. } => "it waits or runs too long".to_owned(),
+                End::Failed(failure) => failure.to_string(),
+            };
+            self.log(format!("an exit hook did not come to its end: {fault}"))
+                .map_err(failure)?;
+        }
+        // The failure of a hook is not one of the turn.
+        self.current = None;
+        Ok(())
+    }
+
+    /// Ends the actor in a turn of its own, after what it did was undone.
+    pub(crate) fn crash(mut self, body: &mut dyn Runner, exit: Exit) -> Result<Performed, Failure> {
+        self.end(body, exit)?;
+        Ok(self.finish())
     }
 
     fn handler_fiber(&mut self, facet: FacetId) -> Current {

@@ -197,6 +197,32 @@ pub struct Fiber {
 }
 codec_struct!(Fiber "fiber-state" { facet, kind, continuation });
 
+/// What plays a role: a procedure that a library defines, which a new actor finds by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntityClass {
+    /// The library, as written: `(chat room)`.
+    pub library: String,
+    /// What the library calls the procedure.
+    pub procedure: String,
+}
+codec_struct!(EntityClass "entity-class" { library, procedure });
+
+impl std::fmt::Display for EntityClass {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of {}", self.procedure, self.library)
+    }
+}
+
+/// Who is told when an actor ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Monitor {
+    /// The facet in which the procedure is called.
+    pub facet: FacetId,
+    /// The procedure, which is told how the actor ended.
+    pub procedure: Callable,
+}
+codec_struct!(Monitor "monitor" { facet, procedure });
+
 /// An actor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Actor {
@@ -206,6 +232,8 @@ pub struct Actor {
     pub manifest: Manifest,
     /// The facet of another actor on which its life depends.
     pub link: Option<(ActorId, FacetId)>,
+    /// The actor that is told when it ends.
+    pub monitored_by: Option<ActorId>,
     /// The root of its facets.
     pub root: FacetId,
     /// Its live facets.
@@ -216,14 +244,28 @@ pub struct Actor {
     pub waits: Tracked<WaitId, Wait>,
     /// Its parked fibers.
     pub fibers: Tracked<FiberId, Fiber>,
+    /// The classes of the roles it knows.
+    pub roles: Tracked<String, EntityClass>,
+    /// The facets of the entities that live in it, by role.
+    pub attached: Tracked<String, FacetId>,
+    /// The actors of whose end it is told.
+    pub monitors: Tracked<ActorId, Monitor>,
+    /// Procedures to call when it has ended, oldest first.
+    pub exit_hooks: TrackedCell<Vector<Callable>>,
 }
 tracked_fields!(Actor {
     facets,
     observers,
     waits,
-    fibers
+    fibers,
+    roles,
+    attached,
+    monitors,
+    exit_hooks
 });
-codec_struct!(Actor "actor" { program, manifest, link, root, facets, observers, waits, fibers });
+codec_struct!(Actor "actor" {
+    program, manifest, link, monitored_by, root, facets, observers, waits, fibers, roles, attached, monitors, exit_hooks
+});
 
 impl Actor {
     /// Makes an actor that has done nothing yet.
@@ -232,11 +274,16 @@ impl Actor {
             program,
             manifest,
             link,
+            monitored_by: None,
             root,
             facets: std::iter::once((root, Facet::default())).collect(),
             observers: Tracked::default(),
             waits: Tracked::default(),
             fibers: Tracked::default(),
+            roles: Tracked::default(),
+            attached: Tracked::default(),
+            monitors: Tracked::default(),
+            exit_hooks: TrackedCell::default(),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::dataspace::Captures;
 use crate::dataspace::pattern::Pattern;
 use crate::driver::RequestId;
 use crate::event::Attached;
-use crate::identity::{Callable, FacetId, Handle};
+use crate::identity::{ActorId, Callable, FacetId, Handle};
 use crate::record::{Failure, Limits};
 
 /// What a fiber is to do.
@@ -63,6 +63,8 @@ pub enum Argument {
     Message(Captures),
     /// The value that a predicate is to judge.
     Value(IOValue),
+    /// An actor has ended: its exit code, and how it failed, if it did.
+    Ended(u64, Option<Failure>),
 }
 
 /// How a parked fiber goes on.
@@ -121,6 +123,8 @@ pub enum Until {
     Flushed,
     /// When there is fuel again.
     Fuel,
+    /// When an actor has handled what this one sent it.
+    Synced(ActorId),
     /// When a facet has stopped, in the same turn.
     Stopped(FacetId),
 }
@@ -211,6 +215,17 @@ impl<P: Programs> Runner for Bound<'_, P> {
     fn release(&mut self, callable: Callable) {
         self.programs.release(self.body, callable);
     }
+}
+
+/// The runner of an actor that has not been loaded, which has no procedures.
+pub(crate) struct Bodiless;
+
+impl Runner for Bodiless {
+    fn run(&mut self, _task: Task, _turn: &mut Activation) -> End {
+        End::Finished { is_true: false }
+    }
+
+    fn release(&mut self, _callable: Callable) {}
 }
 
 /// Says why a body cannot be represented.

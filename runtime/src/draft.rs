@@ -14,7 +14,7 @@ use crate::actor::{Actor, Condition, Facet, Fiber, FiberKind, Target};
 use crate::driver::RequestId;
 use crate::event::Outbox;
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, Namer, ObserverId, WaitId};
-use crate::state::{Question, RunState};
+use crate::state::RunState;
 use crate::value::Fact;
 
 /// The history that leads to a turn; becomes text only where an effect needs a key.
@@ -73,6 +73,17 @@ pub enum Refusal {
     NoCallable,
     /// A predicate tried to have an effect.
     Pure,
+    /// No class was registered for the role.
+    NoRole {
+        /// The role.
+        role: String,
+        /// The roles that the actor knows.
+        known: Vec<String>,
+    },
+    /// The role is played inside the actor already.
+    Attached(String),
+    /// No entity inside the actor plays the role.
+    NotAttached(String),
 }
 
 impl fmt::Display for Refusal {
@@ -88,6 +99,21 @@ impl fmt::Display for Refusal {
             Self::Value(_) => write!(f, "the value cannot be recorded"),
             Self::NoCallable => write!(f, "the action was given no procedure"),
             Self::Pure => write!(f, "a predicate can have no effect"),
+            Self::NoRole { role, known } if known.is_empty() => {
+                write!(
+                    f,
+                    "no entity is registered for the role `{role}`; register-entity! registers one"
+                )
+            }
+            Self::NoRole { role, known } => {
+                write!(
+                    f,
+                    "no entity is registered for the role `{role}`; known are {}",
+                    known.join(", ")
+                )
+            }
+            Self::Attached(role) => write!(f, "an entity is attached as `{role}` already; detach it first"),
+            Self::NotAttached(role) => write!(f, "no entity is attached as `{role}`"),
         }
     }
 }
@@ -290,7 +316,7 @@ impl Draft {
         if let Some(handle) = request.handle {
             self.state.release(handle, &mut self.outbox);
         }
-        if matches!(request.question, Question::Ask { .. }) && request.answer.is_none() {
+        if request.question.is_withdrawable() && request.answer.is_none() {
             self.outbox.withdrawn.push(id);
         }
     }

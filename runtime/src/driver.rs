@@ -46,12 +46,17 @@ pub enum EffectKind {
         /// At most this many bytes are wanted.
         length_bytes_max: usize,
     },
+    /// Let time pass, answered by [`Input::Elapsed`]. One that is performed again, after a crash, begins anew.
+    Timer {
+        /// How long, in milliseconds.
+        delay_ms: u64,
+    },
     /// Put a question to the person, answered by [`Input::Answer`].
     Ask {
         /// What to show.
         prompt: IOValue,
     },
-    /// Withdraw a question that nothing waits for any more; not answered.
+    /// Withdraw a question or a timer that nothing waits for any more; not answered.
     Withdraw,
     /// Show a line of the program's log; not answered.
     Log {
@@ -94,6 +99,11 @@ pub enum Input {
         request: RequestId,
         /// The bytes.
         bytes: Vec<u8>,
+    },
+    /// A timer has run out.
+    Elapsed {
+        /// The request.
+        request: RequestId,
     },
     /// The person's answer.
     Answer {

@@ -16,6 +16,7 @@ use crate::codec::{Codec, DecodeError};
 use crate::dataspace::{Captures, Notice, NoticeKind};
 use crate::driver::RequestId;
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
+use crate::record::Failure;
 use crate::{codec_enum, codec_struct};
 
 /// Something an actor is told.
@@ -79,6 +80,22 @@ pub enum Event {
         /// What it answered: a value, or a condition record.
         outcome: Result<IOValue, IOValue>,
     },
+    /// Another actor wants to know that everything it sent has been handled.
+    Sync {
+        /// Who.
+        from: ActorId,
+        /// Which of its fibers waits for that.
+        fiber: FiberId,
+    },
+    /// An actor whose end is of interest has ended.
+    Ended {
+        /// Which one.
+        actor: ActorId,
+        /// Its exit code.
+        code: u64,
+        /// How it failed, if it did.
+        failure: Option<Failure>,
+    },
     /// The facet that the actor is linked to has stopped.
     Terminate {},
     /// Somebody wants a text evaluated.
@@ -101,6 +118,8 @@ codec_enum!(Event "an event" {
     Resume "resume" { fiber }
     Settled "settled" { wait, request }
     Answered "answered" { request, outcome }
+    Sync "sync" { from, fiber }
+    Ended "ended" { actor, code, failure }
     Terminate "terminate" {}
     Evaluate "evaluate" { text, sources }
     Abandon "abandon" {}
@@ -131,6 +150,8 @@ impl Event {
             | Self::Resume { .. }
             | Self::Settled { .. }
             | Self::Answered { .. }
+            | Self::Sync { .. }
+            | Self::Ended { .. }
             | Self::Terminate {}
             | Self::Evaluate { .. }
             | Self::Abandon {} => None,

@@ -160,7 +160,7 @@ impl<P: Programs> Run<P> {
         for (id, request) in open {
             match &request.question {
                 Question::Tool { name, .. } if !recovery.repeatable.contains(name) => lost.push(*id),
-                Question::Tool { .. } | Question::Read { .. } | Question::Ask { .. } => {
+                Question::Tool { .. } | Question::Read { .. } | Question::Timer { .. } | Question::Ask { .. } => {
                     let (key, kind) = (request.key.clone(), request.question.effect());
                     again.push(Effect {
                         request: *id,

@@ -290,7 +290,7 @@ impl<P: Programs> Run<P> {
             .filter(|(_, request)| request.answer.is_none());
         let asked = open.filter_map(|(id, request)| match &request.question {
             Question::Ask { prompt } => Some((*id, prompt.clone())),
-            Question::Tool { .. } | Question::Read { .. } => None,
+            Question::Tool { .. } | Question::Read { .. } | Question::Timer { .. } => None,
         });
         asked.collect()
     }

@@ -8,6 +8,7 @@
 
 mod convert;
 mod descriptor;
+mod entity;
 mod evaluation;
 pub mod host;
 mod interaction;
@@ -38,6 +39,7 @@ use crate::body::{End, FreezeError, Image, Programs, Task, ThawError, Until};
 use crate::codec::{Bytes, Codec, Fields};
 use crate::identity::Callable;
 use crate::record::{Failure, Limits};
+use crate::scheme::entity::Entity;
 use crate::scheme::evaluation::Evaluations;
 use crate::scheme::host::{Call, Reply};
 use crate::scheme::source::Pinned;
@@ -67,6 +69,8 @@ pub struct SchemePrograms {
 /// What one actor's program keeps: its heap, and the texts it was given.
 pub struct SchemeBody {
     instance: Instance,
+    /// What it runs instead of the main program, if it is not the main actor's.
+    entity: Option<Entity>,
     evaluations: Evaluations,
 }
 
@@ -167,6 +171,27 @@ impl SchemePrograms {
         Ok((programs, expansion.warnings))
     }
 
+    /// What a program describes: nothing if it is the main program.
+    fn entity(&self, program: &IOValue) -> Result<Option<Entity>, Failure> {
+        if *program == self.program {
+            return Ok(None);
+        }
+        let no_program = |message: String| Failure::new("no-program", message);
+        let Ok(entity) = Entity::decode(program) else {
+            let message = "the run's first record names another program";
+            return Err(no_program(message.to_owned()));
+        };
+        let name = entity.name();
+        if !self.library_units.contains_key(&name.library) || self.code.find_global(&name).is_none() {
+            return Err(no_program(format!(
+                "the program has no procedure {} of {}",
+                name.name.as_str(),
+                name.library.as_str()
+            )));
+        }
+        Ok(Some(entity))
+    }
+
     fn load_unit(&mut self, unit: &duet_kernel::core::Unit) -> Result<usize, ProgramError> {
         Ok(self.code.load(&compile(unit, &self.code)?)?)
     }
@@ -181,13 +206,18 @@ impl SchemePrograms {
         let root = |instance: &Instance, callable: Callable| instance.heap.root_value(RootId(callable.0));
         match task {
             Task::Boot => {
-                let mut units = Vec::new();
-                for unit in &self.units {
-                    units.push(instance.unit_procedure(code, *unit)?);
+                let numbers = match &body.entity {
+                    None => self.units.clone(),
+                    Some(entity) => entity::units_for(&entity.name().library, &self.library_units, &self.units),
+                };
+                let mut pending = Vec::new();
+                for unit in numbers {
+                    pending.push(instance.unit_procedure(code, unit)?);
                 }
-                let pending = instance.heap.list(&units, Value::NIL)?;
+                pending.extend(body.entity.as_ref().map(|_| THE_ENTITY));
+                let pending = instance.heap.list(&pending, Value::NIL)?;
                 instance.heap.set_register(Register::Runtime0, pending);
-                start_next_unit(machine, instance);
+                self.start_next_unit(body)?;
             }
             Task::Call { procedure, argument } => {
                 let procedure = root(instance, procedure);
@@ -217,19 +247,42 @@ impl SchemePrograms {
     }
 
     /// Starts what a main program does next: its next unit, and after the last the procedure that saves open files.
-    fn start_next(&mut self, instance: &mut Instance) -> bool {
-        if start_next_unit(&mut self.machine, instance) {
-            return true;
+    fn start_next(&mut self, body: &mut SchemeBody) -> Result<bool, Fault> {
+        if self.start_next_unit(body)? {
+            return Ok(true);
         }
+        let instance = &mut body.instance;
         let is_over = instance.heap.register(Register::Runtime0) != Value::NIL;
         match self.port_procedure(instance, "%save-files") {
             Some(save) if !is_over => {
                 instance.heap.set_register(Register::Runtime0, Value::FALSE);
                 self.machine.start(instance, save, &[]);
-                true
+                Ok(true)
             }
-            Some(_) | None => false,
+            Some(_) | None => Ok(false),
         }
+    }
+
+    /// Starts the next unit of the actor's program, if one is left, or the entity's procedure, which comes last.
+    fn start_next_unit(&mut self, body: &mut SchemeBody) -> Result<bool, Fault> {
+        let instance = &mut body.instance;
+        let pending = instance.heap.register(Register::Runtime0);
+        if !pending.is_pair() {
+            return Ok(false);
+        }
+        let (unit, rest) = (instance.heap.car(pending), instance.heap.cdr(pending));
+        instance.heap.set_register(Register::Runtime0, rest);
+        if unit != THE_ENTITY {
+            self.machine.start(instance, unit, &[]);
+            return Ok(true);
+        }
+        let Some(entity) = &body.entity else { return Ok(false) };
+        let Some(procedure) = instance.global(&self.code, &entity.name()) else {
+            return Ok(false);
+        };
+        let config = convert::enter(&mut instance.heap, &entity.config).map_err(|_| Fault)?;
+        self.machine.start(instance, procedure, &[config]);
+        Ok(true)
     }
 
     /// What the library of ports calls `name`, if the program has that library.
@@ -277,7 +330,7 @@ impl SchemePrograms {
         loop {
             match self.machine.run(&mut body.instance, &self.code, turn.fuel())? {
                 Outcome::Finished(value) => {
-                    if !turn.is_main() || !self.start_next(&mut body.instance) {
+                    if !turn.is_main() || !self.start_next(body)? {
                         return Ok(End::Finished {
                             is_true: value.is_true(),
                         });
@@ -359,17 +412,8 @@ impl From<HeapFull> for Fault {
     }
 }
 
-/// Starts the next unit of the actor's program, if one is left.
-fn start_next_unit(machine: &mut Machine, instance: &mut Instance) -> bool {
-    let pending = instance.heap.register(Register::Runtime0);
-    if !pending.is_pair() {
-        return false;
-    }
-    let (unit, rest) = (instance.heap.car(pending), instance.heap.cdr(pending));
-    instance.heap.set_register(Register::Runtime0, rest);
-    machine.start(instance, unit, &[]);
-    true
-}
+/// Stands for the entity's procedure among the procedures of the units.
+const THE_ENTITY: Value = Value::TRUE;
 
 fn signature(primitive: &duet_kernel::primitive::Primitive) -> PrimitiveSignature {
     let maximum = primitive.most.map(usize::from);
@@ -390,14 +434,9 @@ impl Programs for SchemePrograms {
     type Body = SchemeBody;
 
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeBody, Failure> {
-        if *program != self.program {
-            return Err(Failure::new(
-                "no-program",
-                "the run's first record names another program",
-            ));
-        }
         Ok(SchemeBody {
             instance: Instance::new(heap_limits(limits)),
+            entity: self.entity(program)?,
             evaluations: Evaluations::default(),
         })
     }
@@ -465,8 +504,7 @@ impl Programs for SchemePrograms {
 
     fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Image) -> Result<SchemeBody, ThawError> {
         let failed = |reason: String| ThawError { reason };
-        self.load(program, limits)
-            .map_err(|failure| failed(failure.to_string()))?;
+        let entity = self.entity(program).map_err(|failure| failed(failure.to_string()))?;
         let chunks: BTreeMap<BlobHash, &Blob> = image.chunks.iter().map(|chunk| (chunk.hash(), chunk)).collect();
         let find = |name: &BlobHash| chunks.get(name).map(|blob| blob.as_bytes().to_vec());
         let (root, texts) =
@@ -477,6 +515,7 @@ impl Programs for SchemePrograms {
         let instance = image::restore_instance(&root, heap_limits(limits), &mut fetch, &self.code);
         Ok(SchemeBody {
             instance: instance.map_err(|error| failed(error.to_string()))?,
+            entity,
             evaluations,
         })
     }

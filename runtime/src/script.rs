@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use duet_journal::Blob;
 use preserves::IOValue;
 
-use crate::activation::Activation;
+use crate::activation::{Activation, Newborn};
 use crate::actor::Manifest;
 use crate::body::{Argument, End, FreezeError, Image, Programs, Resumption, Task, ThawError, Until, Wanted};
 use crate::codec::{Codec, record};
@@ -175,6 +175,10 @@ fn show_argument(argument: &Argument) -> String {
         Argument::Removed(captures, _) => format!("-{}", list(captures)),
         Argument::Message(captures) => format!("!{}", list(captures)),
         Argument::Value(value) => format!("{value:?}"),
+        Argument::Ended(code, failure) => match failure {
+            Some(failure) => format!("failed {}", failure.message),
+            None => format!("ended {code}"),
+        },
     }
 }
 
@@ -311,11 +315,7 @@ impl ScriptBody {
                 let hook = self.procedure(first);
                 turn.on_stop(hook)?;
             }
-            "actor" => {
-                let manifest = Manifest::of(&second.split_whitespace().collect::<Vec<_>>());
-                let actor = turn.spawn_actor(first.to_owned().encode(), manifest)?;
-                self.name(first, actor.0);
-            }
+            "on-exit" | "watched-actor" | "actor" => self.perform_on_actors(word, rest, turn)?,
             "log" => turn.log(rest.to_owned())?,
             "show" => turn.log(format!("{rest} {}", place.value).trim_start().to_owned())?,
             "tool" => {
@@ -340,6 +340,41 @@ impl ScriptBody {
             _ => return self.perform_parking(word, rest, place, turn),
         }
         Ok(None)
+    }
+
+    /// Performs one line about the beginning or end of an actor.
+    fn perform_on_actors(&mut self, word: &str, rest: &str, turn: &mut Activation) -> Result<(), Refusal> {
+        let (first, second) = rest.split_once(' ').unwrap_or((rest, ""));
+        match word {
+            "on-exit" => {
+                let hook = self.procedure(first);
+                turn.on_exit(hook)?;
+            }
+            "watched-actor" => {
+                let (hook, program) = second.split_once(' ').expect("watched-actor name procedure program");
+                let newborn = Newborn {
+                    program: program.to_owned().encode(),
+                    manifest: Manifest::of(&["*"]),
+                    link: None,
+                    on_end: Some(self.procedure(hook)),
+                };
+                let actor = turn.spawn_actor(newborn)?;
+                self.name(first, actor.0);
+            }
+            "actor" => {
+                let manifest = Manifest::of(&second.split_whitespace().collect::<Vec<_>>());
+                let newborn = Newborn {
+                    program: first.to_owned().encode(),
+                    manifest,
+                    link: Some(turn.facet()),
+                    on_end: None,
+                };
+                let actor = turn.spawn_actor(newborn)?;
+                self.name(first, actor.0);
+            }
+            _ => panic!("no operation {word:?}"),
+        }
+        Ok(())
     }
 
     /// Performs one line after which the fiber parks.
@@ -381,6 +416,11 @@ impl ScriptBody {
                 }
             }
             "yield" => self.park(place, Until::Yielded),
+            "sync" => self.park(place, Until::Synced(ActorId(self.number(rest)))),
+            "sleep" => {
+                let request = turn.start_timer(rest.parse().expect("milliseconds"))?;
+                self.wait(place, vec![Wanted::Answer(request)], false)
+            }
             "stop" => {
                 let facet = if rest.is_empty() {
                     turn.facet()

@@ -68,15 +68,33 @@ pub enum Question {
         /// At most this many bytes.
         length_bytes_max: u64,
     },
+    /// That time passes.
+    Timer {
+        /// How long, in milliseconds.
+        delay_ms: u64,
+    },
     /// A question to the person.
     Ask {
         /// What to show.
         prompt: IOValue,
     },
 }
-codec_enum!(Question "a question" { Tool "tool" { name, payload } Read "read" { length_bytes_max } Ask "ask" { prompt } });
+codec_enum!(Question "a question" {
+    Tool "tool" { name, payload }
+    Read "read" { length_bytes_max }
+    Timer "timer" { delay_ms }
+    Ask "ask" { prompt }
+});
 
 impl Question {
+    /// Says whether the question is put away as soon as nobody waits for its answer; a tool's result may be awaited later.
+    pub fn is_withdrawable(&self) -> bool {
+        match self {
+            Self::Ask { .. } | Self::Timer { .. } => true,
+            Self::Tool { .. } | Self::Read { .. } => false,
+        }
+    }
+
     /// Returns the effect that puts the question.
     pub fn effect(&self) -> EffectKind {
         match self {
@@ -87,6 +105,7 @@ impl Question {
             Self::Read { length_bytes_max } => EffectKind::Read {
                 length_bytes_max: usize::try_from(*length_bytes_max).unwrap_or(usize::MAX),
             },
+            Self::Timer { delay_ms } => EffectKind::Timer { delay_ms: *delay_ms },
             Self::Ask { prompt } => EffectKind::Ask { prompt: prompt.clone() },
         }
     }

@@ -12,7 +12,7 @@ use duet_journal::{BlobHash, PackedValue};
 
 use crate::action::{Action, Exit};
 use crate::activation::{Activation, Attempt, Performed};
-use crate::body::{Bound, Programs};
+use crate::body::{Bodiless, Bound, Programs};
 use crate::codec::Codec;
 use crate::draft::{Draft, Lineage};
 use crate::driver::{Effect, EffectKind};
@@ -100,7 +100,7 @@ impl<P: Programs> Run<P> {
         self.undo(batch.to, performed);
         let end = match self.interaction(batch, interaction) {
             Some(fiber) => self.give_up(batch.to, fiber, fuel)?,
-            None => self.crash(batch.to, fuel)?,
+            None => self.crash(batch.to, &failure, fuel)?,
         };
         judged(batch, end, Some(failure)).map_err(|(failure, _)| RunError::Crash(failure))
     }
@@ -137,8 +137,8 @@ impl<P: Programs> Run<P> {
         })
     }
 
-    /// Ends an actor: its assertions are retracted in descending order of the handles.
-    fn crash(&mut self, actor: ActorId, fuel_used: u64) -> Result<Performed, RunError> {
+    /// Ends an actor: its assertions are retracted in descending order of the handles, then its exit hooks run.
+    fn crash(&mut self, actor: ActorId, failure: &Failure, fuel_used: u64) -> Result<Performed, RunError> {
         let facets = self
             .state
             .actor(actor)
@@ -146,16 +146,24 @@ impl<P: Programs> Run<P> {
             .flat_map(|actor| actor.facets.values());
         let mut handles: Vec<_> = facets.flat_map(|facet| facet.handles.iter().copied()).collect();
         handles.sort_by(|left, right| right.cmp(left));
-        let mut draft = self.draft(actor, Lineage::default());
-        let exit = Action::from(Exit { code: FAILED, handles });
-        exit.perform(&mut draft).map_err(RunError::Refused)?;
-        Ok(Performed {
-            draft,
-            actions: vec![exit],
-            dropped: Vec::new(),
-            fuel_used,
-            place: None,
-        })
+        let draft = self.draft(actor, Lineage::default());
+        let activation = Activation::new(draft, &[], self.genesis.limits);
+        let exit = Exit {
+            code: FAILED,
+            handles,
+            failure: Some(failure.clone()),
+        };
+        let ended = match self.bodies.get_mut(&actor) {
+            Some(body) => {
+                self.programs.begin_turn(body);
+                let programs = &mut self.programs;
+                activation.crash(&mut Bound { programs, body }, exit)
+            }
+            None => activation.crash(&mut Bodiless, exit),
+        };
+        let mut performed = ended.map_err(RunError::Crash)?;
+        performed.fuel_used += fuel_used;
+        Ok(performed)
     }
 
     /// Compares a turn with what the journal says of it, and undoes it if it is another one.

@@ -66,6 +66,7 @@ fn question(request: &Request) -> String {
     match &request.question {
         Question::Tool { name, payload } => format!("call of {name} with {}", shown(payload)),
         Question::Read { length_bytes_max } => format!("at most {length_bytes_max} bytes of input"),
+        Question::Timer { delay_ms } => format!("{delay_ms} ms to pass"),
         Question::Ask { prompt } => format!("question {}", shown(prompt)),
     }
 }
@@ -85,6 +86,7 @@ fn as_json(state: &RunState) -> Value {
         let (kind, tool, payload) = match &request.question {
             Question::Tool { name, payload } => ("tool", Some(name), Some(shown(payload))),
             Question::Read { .. } => ("read", None, None),
+            Question::Timer { .. } => ("timer", None, None),
             Question::Ask { prompt } => ("ask", None, Some(shown(prompt))),
         };
         json!({ "request": id.0, "actor": request.actor.0, "kind": kind, "tool": tool, "payload": payload, "tag": request.tag })

@@ -2,10 +2,12 @@
 ;;; Procedures not defined here are supplied by the runtime.
 (define-library (duet dataspace)
   (export
-    assert! retract! update! signal! message! send!
-    watch unwatch pattern on-assert on-retract on-message
-    await await-next signal tool-result user-input predicate
-    spawn yield spawn-facet! stop-facet! on-stop current-facet current-actor
+    assert! retract! update! signal! message! pulse! send! sync!
+    watch unwatch pattern on-assert on-retract on-message during
+    await await-next select with-timeout signal tool-result user-input predicate elapsed
+    sleep after every cancel!
+    spawn yield spawn-facet! stop-facet! on-stop on-exit current-facet current-actor
+    register-entity! spawn-entity! attach-entity! detach-entity!
     invoke-tool! generate-request-id! call-tool log! progress!)
   (on-demand)
   (import (duet kernel) (only (duet internal control) %wrong-type))

@@ -62,7 +62,10 @@ impl Ledger {
         };
         let is_the_same = *kind == effect.kind
             || (effect.kind == EffectKind::Withdraw
-                && matches!(kind, EffectKind::Ask { .. } | EffectKind::Read { .. }));
+                && matches!(
+                    kind,
+                    EffectKind::Ask { .. } | EffectKind::Read { .. } | EffectKind::Timer { .. }
+                ));
         assert!(
             is_the_same,
             "{effect:?} is performed, but turn {turn} has asked for {kind:?}"

@@ -5,13 +5,13 @@
 //! It answers as the built-in tools do; what it does not know fails as theirs do.
 //! Read next: `scenario.rs`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use duet_drivers::tool::Outcome;
 use duet_drivers::tool::arguments::{bytes, content, dictionary, integer, string};
 use duet_drivers::tool::failure::Kind;
 use duet_journal::Sequence;
-use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, Stream};
+use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, RequestId, Stream};
 use preserves::{IOValue, Value, ValueImpl};
 
 use super::witness::Ledger;
@@ -46,6 +46,8 @@ pub(crate) struct World {
     pub(crate) person: Option<String>,
     /// What was written to standard output.
     pub(crate) console: String,
+    /// The lines of its log.
+    pub(crate) logged: Vec<String>,
     /// Everything that was done, oldest first.
     pub(crate) performed: Vec<Performed>,
     /// What `counter/add` was told to add, in its order.
@@ -54,6 +56,9 @@ pub(crate) struct World {
     ledger: Ledger,
     begun: VecDeque<Effect>,
     answers: VecDeque<Input>,
+    /// Timers that run: when each runs out, in the milliseconds of a time that passes only while nothing else happens.
+    timers: BTreeSet<(u64, RequestId)>,
+    now_ms: u64,
 }
 
 impl World {
@@ -63,12 +68,15 @@ impl World {
             files,
             person: person.map(str::to_owned),
             console: String::new(),
+            logged: Vec::new(),
             performed: Vec::new(),
             added: Vec::new(),
             pace,
             ledger: Ledger::default(),
             begun: VecDeque::new(),
             answers: VecDeque::new(),
+            timers: BTreeSet::new(),
+            now_ms: 0,
         }
     }
 
@@ -77,6 +85,7 @@ impl World {
         self.ledger = ledger;
         self.begun.clear();
         self.answers.clear();
+        self.timers.clear();
     }
 
     /// When it does what it is asked.
@@ -99,6 +108,7 @@ impl World {
             | EffectKind::Write { .. }
             | EffectKind::Read { .. }
             | EffectKind::Ask { .. }
+            | EffectKind::Timer { .. }
             | EffectKind::Withdraw
             | EffectKind::Log { .. }
             | EffectKind::Progress { .. } => None,
@@ -131,16 +141,29 @@ impl World {
                 request,
                 bytes: Vec::new(),
             }),
-            EffectKind::Withdraw => self
-                .answers
-                .retain(|answer| !matches!(answer, Input::Answer { request: asked, .. } if *asked == request)),
+            EffectKind::Timer { delay_ms } => {
+                self.timers.insert((self.now_ms + delay_ms, request));
+            }
+            EffectKind::Withdraw => {
+                self.timers.retain(|(_, timer)| *timer != request);
+                self.answers
+                    .retain(|answer| !matches!(answer, Input::Answer { request: asked, .. } if *asked == request));
+            }
+            EffectKind::Log { text } => self.logged.push(text.clone()),
             EffectKind::Write {
                 stream: Stream::Error, ..
             }
-            | EffectKind::Log { .. }
             | EffectKind::Progress { .. } => {}
         }
         self.performed.push(Performed { turn, effect });
+    }
+
+    /// Lets time pass until the next timer runs out, if one runs.
+    fn pass_time(&mut self) -> Option<()> {
+        let (due_ms, request) = self.timers.pop_first()?;
+        self.now_ms = due_ms;
+        self.answers.push_back(Input::Elapsed { request });
+        Some(())
     }
 
     fn use_tool(&mut self, name: &str, payload: &IOValue) -> Outcome {
@@ -231,8 +254,10 @@ impl Drivers for World {
 
     fn next_input(&mut self) -> Option<Input> {
         while self.answers.is_empty() {
-            let effect = self.begun.pop_front()?;
-            self.act(effect);
+            match self.begun.pop_front() {
+                Some(effect) => self.act(effect),
+                None => self.pass_time()?,
+            }
         }
         self.answers.pop_front()
     }

@@ -4,6 +4,7 @@
 //!
 //! * `_` matches anything; `$name` matches anything and captures it; `($name template)` captures what the template matches;
 //! * `(label template …)` matches a record, `#(template …)` a sequence, `(:dict (key template) …)` a dictionary; further fields are ignored;
+//! * `(:exact template)`, of one of these three, matches only if there are no further fields;
 //! * `,expression` and `'datum` match one value; so do symbols, numbers, strings, booleans, keywords and the empty list.
 //!
 //! The value is a record of the schema `dataspacePatterns`: `<_>`, `<bind pattern>`, `<lit value>`, `<group type entries>`.
@@ -28,6 +29,20 @@ enum Template {
     Sequence(Vec<Syntax>),
     /// Keys and templates.
     Dictionary(Vec<(Syntax, Syntax)>),
+    /// One of the last three, without further entries.
+    Exact(Syntax),
+}
+
+impl Template {
+    /// The number of entries that a compound is to have.
+    fn size(&self) -> Option<usize> {
+        match self {
+            Self::Record(_, fields) => Some(fields.len()),
+            Self::Sequence(elements) => Some(elements.len()),
+            Self::Dictionary(entries) => Some(entries.len()),
+            Self::Discard | Self::Capture(..) | Self::Unquote(_) | Self::Literal(_) | Self::Exact(_) => None,
+        }
+    }
 }
 
 pub(super) fn pattern(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
@@ -103,7 +118,8 @@ fn parse(unit: &mut UnitExpander<'_>, form: Syntax, template: Syntax) -> Result<
                 [_, expression] if unit.is_keyword(head, "unquote") => Ok(Template::Unquote(expression)),
                 [_, datum] if unit.is_keyword(head, "quote") => Ok(Template::Literal(datum)),
                 [_, inner] if is_capture(unit, head) => Ok(Template::Capture(head, Some(inner))),
-                [_, ref entries @ ..] if is_dictionary(unit, head) => dictionary(unit, form, entries),
+                [_, inner] if is_keyword_atom(unit, head, "exact") => Ok(Template::Exact(inner)),
+                [_, ref entries @ ..] if is_keyword_atom(unit, head, "dict") => dictionary(unit, form, entries),
                 [_, ref fields @ ..] if unit.session.syntax.identifier(head).is_some() && !is_capture(unit, head) => {
                     Ok(Template::Record(head, fields.to_vec()))
                 }
@@ -129,13 +145,30 @@ fn is_capture(unit: &UnitExpander<'_>, syntax: Syntax) -> bool {
     text.len() > 1 && text.starts_with('$')
 }
 
-fn is_dictionary(unit: &UnitExpander<'_>, head: Syntax) -> bool {
-    matches!(unit.session.syntax.atom(head), Some(Node::Keyword(name)) if name.as_str() == "dict")
+fn is_keyword_atom(unit: &UnitExpander<'_>, head: Syntax, keyword: &str) -> bool {
+    matches!(unit.session.syntax.atom(head), Some(Node::Keyword(name)) if name.as_str() == keyword)
 }
 
 fn expand(unit: &mut UnitExpander<'_>, form: Syntax, template: Syntax) -> Result<CoreId, Failure> {
+    expand_sized(unit, form, template, false)
+}
+
+/// Expands a template; with `is_exact`, it must be a compound, and matches only what has no further entries.
+fn expand_sized(
+    unit: &mut UnitExpander<'_>,
+    form: Syntax,
+    template: Syntax,
+    is_exact: bool,
+) -> Result<CoreId, Failure> {
     unit.nested(template, |unit| {
-        Ok(match parse(unit, form, template)? {
+        let parsed = parse(unit, form, template)?;
+        let size = match parsed.size() {
+            None if is_exact => return Err(unit.malformed_at(form, template)),
+            size => size.filter(|_| is_exact),
+        };
+        let size: Vec<CoreId> = size.map(|size| number(unit, size, template)).into_iter().collect();
+        Ok(match parsed {
+            Template::Exact(inner) => expand_sized(unit, form, inner, true)?,
             Template::Discard => record(unit, "_", vec![], template),
             Template::Capture(_, inner) => {
                 let inner = match inner {
@@ -154,17 +187,17 @@ fn expand(unit: &mut UnitExpander<'_>, form: Syntax, template: Syntax) -> Result
             }
             Template::Record(label, fields) => {
                 let label = unit.constant(label);
-                let kind = record(unit, "rec", vec![label], template);
+                let kind = record(unit, "rec", [vec![label], size].concat(), template);
                 let keys = indices(unit, fields.len(), template);
                 group(unit, form, kind, keys.into_iter().zip(fields).collect(), template)?
             }
             Template::Sequence(elements) => {
-                let kind = record(unit, "arr", vec![], template);
+                let kind = record(unit, "arr", size, template);
                 let keys = indices(unit, elements.len(), template);
                 group(unit, form, kind, keys.into_iter().zip(elements).collect(), template)?
             }
             Template::Dictionary(entries) => {
-                let kind = record(unit, "dict", vec![], template);
+                let kind = record(unit, "dict", size, template);
                 let entries = entries
                     .into_iter()
                     .map(|(key, inner)| (unit.constant(key), inner))
@@ -192,10 +225,12 @@ fn group(
 }
 
 fn indices(unit: &mut UnitExpander<'_>, count: usize, place: Syntax) -> Vec<CoreId> {
-    let index = |index: usize| Node::Number(Number::Fixnum(i64::try_from(index).unwrap_or(i64::MAX)));
-    (0..count)
-        .map(|position| unit.node(Core::Constant(Datum::of(index(position))), place))
-        .collect()
+    (0..count).map(|position| number(unit, position, place)).collect()
+}
+
+fn number(unit: &mut UnitExpander<'_>, number: usize, place: Syntax) -> CoreId {
+    let number = Node::Number(Number::Fixnum(i64::try_from(number).unwrap_or(i64::MAX)));
+    unit.node(Core::Constant(Datum::of(number)), place)
 }
 
 fn record(unit: &mut UnitExpander<'_>, label: &str, fields: Vec<CoreId>, place: Syntax) -> CoreId {
@@ -218,6 +253,7 @@ fn collect(
                 captures.push(name);
                 inner.into_iter().collect()
             }
+            Template::Exact(inner) => vec![inner],
             Template::Record(_, fields) => fields,
             Template::Sequence(elements) => elements,
             Template::Dictionary(entries) => entries.into_iter().map(|(_, template)| template).collect(),

@@ -1,10 +1,12 @@
-//! `exit`: the acting actor ends. What it still asserts is retracted in descending order of the handles; stop hooks do not run.
+//! `exit`: the acting actor ends. What it still asserts is retracted in descending order of the handles; stop hooks do not run. Exit hooks
+//! are called after it, in the same turn, by whoever takes the turn: they can tell others but hold nothing.
 
 use super::{Act, Claims, Thing};
 use crate::codec_struct;
 use crate::draft::{Draft, Refusal};
 use crate::event::Event;
 use crate::identity::{ActorId, Handle};
+use crate::record::Failure;
 
 /// The actor whose end ends the run.
 pub const MAIN: ActorId = ActorId(0);
@@ -16,8 +18,10 @@ pub struct Exit {
     pub code: u64,
     /// What is retracted, in order.
     pub handles: Vec<Handle>,
+    /// How the actor failed, if it did.
+    pub failure: Option<Failure>,
 }
-codec_struct!(Exit "exit" { code, handles });
+codec_struct!(Exit "exit" { code, handles, failure });
 
 impl Act for Exit {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
@@ -35,9 +39,14 @@ impl Act for Exit {
             }
         }
         if let Some((parent, facet)) = actor.link
-            && let Some(facet) = draft.state.actor_mut(parent).and_then(|parent| parent.facets.get_mut(&facet))
+            && let Some(parent) = draft.state.actor_mut(parent)
+            && let Some(facet) = parent.facets.get_mut(&facet)
         {
             facet.linked.remove(&draft.actor);
+        }
+        if let Some(monitor) = actor.monitored_by {
+            let (actor, code, failure) = (draft.actor, self.code, self.failure.clone());
+            draft.outbox.push(monitor, Event::Ended { actor, code, failure });
         }
         draft.state.actors.remove(&draft.actor);
         if draft.actor == MAIN {
@@ -47,7 +56,10 @@ impl Act for Exit {
     }
 
     fn claims(&self) -> Claims {
-        self.handles.iter().fold(Claims::default(), |claims, handle| claims.ending(Thing::Handle(*handle)))
+        let handles = self.handles.iter();
+        handles.fold(Claims::default(), |claims, handle| {
+            claims.ending(Thing::Handle(*handle))
+        })
     }
 
     fn show(&self) -> String {

@@ -21,9 +21,10 @@ impl Act for Resume {
         let wait = draft.end_wait(self.wait)?;
         for (position, condition) in (0..).zip(&wait.conditions) {
             if let Condition::Answer { request } = condition {
-                // A question that lost the race is put away too; a tool's result may still be awaited by someone else.
-                let is_question = draft.state.requests.get(request).is_some_and(|known| known.handle.is_some());
-                if position == self.condition || is_question {
+                // A question or timer that lost the race is put away too; a tool's result may still be awaited by someone else.
+                let known = draft.state.requests.get(request);
+                let is_done_with = known.is_some_and(|known| known.question.is_withdrawable());
+                if position == self.condition || is_done_with {
                     draft.forget_request(*request);
                 }
             }

@@ -1,46 +1,59 @@
-//! `spawn-actor`: an actor comes into being when the turn commits, and is told to run its program.
+//! `spawn-actor`: an actor comes into being when the turn commits, and is told to run its program. It knows the roles that its maker knows.
 
 use preserves::IOValue;
 
 use super::{Act, Claims, Thing};
-use crate::actor::{Actor, Manifest};
+use crate::actor::{Actor, Manifest, Monitor};
 use crate::codec_struct;
 use crate::draft::{Draft, Refusal};
 use crate::event::Event;
 use crate::identity::{ActorId, FacetId};
 
-/// Makes an actor.
+/// Makes an actor; takes the procedure that is told of its end, if somebody is to be told.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpawnActor {
     /// What it is known by.
     pub actor: ActorId,
     /// Its root facet.
     pub root: FacetId,
-    /// The facet of the acting actor with which it ends.
-    pub link: FacetId,
+    /// The facet of the acting actor with which it ends, if it is to end with one.
+    pub link: Option<FacetId>,
+    /// The facet of the acting actor in which its end is told, if it is to be told.
+    pub monitor: Option<FacetId>,
     /// What it runs.
     pub program: IOValue,
     /// What it may do: at most what the acting actor may.
     pub manifest: Manifest,
 }
-codec_struct!(SpawnActor "spawn-actor" { actor, root, link, program, manifest });
+codec_struct!(SpawnActor "spawn-actor" { actor, root, link, monitor, program, manifest });
 
 /// The capability to make actors.
 pub const CAPABILITY: &str = "spawn";
 
 impl Act for SpawnActor {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        draft.facet_mut(self.link)?.linked.insert(self.actor);
-        let link = Some((draft.actor, self.link));
-        let actor = Actor::new(self.program.clone(), self.manifest.clone(), link, self.root);
+        if let Some(link) = self.link {
+            draft.facet_mut(link)?.linked.insert(self.actor);
+        }
+        let link = self.link.map(|link| (draft.actor, link));
+        let mut actor = Actor::new(self.program.clone(), self.manifest.clone(), link, self.root);
+        actor.roles = draft.acting()?.roles.clone();
+        if let Some(facet) = self.monitor {
+            draft.facet(facet)?;
+            let procedure = draft.take_callable()?;
+            let monitor = Monitor { facet, procedure };
+            draft.acting_mut()?.monitors.insert(self.actor, monitor);
+            actor.monitored_by = Some(draft.actor);
+        }
         draft.state.actors.insert(self.actor, actor);
         draft.outbox.push(self.actor, Event::Boot {});
         Ok(())
     }
 
     fn claims(&self) -> Claims {
-        Claims::default()
-            .using(Thing::Facet(self.link))
+        let claims = [self.link, self.monitor].into_iter().flatten();
+        claims
+            .fold(Claims::default(), |claims, facet| claims.using(Thing::Facet(facet)))
             .making(Thing::Actor(self.actor))
             .making(Thing::Facet(self.root))
             .needing(CAPABILITY)
@@ -48,6 +61,8 @@ impl Act for SpawnActor {
     }
 
     fn show(&self) -> String {
-        format!("{} running {:?}, linked to {}", self.actor, self.program, self.link)
+        let linked = self.link.map_or_else(String::new, |link| format!(", linked to {link}"));
+        let watched = self.monitor.map_or_else(String::new, |facet| format!(", its end told in {facet}"));
+        format!("{} running {:?}{linked}{watched}", self.actor, self.program)
     }
 }

@@ -3,9 +3,10 @@
 
 use super::{Act, Claims, Thing};
 use crate::codec_struct;
+use crate::actor::Monitor;
 use crate::draft::{Draft, Refusal};
 use crate::event::Event;
-use crate::identity::{FacetId, Handle};
+use crate::identity::{ActorId, FacetId, Handle};
 
 /// Ends a facet in which no other lives any more.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +45,7 @@ impl Act for StopFacet {
             draft.outbox.push(*actor, Event::Terminate {});
         }
         draft.outbox.released.extend(facet.stop_hooks.iter().copied());
+        forget_entities(draft, self.facet)?;
         draft.acting_mut()?.facets.remove(&self.facet);
         if let Some(parent) = facet.parent {
             draft.facet_mut(parent)?.children.remove(&self.facet);
@@ -59,4 +61,23 @@ impl Act for StopFacet {
     fn show(&self) -> String {
         format!("{}, retracting {} assertions", self.facet, self.handles.len())
     }
+}
+
+/// Frees the role of the entity whose facet this was, and forgets what was to be called here at the end of other actors.
+fn forget_entities(draft: &mut Draft, facet: FacetId) -> Result<(), Refusal> {
+    let actor = draft.state.actor_mut(draft.actor).ok_or(Refusal::NoActor(draft.actor))?;
+    if !actor.attached.is_empty() {
+        let role = actor.attached.iter().find(|(_, attached)| **attached == facet);
+        if let Some(role) = role.map(|(role, _)| role.clone()) {
+            actor.attached.remove(&role);
+        }
+    }
+    let is_told_here = |(actor, monitor): (&ActorId, &Monitor)| (monitor.facet == facet).then_some(*actor);
+    let told: Vec<ActorId> = actor.monitors.iter().filter_map(is_told_here).collect();
+    for other in told {
+        if let Some(monitor) = actor.monitors.remove(&other) {
+            draft.outbox.released.push(monitor.procedure);
+        }
+    }
+    Ok(())
 }

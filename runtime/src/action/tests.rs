@@ -60,10 +60,22 @@ fn every_kind_reads_back_and_says_what_it_does() {
         ("<read 1 2 10>", "read at most 10 bytes as request 1"),
         ("<progress 1 \"work\" 2 3>", "progress \"work\" 2 of 3"),
         (
-            "<spawn-actor 1 2 3 \"helper\" [\"console\"]>",
-            "spawn-actor actor 1 running \"helper\", linked to facet 3",
+            "<spawn-actor 1 2 [3] [4] \"helper\" [\"console\"]>",
+            "spawn-actor actor 1 running \"helper\", linked to facet 3, its end told in facet 4",
         ),
-        ("<exit 1 [5 4]>", "exit with code 1, retracting 2 assertions"),
+        ("<timer 1 2 250>", "timer of 250 ms as request 1"),
+        ("<sync 1 <handler> 2 3>", "sync fiber 1 with actor 3"),
+        ("<synced 1 2>", "synced fiber 2 of actor 1"),
+        (
+            "<register-entity \"worker\" <entity-class \"(farm)\" \"work\">>",
+            "register-entity worker played by work of (farm)",
+        ),
+        (
+            "<attach-entity \"worker\" 2 1>",
+            "attach-entity worker as facet 2 in facet 1",
+        ),
+        ("<detach-entity \"worker\" 2>", "detach-entity worker from facet 2"),
+        ("<exit 1 [5 4] #f>", "exit with code 1, retracting 2 assertions"),
     ];
     for (text, shown) in cases {
         check(text, shown);

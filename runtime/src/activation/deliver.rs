@@ -5,12 +5,12 @@
 use preserves::IOValue;
 
 use super::{Activation, Current, Job, failure};
-use crate::action::SpawnFiber;
+use crate::action::{SpawnFiber, Synced};
 use crate::actor::{Condition, FiberKind, Target};
 use crate::body::{Argument, End, Resumption, Runner, Task};
 use crate::driver::RequestId;
 use crate::event::{Attached, Event};
-use crate::identity::{Callable, FacetId, FiberId, ObserverId, WaitId};
+use crate::identity::{ActorId, Callable, FacetId, FiberId, ObserverId, WaitId};
 use crate::record::Failure;
 
 impl Activation {
@@ -33,6 +33,8 @@ impl Activation {
             Event::Resume { fiber } => self.resume(fiber)?,
             Event::Settled { wait, request } => self.settle(wait, request)?,
             Event::Answered { request, outcome } => self.answer(request, outcome)?,
+            Event::Sync { from, fiber } => self.synced(from, fiber)?,
+            Event::Ended { actor, code, failure } => self.tell_of_end(actor, code, failure)?,
             Event::Terminate {} => self.terminate()?,
             Event::Evaluate { text, sources } => self.evaluate(text, sources)?,
             Event::Abandon {} => self.draft.abandon_interactions().map_err(failure)?,
@@ -176,6 +178,25 @@ impl Activation {
         true
     }
 
+    fn synced(&mut self, to: ActorId, fiber: FiberId) -> Result<bool, Failure> {
+        self.perform(Synced { to, fiber }).map_err(failure)?;
+        Ok(true)
+    }
+
+    fn tell_of_end(&mut self, actor: ActorId, code: u64, fault: Option<Failure>) -> Result<bool, Failure> {
+        let Some(monitor) = self.draft.acting_mut().map_err(failure)?.monitors.remove(&actor) else {
+            return Ok(false);
+        };
+        let fiber = self.handler_fiber(monitor.facet);
+        let task = Task::Call {
+            procedure: monitor.procedure,
+            argument: Some(Argument::Ended(code, fault)),
+        };
+        self.draft.outbox.released.push(monitor.procedure);
+        self.jobs.push_front(Job::Run { fiber, task });
+        Ok(true)
+    }
+
     fn resume(&mut self, fiber: FiberId) -> Result<bool, Failure> {
         let is_parked = self.draft.acting().map_err(failure)?.fibers.contains_key(&fiber);
         if is_parked {
@@ -250,6 +271,6 @@ fn subject(argument: &Argument) -> Option<IOValue> {
         Argument::Added(captures, _) | Argument::Message(captures) => {
             Some(captures.first().cloned().unwrap_or_else(|| IOValue::new(true)))
         }
-        Argument::Removed(..) | Argument::Value(_) => None,
+        Argument::Removed(..) | Argument::Value(_) | Argument::Ended(..) => None,
     }
 }

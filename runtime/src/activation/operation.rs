@@ -6,10 +6,10 @@ use preserves::IOValue;
 
 use super::{Activation, Job};
 use crate::action::{
-    AskUser, Assert, InvokeTool, Log, Message, Observe, Progress, Read, Retract, Send, SpawnActor, SpawnFacet,
-    SpawnFiber, Unobserve, Write,
+    AskUser, Assert, AttachEntity, DetachEntity, InvokeTool, Log, Message, Observe, Progress, Read, RegisterEntity,
+    Retract, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer, Unobserve, Write,
 };
-use crate::actor::{FiberKind, Manifest};
+use crate::actor::{EntityClass, FiberKind, Manifest};
 use crate::body::Task;
 use crate::codec::Bytes;
 use crate::dataspace::pattern::Pattern;
@@ -18,6 +18,18 @@ use crate::driver::{RequestId, Stream};
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId};
 use crate::state::{Ignored, Question};
 use crate::value::Fact;
+
+/// An actor to be made.
+pub struct Newborn {
+    /// What it runs.
+    pub program: IOValue,
+    /// What it may do.
+    pub manifest: Manifest,
+    /// The facet with which it ends.
+    pub link: Option<FacetId>,
+    /// What is called in the current facet, with what became of it, when it has ended.
+    pub on_end: Option<Callable>,
+}
 
 impl Activation {
     /// Returns what the running fiber may still use; the body counts it down.
@@ -190,21 +202,91 @@ impl Activation {
         Ok(fiber)
     }
 
-    /// Makes an actor linked to the current facet.
+    /// Has `hook` called, with what became of the actor, when it has ended.
+    ///
+    /// # Errors
+    /// [`Refusal::NoActor`], [`Refusal::Pure`].
+    pub fn on_exit(&mut self, hook: Callable) -> Result<(), Refusal> {
+        if self.is_pure {
+            return Err(Refusal::Pure);
+        }
+        self.draft.acting_mut()?.exit_hooks.get_mut().push_back(hook);
+        Ok(())
+    }
+
+    /// Makes an actor.
     ///
     /// # Errors
     /// [`Refusal::NoFacet`].
-    pub fn spawn_actor(&mut self, program: IOValue, manifest: Manifest) -> Result<ActorId, Refusal> {
+    pub fn spawn_actor(&mut self, newborn: Newborn) -> Result<ActorId, Refusal> {
         let counters = &mut self.draft.state.counters;
         let (actor, root) = (counters.actor(), counters.facet());
+        let monitor = newborn.on_end.map(|_| self.facet());
+        self.draft.callables = newborn.on_end.into_iter().collect();
         self.perform(SpawnActor {
             actor,
             root,
-            link: self.facet(),
-            program,
-            manifest,
+            link: newborn.link,
+            monitor,
+            program: newborn.program,
+            manifest: newborn.manifest,
         })?;
         Ok(actor)
+    }
+
+    /// Names the class of entities that play `role`.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn register_entity(&mut self, role: String, class: EntityClass) -> Result<(), Refusal> {
+        self.perform(RegisterEntity { role, class })
+    }
+
+    /// Finds the class that plays `role`.
+    ///
+    /// # Errors
+    /// [`Refusal::NoRole`].
+    pub fn entity_class(&self, role: &str) -> Result<EntityClass, Refusal> {
+        let roles = &self.draft.acting()?.roles;
+        roles.get(role).cloned().ok_or_else(|| Refusal::NoRole {
+            role: role.to_owned(),
+            known: roles.keys().cloned().collect(),
+        })
+    }
+
+    /// Makes the facet of an entity that lives in `parent` and is known as `role`.
+    ///
+    /// # Errors
+    /// [`Refusal::Attached`], [`Refusal::NoFacet`].
+    pub fn attach_entity(&mut self, role: String, parent: FacetId) -> Result<FacetId, Refusal> {
+        let facet = self.draft.state.counters.facet();
+        self.perform(AttachEntity { role, facet, parent })?;
+        Ok(facet)
+    }
+
+    /// Frees a role inside the actor; returns the facet that is to stop.
+    ///
+    /// # Errors
+    /// [`Refusal::NotAttached`].
+    pub fn detach_entity(&mut self, role: String) -> Result<FacetId, Refusal> {
+        let attached = &self.draft.acting()?.attached;
+        let facet = *attached.get(&role).ok_or_else(|| Refusal::NotAttached(role.clone()))?;
+        self.perform(DetachEntity { role, facet })?;
+        Ok(facet)
+    }
+
+    /// Starts a timer, which the fiber then waits for.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::Pure`].
+    pub fn start_timer(&mut self, delay_ms: u64) -> Result<RequestId, Refusal> {
+        let request = self.draft.state.counters.request();
+        self.perform(Timer {
+            request,
+            facet: self.facet(),
+            delay_ms,
+        })?;
+        Ok(request)
     }
 
     /// Logs a line of text.

@@ -178,11 +178,25 @@ impl Codec for Pattern {
                 let mut fields = Fields::of(value, "group", 2)?;
                 let (kind, size) = decode_kind(&fields.read("type")?)?;
                 let entries = decode_entries(&kind, &fields.read("entries")?)?;
+                if !is_possible(size, &entries) {
+                    return Err(DecodeError::Inconsistent {
+                        what: "the entries of a pattern fit into the size it asks for, so that something can match",
+                    });
+                }
                 Ok(Self::Group { kind, size, entries })
             }
             _ => Err(DecodeError::kind("a pattern", value)),
         }
     }
+}
+
+/// Says whether a compound of the size can have all the entries.
+fn is_possible(size: Option<u64>, entries: &[(Step, Pattern)]) -> bool {
+    let fits = |size: u64, step: &Step| match step {
+        Step::Index(index) => *index < size,
+        Step::Key(_) => entries.len() as u64 <= size,
+    };
+    size.is_none_or(|size| entries.iter().all(|(step, _)| fits(size, step)))
 }
 
 fn encode_step(step: &Step) -> IOValue {
@@ -306,5 +320,9 @@ mod tests {
         refuse("<group <rec> {}>", "`rec` has 1 fields, 0 were found");
         refuse("<group <arr> []>", "expected a dictionary of entries, found []");
         refuse("<group <arr> {a: <_>}>", "expected a non-negative integer, found a");
+        let impossible =
+            "it does not hold that the entries of a pattern fit into the size it asks for, so that something can match";
+        refuse("<group <rec p 1> {1: <_>}>", impossible);
+        refuse("<group <dict 1> {a: <_> b: <_>}>", impossible);
     }
 }

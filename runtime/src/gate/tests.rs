@@ -65,7 +65,7 @@ fn only_own_and_living_things_are_used() {
     check(&[], &["<stop-facet 1 []>", "<assert 1 900 x>"], &["ok", "<not_owned>"]);
     check(&[], &["<resume 0 0>", "<resume 0 0>"], &["ok", "<not_owned>"]);
     check(&[], &["<resume 55 0>"], &["<not_owned>"]);
-    check(&[], &["<exit 1 [3]>"], &["<not_owned>"]);
+    check(&[], &["<exit 1 [3] #f>"], &["<not_owned>"]);
 }
 
 #[test]
@@ -112,17 +112,17 @@ fn capabilities_are_needed() {
     );
     check(
         &["spawn"],
-        &["<spawn-actor 900 900 0 x [\"console\"]>"],
+        &["<spawn-actor 900 900 [0] #f x [\"console\"]>"],
         &["<capability_exceeded>"],
     );
     check(
         &["spawn", "console"],
-        &["<spawn-actor 900 900 0 x [\"console\"]>"],
+        &["<spawn-actor 900 900 [0] #f x [\"console\"]>"],
         &["ok"],
     );
     check(
         &[],
-        &["<spawn-actor 900 900 0 x []>"],
+        &["<spawn-actor 900 900 [0] #f x []>"],
         &["<capability_missing \"spawn\">"],
     );
 }

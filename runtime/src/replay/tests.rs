@@ -158,6 +158,7 @@ impl crate::driver::Drivers for Answering {
                     request,
                     bytes: Vec::new(),
                 }),
+                EffectKind::Timer { .. } => self.inputs.push_back(Input::Elapsed { request }),
                 EffectKind::Write { .. }
                 | EffectKind::Withdraw
                 | EffectKind::Log { .. }

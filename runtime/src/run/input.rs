@@ -24,6 +24,7 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
         Input::ToolResult { request, outcome } => (request, outcome.map_err(|failure| fault(&failure))),
         Input::Chunk { request, bytes } => (request, Ok(IOValue::bytes(bytes))),
         Input::Answer { request, value } => (request, Ok(value)),
+        Input::Elapsed { request } => (request, Ok(IOValue::new(true))),
         // Interrupting is for whoever drives the run; a program is not told.
         Input::Interrupt => return Ok(to_main(Vec::new())),
         Input::Evaluate { text, sources } => return Ok(to_main(vec![Event::Evaluate { text, sources }])),

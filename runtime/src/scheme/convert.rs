@@ -97,7 +97,7 @@ pub(super) fn pack(heap: &Heap, value: Value) -> Result<Vec<u8>, BoundaryError> 
 }
 
 /// Copies a fact's part into the heap.
-fn enter(heap: &mut Heap, value: &IOValue) -> Result<Value, BoundaryError> {
+pub(super) fn enter(heap: &mut Heap, value: &IOValue) -> Result<Value, BoundaryError> {
     boundary::from_preserves(heap, value, Limits::default(), &mut References)
 }
 
@@ -114,6 +114,7 @@ pub(super) fn argument(instance: &mut Instance, argument: &Argument) -> Result<V
         Argument::Removed(captures, handle) => ("removed", captures, Some(handle)),
         Argument::Message(captures) => ("message", captures, None),
         Argument::Value(value) => return enter(heap, value).map_err(|_| HeapFull),
+        Argument::Ended(code, failure) => return ended(heap, *code, failure.as_ref()),
     };
     let label = heap.intern(label)?;
     let parts = captures
@@ -181,6 +182,24 @@ pub(super) fn make_condition(
     fields[condition::MESSAGE] = heap.string(message)?;
     fields[condition::IRRITANTS] = heap.list(irritants, Value::NIL)?;
     heap.make(Kind::Condition, &fields)
+}
+
+/// Makes what is said of an actor that has ended: false, or a condition if it failed.
+fn ended(heap: &mut Heap, code: u64, failure: Option<&Failure>) -> Result<Value, HeapFull> {
+    match failure {
+        None if code == 0 => Ok(Value::FALSE),
+        None => make_condition(
+            heap,
+            "exited",
+            &format!("the actor ended itself with exit code {code}"),
+            &[],
+        ),
+        Some(failure) => {
+            let irritants = failure.irritants.iter().map(|irritant| enter(heap, irritant));
+            let irritants: Vec<Value> = irritants.collect::<Result<_, _>>().map_err(|_| HeapFull)?;
+            make_condition(heap, &failure.kind, &failure.message, &irritants)
+        }
+    }
 }
 
 /// Makes the condition for a value that cannot cross.

@@ -1,7 +1,7 @@
 //! Wait descriptors: the records that say what `await` waits for.
 //!
 //! Owns their forms: `(signal label [:scope v])`, `(record label :field n :equals v)`, `(tool-result :tag t)`, `(user-input :prompt v [:tag t])`,
-//! `(predicate procedure [:pattern p])`, a pattern, and a list of these, of which the first to hold decides.
+//! `(predicate procedure [:pattern p])`, `(elapsed milliseconds)`, a pattern, and a list of these, of which the first to hold decides.
 //! INVARIANT: whatever satisfies a wait is handed over whole: the pattern's first capture is the value itself.
 //! Read next: `scheme/host.rs`.
 
@@ -39,6 +39,7 @@ pub(super) fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Wanted, Fau
         ("signal", [signal, options @ ..]) => signal_wait(call, *signal, options, descriptor),
         ("tool-result", options) => tool_result(call, options, descriptor),
         ("user-input", options) => user_input(call, options, descriptor),
+        ("elapsed", [delay]) => elapsed(call, *delay, descriptor),
         ("predicate", [procedure, options @ ..]) => predicate(call, *procedure, options, descriptor),
         (name, _) if PATTERN_LABELS.contains(&name) => Ok(Wanted::Matching(whole(call.pattern(descriptor)?))),
         (_, options) => field_wait(call, label, options, descriptor),
@@ -47,7 +48,7 @@ pub(super) fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Wanted, Fau
 
 fn malformed(descriptor: Value) -> Fault {
     let message = "await: expected (signal label [:scope v]), (record label :field n :equals v), (tool-result :tag t), \
-                   (user-input :prompt v [:tag t]), (predicate procedure [:pattern p]) or a pattern";
+                   (user-input :prompt v [:tag t]), (predicate procedure [:pattern p]), (elapsed milliseconds) or a pattern";
     Fault::condition_of("bad-descriptor", message, vec![descriptor])
 }
 
@@ -129,6 +130,19 @@ fn user_input(call: &mut Call<'_>, options: &[Value], descriptor: Value) -> Resu
         .transpose()?;
     call.require(crate::action::ask_user::CAPABILITY)?;
     Ok(Wanted::Answer(call.turn.ask_user(prompt, tag)?))
+}
+
+/// The longest wait, in milliseconds: a hundred years.
+const DELAY_MS_MAX: u64 = 100 * 366 * 86_400_000;
+
+fn elapsed(call: &mut Call<'_>, delay: Value, descriptor: Value) -> Result<Wanted, Fault> {
+    let delay_ms = delay.as_fixnum().and_then(|delay| u64::try_from(delay).ok());
+    let Some(delay_ms) = delay_ms.filter(|delay| *delay <= DELAY_MS_MAX) else {
+        let message = "elapsed: a time is an exact number of milliseconds from 0 to a hundred years";
+        return Err(Fault::condition_of("bad-descriptor", message, vec![descriptor]));
+    };
+    call.require(crate::action::timer::CAPABILITY)?;
+    Ok(Wanted::Answer(call.turn.start_timer(delay_ms)?))
 }
 
 fn predicate(call: &mut Call<'_>, procedure: Value, options: &[Value], descriptor: Value) -> Result<Wanted, Fault> {

@@ -2,11 +2,12 @@
 //!
 //! Owns the table form, the arguments' checks and how a procedure answers: with a value, by parking the fiber, or with a condition.
 //! INVARIANT: a host procedure reaches the run only through the turn, so whatever it does is an action that passes the gate.
-//! The families are `host/dataspace.rs`, `host/control.rs`, `host/world.rs`, `host/file.rs` and `host/evaluation.rs`.
+//! The families are `host/dataspace.rs`, `host/control.rs`, `host/entity.rs`, `host/world.rs`, `host/file.rs` and `host/evaluation.rs`.
 //! Read next: `host/dataspace.rs`.
 
 mod control;
 mod dataspace;
+mod entity;
 mod evaluation;
 mod file;
 mod world;
@@ -25,7 +26,7 @@ use super::convert::{self, Class};
 use crate::activation::Activation;
 use crate::body::Until;
 use crate::draft::Refusal;
-use crate::identity::Callable;
+use crate::identity::{Callable, FacetId};
 use crate::value::Fact;
 
 /// A host procedure.
@@ -109,6 +110,7 @@ impl Fault {
 
     /// Makes the condition that the program sees.
     pub(super) fn condition(&self, heap: &mut Heap, procedure: &str) -> Result<Value, HeapFull> {
+        let procedure = procedure.trim_start_matches('%');
         match self {
             Self::HeapFull => convert::make_condition(heap, "out-of-memory", "the memory limit is reached", &[]),
             Self::Boundary(error) => convert::boundary_condition(heap, error),
@@ -138,6 +140,9 @@ fn refusal_kind(refusal: &Refusal) -> &'static str {
         Refusal::NoFacet(_) | Refusal::NoActor(_) | Refusal::HasChildren(_) => "facet-stopped",
         Refusal::NoObserver(_) => "not-watching",
         Refusal::Pure => "effect-in-predicate",
+        Refusal::NoRole { .. } => "unknown-role",
+        Refusal::Attached(_) => "already-attached",
+        Refusal::NotAttached(_) => "not-attached",
         Refusal::Value(_) => "too-large",
         Refusal::NoWait(_) | Refusal::NoFiber(_) | Refusal::NoRequest(_) | Refusal::NoCallable => "refused",
     }
@@ -203,6 +208,11 @@ impl<'a> Call<'a> {
     pub(super) fn reference(&self, argument: usize, class: Class, expected: &'static str) -> Result<u64, Fault> {
         let referent = convert::referent(&self.instance.heap, class, self.argument(argument));
         referent.ok_or_else(|| self.wrong_type(argument, expected))
+    }
+
+    /// Returns the facet that a value refers to.
+    pub(super) fn facet_of(&self, value: Value) -> Option<FacetId> {
+        convert::referent(&self.instance.heap, Class::Facet, value).map(FacetId)
     }
 
     /// Makes a reference for the program.
@@ -286,6 +296,7 @@ pub fn procedures() -> impl Iterator<Item = &'static HostProcedure> {
     [
         dataspace::TABLE,
         control::TABLE,
+        entity::TABLE,
         world::TABLE,
         file::TABLE,
         evaluation::TABLE,

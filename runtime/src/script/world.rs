@@ -60,6 +60,10 @@ impl Table {
             EffectKind::Read { length_bytes_max } => (format!("<{length_bytes_max}"), true),
             EffectKind::Withdraw => ("withdrawn".to_owned(), false),
             EffectKind::Progress { label, done, total } => (format!("{label} {done}/{total}"), false),
+            EffectKind::Timer { delay_ms } => {
+                self.inputs.push_back(Input::Elapsed { request });
+                (format!("{delay_ms} ms"), false)
+            }
         };
         self.seen.push(shown);
         if !is_answered {
@@ -79,6 +83,7 @@ impl Table {
             },
             EffectKind::Tool { .. }
             | EffectKind::Write { .. }
+            | EffectKind::Timer { .. }
             | EffectKind::Withdraw
             | EffectKind::Log { .. }
             | EffectKind::Progress { .. } => Input::ToolResult { request, outcome },

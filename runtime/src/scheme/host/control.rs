@@ -19,7 +19,7 @@ host_procedures! {
 
     /// Makes a fiber in `facet`, by default the current one, that calls `thunk` in this turn, after the present fiber has parked.
     "spawn" "thunk [facet]" [1, 2] => |call| {
-        let facet = facet_or_current(call, 1)?;
+        let facet = facet_or(call, 1)?;
         let thunk = call.procedure(0)?;
         call.turn.spawn(facet, thunk)?;
         DONE
@@ -27,14 +27,14 @@ host_procedures! {
 
     /// Makes a facet in `parent`, by default in the current one, and returns it. It lives until it is stopped.
     "spawn-facet!" "[parent]" [0, 1] => |call| {
-        let parent = facet_or_current(call, 0)?;
+        let parent = facet_or(call, 0)?;
         let facet = call.turn.spawn_facet(parent)?;
         call.refer(Class::Facet, facet.0)
     };
 
     /// Stops a facet, by default the current one: the facets inside it first, then its stop hooks run, then its assertions are retracted.
     /// Its fibers vanish; no `dynamic-wind` after thunk runs. A call that stops the fiber's own facet does not return.
-    "stop-facet!" "[facet]" [0, 1] => |call| Ok(Reply::Park(Until::Stopped(facet_or_current(call, 0)?)));
+    "stop-facet!" "[facet]" [0, 1] => |call| Ok(Reply::Park(Until::Stopped(facet_or(call, 0)?)));
 
     /// Has `thunk` called, in the surrounding facet, when the current facet stops.
     "on-stop" "thunk" [1, 1] => |call| {
@@ -81,7 +81,8 @@ fn wait(call: &mut Call<'_>) -> Result<Reply, Fault> {
     Ok(Reply::Choose(Until::Condition { wanted, is_edge }))
 }
 
-fn facet_or_current(call: &Call<'_>, argument: usize) -> Result<FacetId, Fault> {
+/// Returns the facet that is an argument, by default the current one.
+pub(super) fn facet_or(call: &Call<'_>, argument: usize) -> Result<FacetId, Fault> {
     if call.arguments.len() > argument {
         facet(call, argument)
     } else {

@@ -1,0 +1,40 @@
+//! `attach-entity`: an entity lives inside the acting actor, in a facet of its own that is known by its role.
+
+use super::{Act, Claims, SpawnFacet, Thing};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::identity::FacetId;
+
+/// Makes the facet of an attached entity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttachEntity {
+    /// The role, which no other attached entity of the actor plays.
+    pub role: String,
+    /// The entity's facet.
+    pub facet: FacetId,
+    /// The facet it lives in.
+    pub parent: FacetId,
+}
+codec_struct!(AttachEntity "attach-entity" { role, facet, parent });
+
+impl Act for AttachEntity {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        if draft.acting()?.attached.contains_key(&self.role) {
+            return Err(Refusal::Attached(self.role.clone()));
+        }
+        let (facet, parent) = (self.facet, self.parent);
+        SpawnFacet { facet, parent }.perform(draft)?;
+        draft.acting_mut()?.attached.insert(self.role.clone(), facet);
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default()
+            .using(Thing::Facet(self.parent))
+            .making(Thing::Facet(self.facet))
+    }
+
+    fn show(&self) -> String {
+        format!("{} as {} in {}", self.role, self.facet, self.parent)
+    }
+}

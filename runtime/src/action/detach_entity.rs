@@ -1,0 +1,35 @@
+//! `detach-entity`: a role inside the acting actor is free again. The entity's facet stops next, by actions of its own.
+
+use super::{Act, Claims, Thing};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::identity::FacetId;
+
+/// Forgets which facet plays a role.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DetachEntity {
+    /// The role.
+    pub role: String,
+    /// The entity's facet.
+    pub facet: FacetId,
+}
+codec_struct!(DetachEntity "detach-entity" { role, facet });
+
+impl Act for DetachEntity {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        let attached = draft.acting_mut()?.attached.remove(&self.role);
+        if attached == Some(self.facet) {
+            Ok(())
+        } else {
+            Err(Refusal::NotAttached(self.role.clone()))
+        }
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default().using(Thing::Facet(self.facet))
+    }
+
+    fn show(&self) -> String {
+        format!("{} from {}", self.role, self.facet)
+    }
+}

@@ -1,0 +1,32 @@
+//! `synced`: an actor tells a fiber of another one that it has caught up. Nobody decides to: it answers a `sync`, also for an actor that has ended.
+
+use super::{Act, Claims};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::event::Event;
+use crate::identity::{ActorId, FiberId};
+
+/// Lets a fiber go on that waits for the acting actor to catch up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Synced {
+    /// Whose fiber.
+    pub to: ActorId,
+    /// The fiber.
+    pub fiber: FiberId,
+}
+codec_struct!(Synced "synced" { to, fiber });
+
+impl Act for Synced {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        draft.outbox.push(self.to, Event::Resume { fiber: self.fiber });
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default()
+    }
+
+    fn show(&self) -> String {
+        format!("{} of {}", self.fiber, self.to)
+    }
+}

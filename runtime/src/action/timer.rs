@@ -1,0 +1,50 @@
+//! `timer`: time is to pass; that it has passed comes back as a recorded input. Nobody reads a clock.
+
+use super::invoke_tool::enter;
+use super::{Act, Claims, Thing};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::driver::{EffectKind, RequestId};
+use crate::identity::FacetId;
+use crate::state::Question;
+
+/// The capability to be told that time has passed.
+pub const CAPABILITY: &str = "clock/timer";
+
+/// Starts a timer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timer {
+    /// What the timer is known by.
+    pub request: RequestId,
+    /// The facet that waits; if it stops, the timer is withdrawn.
+    pub facet: FacetId,
+    /// How long, in milliseconds.
+    pub delay_ms: u64,
+}
+codec_struct!(Timer "timer" { request, facet, delay_ms });
+
+impl Act for Timer {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        let question = Question::Timer {
+            delay_ms: self.delay_ms,
+        };
+        let tag = draft.names.name("request", self.request.0);
+        enter(draft, self.request, self.facet, question, tag)
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default()
+            .using(Thing::Facet(self.facet))
+            .making(Thing::Request(self.request))
+            .needing(CAPABILITY)
+    }
+
+    fn effect(&self) -> Option<(RequestId, EffectKind)> {
+        let delay_ms = self.delay_ms;
+        Some((self.request, EffectKind::Timer { delay_ms }))
+    }
+
+    fn show(&self) -> String {
+        format!("of {} ms as {}", self.delay_ms, self.request)
+    }
+}

@@ -1,0 +1,75 @@
+//! Programs of actors as whole runs: what each logs, and the journal it leaves.
+//!
+//! Owns the finding of programs: every `tests/actors/*.scm` is one test, and its answer is the snapshot beside those of the other journals.
+//! INVARIANT: every run has also been replayed from its records, and taken up again from each snapshot, with the same state.
+//! It knows nothing of the subjects; a program is added by writing its file.
+//! Read next: `support/scenario.rs`.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "support"]
+mod support {
+    #![allow(dead_code, reason = "shared with the crash tests")]
+    pub(crate) mod readable;
+    pub(crate) mod scenario;
+    pub(crate) mod witness;
+    pub(crate) mod world;
+}
+
+use std::path::Path;
+
+use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
+use duet_runtime::codec::Codec;
+use duet_runtime::replay::Snapshots;
+
+use support::readable::readable;
+use support::scenario::{Life, Scenario, every};
+use support::world::{Files, Pace, World};
+
+/// Every program may do everything; what it may not do is another test's subject.
+const EVERYTHING: &[&str] = &["*"];
+
+fn live(scenario: &Scenario, turns: u64) -> (Life, World) {
+    let mut world = World::new(Files::new(), Some("yes"), Pace::Lazy);
+    let life = scenario.live(
+        SimulatedDisk::new(Vec::new(), FaultPlan::default()),
+        every(turns),
+        &mut world,
+    );
+    (life, world)
+}
+
+/// Replays the run from its beginning and from its newest snapshot; both must come to the same state.
+fn check_replay(scenario: &Scenario, life: Life) {
+    let store = MemoryStore::open(life.restart()).unwrap();
+    let source = scenario.source(&store, &scenario.main);
+    let restore = |snapshots| source.restore(None, scenario.programs.clone(), snapshots).unwrap();
+    let states = [Snapshots::Ignore, Snapshots::Use].map(|snapshots| restore(snapshots).state().encode());
+    assert_eq!(
+        states[0], states[1],
+        "a snapshot and the turns after it lead where all turns lead"
+    );
+}
+
+fn tells(path: &Path, text: String) -> datatest_stable::Result<()> {
+    let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let scenario = Scenario::new(&name, &text, EVERYTHING);
+    let (life, world) = live(&scenario, u64::MAX);
+    let told = format!(
+        "{}\n\n{:?}\n\n{}",
+        world.logged.join("\n"),
+        life.rest,
+        readable(&life.acknowledged)
+    );
+    check_replay(&scenario, life);
+    let (again, same_world) = live(&scenario, 2);
+    assert_eq!(same_world.logged, world.logged, "snapshots change nothing");
+    check_replay(&scenario, again);
+    insta::with_settings!({ snapshot_path => concat!(env!("CARGO_MANIFEST_DIR"), "/tests/journals"), prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!(name, told);
+    });
+    Ok(())
+}
+
+datatest_stable::harness! {
+    { test = tells, root = "tests/actors", pattern = r"\.scm$" },
+}

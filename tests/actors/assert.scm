@@ -1,0 +1,13 @@
+;;; assert! retract! update!
+(on-assert (room $name) (log! (list 'there name)))
+(on-retract (room $name) (log! (list 'gone name)))
+(define hall (assert! (record 'room "hall")))
+(define again (assert! (record 'room "hall")))
+(yield)
+(retract! hall)
+(retract! hall)
+(yield)
+(log! "the other assertion still holds")
+(define attic (update! again (record 'room "attic")))
+(yield)
+(define same (update! attic (record 'room "attic")))

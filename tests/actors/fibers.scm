@@ -1,0 +1,10 @@
+;;; spawn yield current-actor
+(define (count-to n name)
+  (let loop ((i 1))
+    (log! (list name i))
+    (when (< i n) (yield) (loop (+ i 1)))))
+(spawn (lambda () (count-to 3 'left)))
+(spawn (lambda () (count-to 2 'right)))
+(log! "the spawner goes on first")
+(define me (current-actor))
+(log! (equal? (record 'a 1) (record 'a 1)))

@@ -1,0 +1,15 @@
+;;; select with-timeout elapsed sleep
+(spawn (lambda ()
+  (sleep 20)
+  (pulse! 'first 1)
+  (sleep 100)
+  (pulse! 'second 2)))
+(log! (select
+        ((signal 'second) (log! "not yet"))
+        ((signal 'first) => (lambda (value) (list 'chosen value)))
+        ((elapsed 50) 'timeout)))
+(log! (with-timeout 30 (signal 'second)))
+(log! (with-timeout 30 (signal 'second) (lambda () 'gave-up)))
+(log! (with-timeout 1000 (signal 'second)))
+(await (elapsed 5))
+(log! "done")

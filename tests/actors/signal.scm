@@ -1,0 +1,10 @@
+;;; signal! pulse! signal
+(spawn (lambda () (log! (list 'state (await (signal 'ready))))))
+(spawn (lambda () (log! (list 'scoped (await (signal 'ready ':scope "kitchen"))))))
+(spawn (lambda () (log! (list 'pulse (await (signal 'tick))))))
+(yield)
+(pulse! 'tick 1)
+(signal! 'ready 2 "more")
+(assert! (record 'signal 'ready "kitchen" 3))
+(yield)
+(log! (list 'late (await (signal 'ready))))
