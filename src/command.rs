@@ -62,9 +62,19 @@ commands! {
         "find the first turn after which a fact is there";
     goto "goto" "ADDRESS [--journal FILE]"
         "move the head of a branch to another turn";
+    undo "undo" "[ADDRESS] [--journal FILE]"
+        "take the last move of a branch's head back";
+    redo "redo" "[ADDRESS] [--journal FILE]"
+        "do again what was undone";
     fork "fork" "ADDRESS BRANCH [--journal FILE]"
         "begin a branch at a turn";
-    replay "replay" "[ADDRESS] [--check] [--json] [--journal FILE]"
+    amend "amend" "ADDRESS INPUT [--branch NAME] [--journal FILE]"
+        "begin a branch on which the world said something else";
+    pick "pick" "RANGE --onto BRANCH [--journal FILE]"
+        "deliver recorded inputs again on another branch";
+    eval "eval" "ADDRESS EXPR [--json] [--journal FILE]"
+        "evaluate an expression at a turn, without a trace";
+    replay "replay" "[ADDRESS] [--check] [--with PROGRAM] [--json] [--journal FILE]"
         "run again from the records and require every turn to come out the same";
     runs "runs" "[--json] [--journal FILE]"
         "list the runs of the journal";

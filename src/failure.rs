@@ -139,7 +139,7 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Store(error) => error.into(),
-            RunError::Divergence(divergence) => crate::render::divergence(&divergence).with_code(Code::DIVERGED),
+            RunError::Divergence(divergence) => Self::Problem(crate::render::parting(&divergence)),
             RunError::NoTurn { .. } | RunError::NoRecord { .. } => {
                 Self::problem(error.to_string()).advise("`duet log` lists the turns")
             }

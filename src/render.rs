@@ -15,7 +15,7 @@ use duet_runtime::record;
 use duet_runtime::replay::Divergence;
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
-use crate::failure::{Failure, Problem};
+use crate::failure::Problem;
 
 /// How many procedures of a backtrace are shown at each end.
 const BACKTRACE_ENDS: usize = 8;
@@ -180,10 +180,24 @@ fn backtrace(procedures: &[String]) -> Option<String> {
     (!shown.is_empty()).then(|| format!("in {}", shown.join(", called by ")))
 }
 
+/// Lays out where a program and its journal part, with the place in the program if that is known.
+pub(crate) fn divergence(divergence: &Divergence, texts: &Texts, is_styled: bool) -> String {
+    let parting = parting(divergence);
+    let mut group = Group::with_title(Level::ERROR.primary_title(parting.what.clone()));
+    if let Some(origin) = &divergence.span
+        && let Some(source) = texts.named(&origin.source)
+    {
+        let at = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let place = clamp(&source.text, at(origin.start), at(origin.end));
+        group = group.element(snippet(source, vec![AnnotationKind::Primary.span(place)]));
+    }
+    renderer(is_styled).render(&[explained(group, &parting)])
+}
+
 /// Says where a program and its journal part.
-pub(crate) fn divergence(divergence: &Divergence) -> Failure {
+pub(crate) fn parting(divergence: &Divergence) -> Problem {
     let side = |value: &Option<IOValue>| value.as_ref().map_or("nothing".to_owned(), shown);
-    Failure::Problem(Problem {
+    Problem {
         what: format!(
             "turn {} of {} differs in its {}",
             divergence.sequence, divergence.actor, divergence.part
@@ -194,19 +208,24 @@ pub(crate) fn divergence(divergence: &Divergence) -> Failure {
         ],
         advice: vec!["the turns before it are identical; nothing was executed outside".to_owned()],
         code: crate::failure::Code::DIVERGED,
-    })
+    }
 }
 
 /// Lays out a problem.
 pub(crate) fn problem(problem: &Problem, is_styled: bool) -> String {
-    let mut group = Group::with_title(Level::ERROR.primary_title(problem.what.clone()));
+    let group = Group::with_title(Level::ERROR.primary_title(problem.what.clone()));
+    renderer(is_styled).render(&[explained(group, problem)])
+}
+
+/// Adds to a problem's title what is beneath it and what to do.
+fn explained<'a>(mut group: Group<'a>, problem: &Problem) -> Group<'a> {
     for cause in &problem.because {
         group = group.element(Level::NOTE.message(cause.clone()));
     }
     for advice in &problem.advice {
         group = group.element(Level::HELP.message(advice.clone()));
     }
-    renderer(is_styled).render(&[group])
+    group
 }
 
 /// How deep values in messages are shown, in levels.

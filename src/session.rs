@@ -127,12 +127,13 @@ impl Libraries for Granted<'_> {
 ///
 /// # Errors
 /// [`Failure::Shown`] with all errors of the program's texts.
-fn compile(launch: &Launch, terminal: &mut Terminal) -> Result<(SchemePrograms, Program), Failure> {
-    let name = launch.path.display().to_string();
+fn compile(launch: &Launch, name: &str, terminal: &mut Terminal) -> Result<(SchemePrograms, Program), Failure> {
     let source = scheme::Source {
-        name: &name,
+        name,
         text: &launch.text,
-        arguments: std::iter::once(&name).chain(&launch.arguments).cloned().collect(),
+        arguments: std::iter::once(name.to_owned())
+            .chain(launch.arguments.as_slice().iter().cloned())
+            .collect(),
         default_imports: default_libraries(),
         evaluable: standard_libraries(),
     };
@@ -177,6 +178,32 @@ pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, Failure
     let mut fetch = |hash: &_| store.blob(hash).ok();
     let programs = SchemePrograms::pinned(&genesis.program, &mut fetch)
         .map_err(|error| Failure::caused("the run's program cannot be compiled again", &error))?;
+    let texts = Texts::of(programs.expander());
+    Ok(Pinned {
+        programs,
+        genesis,
+        texts,
+    })
+}
+
+/// Compiles a program from its file to stand in for the one that a run's first record pins: under the same name, with the same arguments
+/// and what that one is granted.
+///
+/// # Errors
+/// [`Failure::Shown`] with all errors of the program's texts; or if the file cannot be read.
+pub(crate) fn changed(
+    store: &dyn Store,
+    place: &Place,
+    program: &str,
+    terminal: &mut Terminal,
+) -> Result<Pinned, Failure> {
+    let genesis = replay::genesis(&record_at(store, place, Sequence::FIRST)?)?;
+    let (name, arguments) = scheme::description(&genesis.program)
+        .map_err(|error| Failure::caused("the run's first record describes no program", &error))?;
+    let mut launch = Launch::read(program, None, arguments.into_iter().skip(1).collect())?;
+    launch.manifest = genesis.manifest.clone();
+    let (mut programs, _) = compile(&launch, &name, terminal)?;
+    programs.stand_in_for(genesis.program.clone());
     let texts = Texts::of(programs.expander());
     Ok(Pinned {
         programs,
@@ -245,7 +272,7 @@ impl Session {
         answers: Vec<String>,
         terminal: &mut Terminal,
     ) -> Result<Self, Failure> {
-        let (programs, program) = compile(launch, terminal)?;
+        let (programs, program) = compile(launch, &launch.path.display().to_string(), terminal)?;
         let world = world(&launch.workspace, answers)?;
         let mut pinned = program.pinned;
         pinned.push(launch.note()?);
@@ -392,7 +419,26 @@ impl Session {
         is_verbose: bool,
         terminal: &mut Terminal,
     ) -> Result<Code, Failure> {
-        let rest = self.run.drive(store, &mut self.world as &mut dyn Drivers)?;
+        let rest = self.run_on(store)?;
+        self.conclude(rest, store, is_verbose, terminal)
+    }
+
+    /// The run, and the world it is driven in.
+    pub(crate) fn parts(&mut self) -> (&mut Run<SchemePrograms>, &mut dyn Drivers) {
+        (&mut self.run, &mut self.world)
+    }
+
+    /// Lets go of the world and says how the run stands.
+    ///
+    /// # Errors
+    /// If the journal fails, or the run can never go on.
+    pub(crate) fn conclude(
+        self,
+        rest: Rest,
+        store: &dyn Store,
+        is_verbose: bool,
+        terminal: &mut Terminal,
+    ) -> Result<Code, Failure> {
         let is_output_closed = self.world.is_output_closed();
         let failed = self.failure(store)?;
         let Self {

@@ -118,3 +118,142 @@ fn the_log_is_filtered() {
     assert_eq!(said.output.lines().count(), 1, "{}", said.output);
     desk.check("log --actor somebody", 2, "");
 }
+
+#[test]
+fn an_input_is_amended_on_a_branch_of_its_own() {
+    let desk = parted();
+    let said = desk.check("amend greeter/main@3 Cy", 4, "Hello, Cy\n");
+    assert!(
+        said.errors
+            .starts_with("greeter/main-3 begins at greeter@2 and is told something else\n"),
+        "{}",
+        said.errors
+    );
+    desk.check(
+        "facts greeter/main greeted",
+        0,
+        "handle 2   main     <greeted \"Ada\">\n",
+    );
+    desk.check("facts main-3 greeted", 0, "handle 2   main     <greeted \"Cy\">\n");
+    desk.check("replay --check greeter/main-3", 0, "identical: 4 turns\n");
+    desk.check("amend greeter/main@3 Dee --branch dee", 4, "Hello, Dee\n");
+    let other = r#"amend greeter/main@2 "{content: #f}" --branch tool"#;
+    desk.check(other, 4, "");
+    desk.check("replay greeter/tool", 0, "identical: 2 turns\n");
+    for (line, code, expected) in [
+        ("amend greeter/main@1 x", 1, "the world said nothing in greeter@1"),
+        ("amend greeter/main x", 2, "the input of which turn?"),
+        (
+            "amend greeter/main@3 x --branch dee",
+            2,
+            "greeter has a branch dee already",
+        ),
+        ("amend greeter/main@2 <x", 2, "a bracket is never closed"),
+    ] {
+        let said = desk.check(line, code, "");
+        assert!(said.errors.contains(expected), "{line}: {}", said.errors);
+    }
+    assert_eq!(json(&desk, "branches greeter").as_array().map(Vec::len), Some(5));
+}
+
+#[test]
+fn inputs_are_picked_onto_a_branch_that_asks_the_same() {
+    let desk = parted();
+    desk.check("fork greeter/main@1 late", 0, "");
+    let said = desk.check("pick greeter/what-if@2..4 --onto late", 4, "Hello, Bob\n");
+    assert!(
+        said.errors
+            .contains("greeter/late was told 3 of 3 inputs of greeter/what-if"),
+        "{}",
+        said.errors
+    );
+    let diff = json(&desk, "diff what-if greeter/late");
+    assert_eq!((&diff["first"], &diff["alike"]), (&Value::Null, &Value::from(4)));
+    let said = desk.check("pick greeter/main@2 --onto late", 4, "");
+    assert!(
+        said.errors.contains("nothing asked for the input of greeter@2"),
+        "{}",
+        said.errors
+    );
+    desk.check("pick greeter/main@1 --onto late", 1, "");
+    desk.check("pick greeter/main@2..9 --onto late", 2, "");
+}
+
+#[test]
+fn moves_of_a_head_are_undone_and_redone_in_order() {
+    let desk = parted();
+    let stands = |turn: u64| {
+        let runs = json(&desk, "runs");
+        let heads = runs[0]["branches"].as_array().expect("an array").clone();
+        let main = heads.into_iter().find(|head| head["branch"] == "main");
+        assert_eq!(main.expect("it is there")["turn"], turn);
+    };
+    desk.check("undo greeter/main", 1, "");
+    desk.check("goto greeter/main@2", 0, "");
+    desk.check("goto greeter/main@1", 0, "");
+    desk.check("undo", 0, "");
+    stands(2);
+    desk.check("undo", 0, "");
+    stands(4);
+    desk.check("redo", 0, "");
+    stands(2);
+    desk.check("answer greeter/main Eve", 4, "Hello, Eve\n");
+    let said = desk.check("redo greeter/main", 1, "");
+    assert!(said.errors.contains("has gone on since"), "{}", said.errors);
+    desk.check("undo greeter/main", 0, "");
+    desk.check(
+        "facts greeter/main greeted",
+        0,
+        "handle 2   main     <greeted \"Ada\">\n",
+    );
+    desk.check("redo", 0, "");
+    desk.check(
+        "facts greeter/main greeted",
+        0,
+        "handle 2   main     <greeted \"Eve\">\n",
+    );
+}
+
+#[test]
+fn a_changed_program_shows_where_its_future_differs() {
+    let desk = parted();
+    let text = GREETER[1].1;
+    std::fs::write(desk.path("same.scm"), format!(";; The same.\n{text}")).expect("a file");
+    std::fs::write(desk.path("other.scm"), text.replace("Hello, ", "Hi, ")).expect("a file");
+    std::fs::write(desk.path("wrong.scm"), "(display").expect("a file");
+    desk.check("replay greeter/main --with same.scm", 0, "identical: 4 turns\n");
+    desk.check("replay greeter/main@3 --with other.scm", 0, "identical: 3 turns\n");
+    let said = desk.check("replay greeter/main --with other.scm", 3, "");
+    assert!(
+        said.errors.contains("turn 4 of actor 0 differs in its actions"),
+        "{}",
+        said.errors
+    );
+    let said = desk.duet("replay greeter/main --with other.scm --json");
+    let found: Value = serde_json::from_str(&said.output).expect("JSON");
+    assert_eq!(
+        (&found["turn"], &found["identical"]),
+        (&Value::from(4), &Value::from(false))
+    );
+    desk.check("replay greeter/main --with wrong.scm", 1, "");
+}
+
+#[test]
+fn an_expression_is_evaluated_in_the_past_and_leaves_no_trace() {
+    let desk = Desk::new(&[]);
+    desk.feed("repl --name talk", "(define x 3)\n(define (f y) (* x y))\n(set! x 5)\n");
+    let before = desk.duet("log talk").output;
+    desk.check("eval talk \"(f 2)\"", 0, "10\n");
+    desk.check("eval talk@3 \"(f 2)\"", 0, "6\n");
+    desk.check("eval talk \"(begin (set! x 9) (list x))\"", 0, "(9)\n");
+    let said = desk.check("eval talk@2 \"(f 2)\"", 1, "");
+    assert!(
+        said.errors.contains("f is used before it is defined"),
+        "{}",
+        said.errors
+    );
+    let said = desk.check("eval talk \"(await (user-input :prompt 1))\"", 1, "");
+    assert!(said.errors.contains("given up: it asks a person"), "{}", said.errors);
+    assert_eq!(json(&desk, "eval talk \"(f 3)\"")["shown"], "15\n");
+    assert_eq!(desk.duet("log talk").output, before);
+}

@@ -125,6 +125,18 @@ pub enum Input {
     Abandon,
 }
 
+impl Input {
+    /// Returns the request that it answers, if it answers one.
+    pub fn request(&self) -> Option<RequestId> {
+        match self {
+            Self::ToolResult { request, .. } | Self::Chunk { request, .. } | Self::Answer { request, .. } => {
+                Some(*request)
+            }
+            Self::Interrupt | Self::Evaluate { .. } | Self::Abandon => None,
+        }
+    }
+}
+
 /// How a tool failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolFailure {

@@ -192,6 +192,15 @@ impl<P: Programs> Run<P> {
         self.inbox.push_back(input);
     }
 
+    /// Takes what the world says at the very next step, in place of anything that is to be asked again or said about the same request.
+    pub fn deliver_first(&mut self, input: Input) {
+        if let Some(request) = input.request() {
+            self.held_effects.retain(|effect| effect.request != request);
+            self.inbox.retain(|other| other.request() != Some(request));
+        }
+        self.inbox.push_front(input);
+    }
+
     /// Returns what the store does not have yet; `None` if it has everything.
     ///
     /// To commit several runs at once, append this for each of them in one group, then call [`confirm_durable`](Self::confirm_durable).

@@ -44,7 +44,7 @@ use crate::scheme::evaluation::Evaluations;
 use crate::scheme::host::{Call, Reply};
 use crate::scheme::source::Pinned;
 
-pub use source::{Program, ProgramError, SourceRecord};
+pub use source::{Program, ProgramError, SourceRecord, description};
 
 /// The Scheme programs of one run: the main program with all the libraries it needs.
 pub struct SchemePrograms {

@@ -12,6 +12,7 @@ use duet_runtime::replay::move_head;
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
 use crate::journal::{self, Journal, Place, owner};
+use crate::moves::{self, Kind, Move};
 use crate::session;
 use crate::terminal::Terminal;
 use crate::turn;
@@ -19,7 +20,7 @@ use crate::turn;
 pub(super) const DETAILS: &str = "\
 The address needs a turn: `duet goto review@12`, or `duet goto @-1` for the one before the newest. Nothing is deleted: the
 turns that the branch leaves behind are kept as a branch of their own, such as review/main.17, and `duet goto` with a turn
-after the newest goes forward to them again. `duet resume` goes on from the turn.";
+after the newest goes forward to them again; `duet undo` takes the move back. `duet resume` goes on from the turn.";
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
     let journal = Journal::of(arguments);
@@ -34,6 +35,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         std::cmp::Ordering::Equal => terminal.message(&format!("{} is at turn {turn} already", place.name())),
         std::cmp::Ordering::Less => back(&mut store, &place, turn, terminal)?,
         std::cmp::Ordering::Greater => forward(&mut store, &place, turn, terminal)?,
+    }
+    if let Some(head) = store.head(&place.run, &place.branch)?.filter(|head| head.hash != place.head.hash) {
+        moves::note(&journal, &place, Kind::Move, Move { from: place.head.hash, to: head.hash });
     }
     journal.set_current(&place.run, &place.branch);
     Ok(Code::OK)
@@ -57,7 +61,7 @@ fn back(store: &mut dyn Store, place: &Place, turn: Sequence, terminal: &mut Ter
 }
 
 /// Makes sure that a branch other than this one leads to its head, and returns it.
-fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, Failure> {
+pub(super) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, Failure> {
     let heads = store.heads(&place.run)?;
     for head in heads.iter().filter(|head| head.branch != place.branch) {
         if hash_at(store, place, &head.branch, place.head.sequence)? == Some(place.head.hash) {

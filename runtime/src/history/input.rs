@@ -7,10 +7,9 @@
 use preserves::IOValue;
 
 use crate::codec::Fields;
-use crate::driver::{Input, RequestId, ToolFailure};
+use crate::driver::{EffectKind, Input, RequestId, ToolFailure};
 use crate::event::{Cause, Event};
 use crate::record::TurnRecord;
-use crate::state::Question;
 
 /// Something that the world said in a turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,25 +59,29 @@ fn said_by(event: &Event) -> Option<Said> {
 /// Makes the input that answers `request`, which asked `question`, with a recorded outcome.
 ///
 /// `None` if no such question is ever answered so: bytes that are none, or a failure where only tools fail.
-pub fn answer(request: RequestId, question: &Question, outcome: &Result<IOValue, IOValue>) -> Option<Input> {
+pub fn answer(request: RequestId, question: &EffectKind, outcome: &Result<IOValue, IOValue>) -> Option<Input> {
     use preserves::ValueImpl;
     Some(match (question, outcome) {
-        (Question::Tool { .. }, outcome) => Input::ToolResult {
+        (EffectKind::Tool { .. }, outcome) => Input::ToolResult {
             request,
             outcome: match outcome {
                 Ok(value) => Ok(value.clone()),
                 Err(fault) => Err(tool_failure(fault)?),
             },
         },
-        (Question::Read { .. }, Ok(bytes)) => Input::Chunk {
+        (EffectKind::Read { .. }, Ok(bytes)) => Input::Chunk {
             request,
             bytes: bytes.as_bytestring()?.into_owned(),
         },
-        (Question::Ask { .. }, Ok(value)) => Input::Answer {
+        (EffectKind::Ask { .. }, Ok(value)) => Input::Answer {
             request,
             value: value.clone(),
         },
-        (Question::Read { .. } | Question::Ask { .. }, Err(_)) => return None,
+        (EffectKind::Read { .. } | EffectKind::Ask { .. }, Err(_))
+        | (EffectKind::Write { .. } | EffectKind::Withdraw | EffectKind::Log { .. } | EffectKind::Progress { .. }, _) =>
+        {
+            return None;
+        }
     })
 }
 

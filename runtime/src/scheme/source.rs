@@ -100,6 +100,14 @@ impl std::error::Error for ProgramError {
     }
 }
 
+/// Reads a program's name and its command line off its description.
+///
+/// # Errors
+/// [`DecodeError`] if it describes no Scheme program.
+pub fn description(program: &IOValue) -> Result<(String, Vec<String>), DecodeError> {
+    ProgramRecord::decode(program).map(|record| (record.name, record.arguments))
+}
+
 /// Finds sources and remembers which.
 struct Recording<'a> {
     libraries: &'a mut dyn Libraries,

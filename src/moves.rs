@@ -1,0 +1,181 @@
+//! The moves of heads that a person can take back: which branch went from where, in order.
+//!
+//! Owns a small file beside the journal, to which each move, undo and redo adds a line. INVARIANT: the file only grows, and what it says is
+//! checked against the journal before anything moves, so a lost or foreign line costs a way back and never a turn.
+//! It moves nothing itself; `command/undo.rs` does. Like the current run, it is a convenience of this command and no part of the journal.
+//! Read next: `command/undo.rs`.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use duet_journal::RecordHash;
+
+use crate::journal::{Journal, Place};
+
+/// What moved a head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A command such as `goto`.
+    Move,
+    /// `undo`.
+    Undo,
+    /// `redo`.
+    Redo,
+}
+
+/// Where a branch stood and where it went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Move {
+    /// Before.
+    pub(crate) from: RecordHash,
+    /// After.
+    pub(crate) to: RecordHash,
+}
+
+/// The moves of a branch that can be taken back, and those that were, newest last.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Moves {
+    pub(crate) undoable: Vec<Move>,
+    pub(crate) redoable: Vec<Move>,
+}
+
+fn path(journal: &Journal) -> PathBuf {
+    let mut path = journal.path().as_os_str().to_owned();
+    path.push(".moves");
+    path.into()
+}
+
+impl Kind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Move => "move",
+            Self::Undo => "undo",
+            Self::Redo => "redo",
+        }
+    }
+
+    fn read(word: &str) -> Option<Self> {
+        [Self::Move, Self::Undo, Self::Redo]
+            .into_iter()
+            .find(|kind| kind.word() == word)
+    }
+}
+
+/// Notes that a branch's head has moved. That it cannot be noted only costs the way back by `duet undo`.
+pub(crate) fn note(journal: &Journal, place: &Place, kind: Kind, moved: Move) {
+    let line = format!(
+        "{} {}/{} {} {}\n",
+        kind.word(),
+        place.run,
+        place.branch,
+        moved.from,
+        moved.to
+    );
+    let file = OpenOptions::new().append(true).create(true).open(path(journal));
+    // One write, so that lines of several processes do not mix.
+    let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+}
+
+/// Reads the moves of a branch.
+pub(crate) fn of(journal: &Journal, place: &Place) -> Moves {
+    read(&path(journal), &format!("{}/{}", place.run, place.branch))
+}
+
+fn read(path: &Path, branch: &str) -> Moves {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let mut moves = Moves::default();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        if let [kind, named, from, to] = words[..]
+            && named == branch
+            && let (Some(kind), Ok(from), Ok(to)) = (Kind::read(kind), from.parse(), to.parse())
+        {
+            moves.add(kind, Move { from, to });
+        }
+    }
+    moves
+}
+
+impl Moves {
+    fn add(&mut self, kind: Kind, moved: Move) {
+        match kind {
+            Kind::Move => {
+                self.undoable.push(moved);
+                self.redoable.clear();
+            }
+            Kind::Undo => {
+                self.undoable.pop();
+                self.redoable.push(moved);
+            }
+            Kind::Redo => {
+                self.redoable.pop();
+                self.undoable.push(moved);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(name: &str) -> RecordHash {
+        RecordHash::of(name.as_bytes())
+    }
+
+    fn moved(from: &str, to: &str) -> Move {
+        Move {
+            from: hash(from),
+            to: hash(to),
+        }
+    }
+
+    #[test]
+    fn moves_are_taken_back_and_done_again_in_order() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("moves");
+        let mut text = String::new();
+        let mut add = |line: &str| {
+            let words: Vec<&str> = line.split(' ').collect();
+            text.push_str(&format!(
+                "{} {} {} {}\n",
+                words[0],
+                words[1],
+                hash(words[2]),
+                hash(words[3])
+            ));
+            fs::write(&path, &text).expect("a file");
+            read(&path, "r/main")
+        };
+        add("move r/main a b");
+        let moves = add("move r/main b c");
+        assert_eq!(moves.undoable, [moved("a", "b"), moved("b", "c")]);
+        let moves = add("undo r/main c b");
+        assert_eq!(
+            (moves.undoable, moves.redoable),
+            (vec![moved("a", "b")], vec![moved("c", "b")])
+        );
+        let moves = add("redo r/main b c");
+        assert_eq!(
+            (moves.undoable, moves.redoable),
+            (vec![moved("a", "b"), moved("b", "c")], vec![])
+        );
+        add("undo r/main c b");
+        add("move r/other x y");
+        let moves = add("move r/main b d");
+        assert_eq!(
+            (moves.undoable, moves.redoable),
+            (vec![moved("a", "b"), moved("b", "d")], vec![])
+        );
+    }
+
+    #[test]
+    fn lines_that_are_none_are_passed_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("moves");
+        assert_eq!(read(&path, "r/main"), Moves::default());
+        fs::write(&path, "move r/main x y\n\njump r/main a b\nmove r/main").expect("a file");
+        assert_eq!(read(&path, "r/main"), Moves::default());
+    }
+}

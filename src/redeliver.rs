@@ -1,0 +1,150 @@
+//! Inputs of the past, delivered again: to another branch, or changed.
+//!
+//! Owns the finding of what the world once said, and drivers that answer from it what a run asks before they ask the world.
+//! INVARIANT: an answer is given only to a question that is equal to the one it once answered; what does not fit is reported, never guessed.
+//! It does not decide where a branch begins; `command/pick.rs` and `command/amend.rs` do.
+//! Read next: `command/pick.rs`.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use duet_journal::{Sequence, Store};
+use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, RequestId};
+use duet_runtime::history::input::{Said, answer, said};
+use duet_runtime::record::Body;
+use preserves::IOValue;
+
+use crate::failure::Failure;
+use crate::journal::Place;
+use crate::session;
+use crate::turn;
+
+/// Something the world said in a turn, with what it was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Recorded {
+    /// The turn.
+    pub(crate) turn: Sequence,
+    pub(crate) what: What,
+}
+
+/// What the world said.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum What {
+    /// The answer to a question.
+    Answer {
+        request: RequestId,
+        question: EffectKind,
+        outcome: Result<IOValue, IOValue>,
+    },
+    /// Something that nobody had asked for.
+    Unasked(Input),
+}
+
+/// Lists what the world said on a branch in turns `first` to `last`.
+///
+/// # Errors
+/// If a record cannot be read.
+pub(crate) fn recorded(
+    store: &dyn Store,
+    place: &Place,
+    (first, last): (Sequence, Sequence),
+) -> Result<Vec<Recorded>, Failure> {
+    let mut questions: BTreeMap<RequestId, EffectKind> = BTreeMap::new();
+    let mut found = Vec::new();
+    let mut next = Sequence::FIRST.next();
+    while let Some(at) = next.filter(|at| *at <= last) {
+        if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)? {
+            let said = if at >= first { said(&turn) } else { Vec::new() };
+            found.extend(said.into_iter().filter_map(|said| {
+                let what = match said {
+                    Said::Unasked(input) => What::Unasked(input),
+                    Said::Answer { request, outcome } => What::Answer {
+                        question: questions.get(&request)?.clone(),
+                        request,
+                        outcome,
+                    },
+                };
+                Some(Recorded { turn: at, what })
+            }));
+            questions.extend(turn.actions.iter().filter_map(|action| action.effect()));
+        }
+        next = at.next();
+    }
+    Ok(found)
+}
+
+/// Answers from the past what it once answered, and passes on the rest, except questions to the person and reading.
+pub(crate) struct Redelivery<'a> {
+    world: &'a mut dyn Drivers,
+    /// What is not delivered yet, oldest first.
+    left: VecDeque<Recorded>,
+    ready: VecDeque<Input>,
+    delivered: usize,
+}
+
+impl<'a> Redelivery<'a> {
+    pub(crate) fn new(world: &'a mut dyn Drivers, inputs: Vec<Recorded>) -> Self {
+        Self {
+            world,
+            left: inputs.into(),
+            ready: VecDeque::new(),
+            delivered: 0,
+        }
+    }
+
+    /// How many inputs were delivered, and the turns of those that nothing asked for.
+    pub(crate) fn outcome(self) -> (usize, Vec<Sequence>) {
+        (self.delivered, self.left.into_iter().map(|left| left.turn).collect())
+    }
+
+    /// Finds the oldest recorded answer to a question.
+    fn answer(&mut self, asked: RequestId, kind: &EffectKind) -> Option<Input> {
+        let position = self.left.iter().position(|recorded| match &recorded.what {
+            What::Answer { question, .. } => question == kind,
+            What::Unasked(_) => false,
+        })?;
+        let What::Answer { outcome, .. } = &self.left.get(position)?.what else {
+            return None;
+        };
+        let input = answer(asked, kind, outcome)?;
+        self.left.remove(position);
+        Some(input)
+    }
+}
+
+impl Drivers for Redelivery<'_> {
+    fn perform(&mut self, effects: Vec<Effect>) {
+        let mut passed_on = Vec::new();
+        for effect in effects {
+            if let Some(input) = self.answer(effect.request, &effect.kind) {
+                self.ready.push_back(input);
+            } else if !matches!(effect.kind, EffectKind::Ask { .. } | EffectKind::Read { .. }) {
+                passed_on.push(effect);
+            }
+        }
+        if !passed_on.is_empty() {
+            self.world.perform(passed_on);
+        }
+    }
+
+    fn next_input(&mut self) -> Option<Input> {
+        let is_unasked = |recorded: &Recorded| matches!(recorded.what, What::Unasked(_));
+        let input = self.ready.pop_front().or_else(|| {
+            let found = self.left.pop_front_if(|front| is_unasked(front))?;
+            match found.what {
+                What::Unasked(input) => Some(input),
+                What::Answer { .. } => None,
+            }
+        });
+        match input {
+            Some(input) => {
+                self.delivered += 1;
+                Some(input)
+            }
+            None => self.world.next_input(),
+        }
+    }
+
+    fn poll_input(&mut self) -> Option<Input> {
+        self.world.poll_input()
+    }
+}
