@@ -129,9 +129,10 @@ impl Input {
     /// Returns the request that it answers, if it answers one.
     pub fn request(&self) -> Option<RequestId> {
         match self {
-            Self::ToolResult { request, .. } | Self::Chunk { request, .. } | Self::Answer { request, .. } => {
-                Some(*request)
-            }
+            Self::ToolResult { request, .. }
+            | Self::Chunk { request, .. }
+            | Self::Answer { request, .. }
+            | Self::Elapsed { request, .. } => Some(*request),
             Self::Interrupt | Self::Evaluate { .. } | Self::Abandon => None,
         }
     }

@@ -52,6 +52,8 @@ fn said_by(event: &Event) -> Option<Said> {
         | Event::Direct { .. }
         | Event::Resume { .. }
         | Event::Settled { .. }
+        | Event::Sync { .. }
+        | Event::Ended { .. }
         | Event::Terminate {} => None,
     }
 }
@@ -73,11 +75,12 @@ pub fn answer(request: RequestId, question: &EffectKind, outcome: &Result<IOValu
             request,
             bytes: bytes.as_bytestring()?.into_owned(),
         },
+        (EffectKind::Timer { .. }, Ok(_)) => Input::Elapsed { request },
         (EffectKind::Ask { .. }, Ok(value)) => Input::Answer {
             request,
             value: value.clone(),
         },
-        (EffectKind::Read { .. } | EffectKind::Ask { .. }, Err(_))
+        (EffectKind::Read { .. } | EffectKind::Ask { .. } | EffectKind::Timer { .. }, Err(_))
         | (EffectKind::Write { .. } | EffectKind::Withdraw | EffectKind::Log { .. } | EffectKind::Progress { .. }, _) =>
         {
             return None;

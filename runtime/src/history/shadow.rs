@@ -169,6 +169,9 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         Event::Abandon {} => {
             draft.abandon_interactions()?;
         }
+        Event::Ended { actor, .. } => {
+            draft.acting_mut()?.monitors.remove(actor);
+        }
         Event::Boot {}
         | Event::Added { .. }
         | Event::Removed { .. }
@@ -176,6 +179,7 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         | Event::Closed { .. }
         | Event::Direct { .. }
         | Event::Settled { .. }
+        | Event::Sync { .. }
         | Event::Terminate {}
         | Event::Evaluate { .. } => {}
     }
@@ -210,6 +214,8 @@ fn woken(draft: &Draft, event: &Event) -> Option<FiberId> {
         | Event::Message { .. }
         | Event::Closed { .. }
         | Event::Direct { .. }
+        | Event::Sync { .. }
+        | Event::Ended { .. }
         | Event::Terminate {}
         | Event::Evaluate { .. }
         | Event::Abandon {} => None,
