@@ -82,6 +82,8 @@ commands! {
         "list the branches of a run";
     fsck "fsck" "[ADDRESS] [--repair] [--json] [--journal FILE]"
         "check the journal, and take damaged branches back to what is sound";
+    simulate "simulate" "[--seeds N] [--start S] [--operations K]"
+        "let everything happen to random programs and compare them with their journals";
     tools "tools" "[--json]"
         "list the built-in tools and what they take";
     describe "describe" "NAME"

@@ -17,6 +17,7 @@ mod redeliver;
 mod render;
 mod repl;
 mod session;
+mod simulation;
 mod terminal;
 mod turn;
 

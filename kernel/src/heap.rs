@@ -84,6 +84,8 @@ pub struct Heap {
     nursery_end: usize,
     collection_due: bool,
     words_max: usize,
+    /// Whether the host allocates, which cannot collect first.
+    is_lenient: bool,
     line: usize,
     /// Writes below this index go through the barrier: `max(line, mark)`.
     barrier_limit: usize,
@@ -119,6 +121,11 @@ const MAJOR_WORDS_MIN: usize = 64 * 1024;
 /// Indices are halved into 32 bits where objects are forwarded.
 const WORDS_MAX: usize = 1 << 32;
 
+/// How many words a lenient heap may have whose limit is `words_max`.
+pub(crate) fn lenient(words_max: usize) -> usize {
+    words_max.saturating_mul(2).saturating_add(1 << 20)
+}
+
 impl Heap {
     /// An empty heap of a few KiB.
     pub fn new(limits: Limits) -> Heap {
@@ -130,6 +137,7 @@ impl Heap {
             nursery_end: 0,
             collection_due: false,
             words_max,
+            is_lenient: false,
             line: 0,
             barrier_limit: 0,
             undo_limit: 0,
@@ -178,6 +186,42 @@ impl Heap {
         self.words_max = (limits.bytes_max / 8).min(WORDS_MAX) & !1;
     }
 
+    /// Lets the limit be crossed, until it is strict again, by what does not collect before it allocates: whether that goes beyond the limit
+    /// would depend on the garbage there is, and so on when the last snapshot was taken. The machine is strict, and judges by what lives.
+    pub fn set_lenient(&mut self, is_lenient: bool) {
+        self.is_lenient = is_lenient;
+        self.limit = self.limit_now();
+    }
+
+    /// How many words there may be now. The tables of globals and literals do not count: their lengths depend on what else was loaded.
+    pub(crate) fn words_allowed(&self) -> usize {
+        let table_words = |register: Register| {
+            let table = self.register(register);
+            if self.is_kind(table, Kind::Vector) {
+                self.object_length(table) + 2
+            } else {
+                0
+            }
+        };
+        let allowed = if self.is_lenient {
+            lenient(self.words_max)
+        } else {
+            self.words_max
+        };
+        let tables = table_words(Register::Globals) + table_words(Register::Constants);
+        allowed.saturating_add(tables).min(WORDS_MAX)
+    }
+
+    /// Up to where words can be taken without any thought.
+    fn limit_now(&self) -> usize {
+        let end = if self.collection_due {
+            self.words.len()
+        } else {
+            self.words.len().min(self.nursery_end)
+        };
+        end.min(self.words_allowed())
+    }
+
     /// The words themselves, for the machine.
     #[inline(always)]
     pub(crate) fn words_mut(&mut self) -> &mut [u64] {
@@ -193,10 +237,6 @@ impl Heap {
     fn start_nursery(&mut self, start: usize) {
         self.nursery_end = start + self.nursery_goal();
         self.collection_due = self.top > self.nursery_end;
-        self.limit = if self.collection_due {
-            self.words.len()
-        } else {
-            self.words.len().min(self.nursery_end)
-        };
+        self.limit = self.limit_now();
     }
 }

@@ -20,7 +20,7 @@ mod tests;
 mod thaw;
 
 pub use freeze::freeze;
-pub use instance::{freeze_instance, restore_instance, thaw_instance};
+pub use instance::{digest, freeze_instance, restore_instance, thaw_instance};
 pub use restore::restore;
 pub use snapshot::{Snapshot, snapshot};
 pub use thaw::thaw;

@@ -120,6 +120,20 @@ impl SchemePrograms {
         self.program = program;
     }
 
+    /// Names all that an actor's program keeps, wherever it lies in memory: bodies with the same name go on alike.
+    ///
+    /// Costs as much as all that the program reaches.
+    ///
+    /// # Errors
+    /// [`FreezeError`] if the program refers to code without a name.
+    pub fn digest(&self, body: &SchemeBody) -> Result<BlobHash, FreezeError> {
+        let instance = image::digest(&body.instance, &self.code).map_err(|error| FreezeError {
+            reason: error.to_string(),
+        })?;
+        let texts = body.evaluations.digest();
+        Ok(BlobHash::of(&[instance.0, texts.0].concat()))
+    }
+
     /// Returns the code, for listings.
     pub fn code(&self) -> &CodeSpace {
         &self.code
@@ -328,7 +342,7 @@ impl SchemePrograms {
     /// Runs what is on the machine until the fiber parks or ends.
     fn execute(&mut self, body: &mut SchemeBody, turn: &mut Activation) -> Result<End, Fault> {
         loop {
-            match self.machine.run(&mut body.instance, &self.code, turn.fuel())? {
+            match self.run_machine(body, turn)? {
                 Outcome::Finished(value) => {
                     if !turn.is_main() || !self.start_next(body)? {
                         return Ok(End::Finished {
@@ -351,6 +365,15 @@ impl SchemePrograms {
                 }
             }
         }
+    }
+
+    /// Lets the machine run. Whether memory runs out is judged while it does, because it alone can collect first.
+    fn run_machine(&mut self, body: &mut SchemeBody, turn: &mut Activation) -> Result<Outcome, Fault> {
+        body.instance.link(&self.code)?;
+        body.instance.heap.set_lenient(false);
+        let outcome = self.machine.run(&mut body.instance, &self.code, turn.fuel());
+        body.instance.heap.set_lenient(true);
+        Ok(outcome?)
     }
 
     /// Performs a host procedure; an end if the fiber stops running here.
@@ -461,6 +484,7 @@ impl Programs for SchemePrograms {
     }
 
     fn run(&mut self, body: &mut SchemeBody, task: Task, turn: &mut Activation) -> End {
+        body.instance.heap.set_lenient(true);
         let end = self.begin(body, task, turn).and_then(|end| match end {
             Some(end) => Ok(end),
             None => self.execute(body, turn),

@@ -31,15 +31,11 @@ impl Heap {
         let end = index + words;
         self.collection_due |= end > self.nursery_end;
         if end > self.words.len() {
-            let length = end.max(self.wanted_words()).min(self.words_max.max(end));
+            let length = end.max(self.wanted_words()).min(self.words_allowed().max(end));
             self.words.reserve_exact(length - self.words.len());
             self.words.resize(length, 0);
         }
-        self.limit = if self.collection_due {
-            self.words.len()
-        } else {
-            self.words.len().min(self.nursery_end)
-        };
+        self.limit = self.limit_now();
         self.top = end;
         Ok(index)
     }
@@ -89,7 +85,7 @@ impl Heap {
 
     /// Whether `words` further words would cross the hard limit.
     pub fn would_exceed(&self, words: usize) -> bool {
-        words > self.words_max.saturating_sub(self.top)
+        words > self.words_allowed().saturating_sub(self.top)
     }
 
     /// Makes a pair.

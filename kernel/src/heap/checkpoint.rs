@@ -62,7 +62,9 @@ impl Heap {
         words_live: usize,
     ) -> Result<Heap, HeapFull> {
         let mut heap = Heap::new(limits);
-        if words.len() > heap.words_max {
+        // What was allocated leniently stays.
+        heap.set_lenient(true);
+        if words.len() > heap.words_allowed() {
             return Err(HeapFull);
         }
         heap.top = words.len();
@@ -72,6 +74,7 @@ impl Heap {
         heap.registers = registers;
         heap.words_live = words_live;
         heap.pages.resize(heap.line);
+        heap.set_lenient(false);
         heap.start_nursery(heap.line);
         Ok(heap)
     }

@@ -147,11 +147,7 @@ impl Heap {
         self.start_nursery(self.line);
         self.nursery_end = turn.nursery_end;
         self.collection_due = turn.collection_due;
-        self.limit = if self.collection_due {
-            self.words.len()
-        } else {
-            self.words.len().min(self.nursery_end)
-        };
+        self.limit = self.limit_now();
     }
 
     fn close_turn(&mut self) {

@@ -13,7 +13,7 @@ use super::snapshot::RANGE_WORDS;
 use super::thaw::check_name;
 use super::{Chunk, ChunkName, CodeNames, ImageError, VERSION};
 use crate::heap::kind::extent;
-use crate::heap::{Flags, Header, Heap, Kind, Limits, Register};
+use crate::heap::{Flags, Header, Heap, Kind, Limits, Register, lenient};
 use crate::value::{Immediate, Value};
 
 /// Makes the heap whose snapshot has this root; `fetch` finds the bytes of the other chunks.
@@ -35,7 +35,7 @@ pub fn restore(
     }
     let length = usize::try_from(reader.integer()?)
         .ok()
-        .filter(|&length| length <= limits.bytes_max / 8);
+        .filter(|&length| length <= lenient(limits.bytes_max / 8));
     let length = length.ok_or(ImageError::HeapFull)?;
     let words_live = usize::try_from(reader.integer()?).map_err(|_| ImageError::HeapFull)?;
     let mut register_code = CodeReader::new(reader.bytes()?, reader.chunk());

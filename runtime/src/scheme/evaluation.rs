@@ -133,6 +133,12 @@ impl Evaluations {
         self.text_bytes = self.texts.iter().map(Text::length_bytes).sum();
     }
 
+    /// Names the texts.
+    pub(super) fn digest(&self) -> BlobHash {
+        let packed = PackedValue::write(|out| self.texts.write(out));
+        packed.map_or(BlobHash([0; 32]), |packed| BlobHash::of(packed.as_bytes()))
+    }
+
     /// The top level that interactions share, if there was any.
     pub(super) fn interaction(&self) -> Option<&TopLevel> {
         self.tops.get("")
@@ -236,7 +242,7 @@ impl Evaluations {
             Ok(expansion) => expansion.units,
             Err(errors) => return (has_changed, Err(Fault::Expand(errors))),
         };
-        let units = match workshop.load(&units) {
+        let units = match workshop.load(&units, &text.name) {
             Ok(units) => units,
             Err(fault) => return (has_changed, Err(fault)),
         };
@@ -323,8 +329,8 @@ impl Workshop<'_> {
         top.map_err(Fault::Expand)
     }
 
-    /// Loads units of libraries and, last, that of a text.
-    fn load(&mut self, units: &[Arc<Unit>]) -> Result<Vec<usize>, Fault> {
+    /// Loads units of libraries and, last, that of the text called `name`.
+    fn load(&mut self, units: &[Arc<Unit>], name: &str) -> Result<Vec<usize>, Fault> {
         let Some((own, libraries)) = units.split_last() else {
             return Ok(Vec::new());
         };
@@ -337,7 +343,10 @@ impl Workshop<'_> {
             self.library_units.insert(unit.name.clone(), (Arc::clone(unit), number));
             loaded.push(number);
         }
-        loaded.push(self.code.load_apart(&compile(own, self.code)?)?);
+        let mut own = compile(own, self.code)?;
+        // An equal text that came under another name is another unit: failures say where they come from, on record.
+        own.name = Name::from(format!("{} {name}", own.name.as_str()).as_str());
+        loaded.push(self.code.load_apart(&own)?);
         Ok(loaded)
     }
 }

@@ -31,6 +31,35 @@ fn the_limit_is_exact_and_collection_makes_room() {
 }
 
 #[test]
+fn the_host_may_go_beyond_the_limit_and_the_machine_may_not() {
+    let mut heap = small(8000);
+    while heap.cons(Value::NIL, Value::NIL).is_ok() {}
+    heap.set_lenient(true);
+    let mut kept = [heap.string("what the host puts in").unwrap()];
+    for _ in 0..10_000 {
+        heap.cons(Value::NIL, Value::NIL).unwrap();
+    }
+    heap.set_lenient(false);
+    assert!(heap.cons(Value::NIL, Value::NIL).is_err() && heap.bump_young(2).is_none());
+    heap.collect_major(&mut [&mut kept]);
+    assert_eq!(heap.string_text(kept[0]), "what the host puts in");
+    assert!(heap.cons(Value::NIL, Value::NIL).is_ok());
+}
+
+#[test]
+fn the_tables_of_globals_and_literals_do_not_count() {
+    let mut heap = small(8000);
+    let pairs_that_fit = |heap: &mut Heap| (0..).find(|_| heap.cons(Value::NIL, Value::NIL).is_err());
+    heap.set_lenient(true);
+    for (register, length) in [(Register::Globals, 3000), (Register::Constants, 2000)] {
+        let table = heap.make_vector(length, Value::ZERO).unwrap();
+        heap.set_register(register, table);
+    }
+    heap.set_lenient(false);
+    assert_eq!(pairs_that_fit(&mut heap), Some(500));
+}
+
+#[test]
 fn a_failed_mutation_changes_nothing() {
     let mut heap = small(8000);
     let string = heap.make_string(100, 'a').unwrap();

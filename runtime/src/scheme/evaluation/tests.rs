@@ -183,6 +183,18 @@ fn definitions_and_keywords_stay() {
 }
 
 #[test]
+fn a_text_that_comes_again_is_recorded_under_its_new_name() {
+    // The first attempt is forgotten with its turn, so that the second has another number; its code is the same.
+    let lost = "!undefined-variable: lost is used before it is defined lost";
+    check(&[
+        ("lost", &[lost]),
+        ("(define x 1)", &[]),
+        ("lost", &[lost]),
+        ("x", &["1"]),
+    ]);
+}
+
+#[test]
 fn a_text_that_fails_leaves_nothing_behind() {
     let undefined = "!undefined-variable: lost is used before it is defined \"lost\"";
     let undefined = undefined.replace("\"lost\"", "lost");

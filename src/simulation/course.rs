@@ -1,0 +1,498 @@
+//! The course of one seed: a run, its store and its world, to which operations happen.
+//!
+//! Owns the comparison: after each operation the state of the living run must be that of a run made from the journal, from its beginning
+//! and from its newest snapshot, by two independently compiled copies of the program.
+//! INVARIANT: between two operations every turn is durable, and what it asked for has reached the world.
+//! Read next: `shrink.rs`.
+
+use std::fmt;
+
+use duet_journal::store::memory::{Fault as DiskFault, FaultPlan, Loss, MemoryStore};
+use duet_journal::{Blob, BlobHash, BranchName, PackedValue, Record, RunId, Sequence, Store, StoreError};
+use duet_runtime::actor::Manifest;
+use duet_runtime::codec::Codec;
+use duet_runtime::driver::Input;
+use duet_runtime::record::{Genesis, Limits, Outcome as TurnOutcome, VERSION};
+use duet_runtime::replay::{Recovery, Snapshots, Source, decode_turn, move_head};
+use duet_runtime::run::{Run, RunError, Start, Step, Tip};
+use duet_runtime::scheme::Program;
+use duet_runtime::snapshot::SnapshotPolicy;
+
+use super::operation::{Opening, Operation};
+use super::programs::Shared;
+use super::world::{Repeated, World};
+
+/// What went wrong.
+#[derive(Debug)]
+pub(crate) enum Difference {
+    /// The living run is not what its journal says.
+    State {
+        /// From where the other run was made.
+        from: Snapshots,
+        /// Which part of it differs.
+        part: String,
+    },
+    /// The journal does not lead to what is recorded in it.
+    Replay {
+        /// From where.
+        from: Snapshots,
+        /// How it failed.
+        error: RunError,
+    },
+    /// The run could not go on.
+    Run(RunError),
+    /// The store has another head than it has acknowledged.
+    Head {
+        /// What was acknowledged.
+        acknowledged: Option<Tip>,
+        /// What is there.
+        found: Option<Tip>,
+    },
+    /// The world was made to act again.
+    Repeated(Repeated),
+    /// A body cannot be looked at.
+    Unreadable(String),
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let source = |from: &Snapshots| match from {
+            Snapshots::Use => "its newest snapshot",
+            Snapshots::Ignore => "its beginning",
+        };
+        match self {
+            Self::State { from, part } => write!(f, "the run differs from one made from {} in {part}", source(from)),
+            Self::Replay { from, error } => {
+                write!(f, "the run cannot be made from {}: {error} ({error:?})", source(from))
+            }
+            Self::Run(error) => write!(f, "the run cannot go on: {error} ({error:?})"),
+            Self::Head { acknowledged, found } => {
+                write!(f, "the store acknowledged {acknowledged:?} and has {found:?}")
+            }
+            Self::Repeated(repeated) => write!(f, "a tool acted twice under the key {}", repeated.key),
+            Self::Unreadable(reason) => write!(f, "the state cannot be read: {reason}"),
+        }
+    }
+}
+
+impl From<RunError> for Difference {
+    fn from(error: RunError) -> Self {
+        Self::Run(error)
+    }
+}
+
+impl From<StoreError> for Difference {
+    fn from(error: StoreError) -> Self {
+        Self::Run(RunError::Store(error))
+    }
+}
+
+impl From<Repeated> for Difference {
+    fn from(repeated: Repeated) -> Self {
+        Self::Repeated(repeated)
+    }
+}
+
+/// How much a course has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Operations.
+    pub(crate) operations: u64,
+    /// Turns that were taken and became durable.
+    pub(crate) turns: u64,
+    /// Turns of these that failed.
+    pub(crate) failed_turns: u64,
+    /// Processes that ended without warning.
+    pub(crate) crashes: u64,
+    /// Rewinds.
+    pub(crate) rewinds: u64,
+    /// Forks.
+    pub(crate) forks: u64,
+    /// Comparisons while something was in flight: batches, requests, parked fibers.
+    pub(crate) in_flight: u64,
+}
+
+impl Tally {
+    /// Adds what another course has seen.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.operations += other.operations;
+        self.turns += other.turns;
+        self.failed_turns += other.failed_turns;
+        self.crashes += other.crashes;
+        self.rewinds += other.rewinds;
+        self.forks += other.forks;
+        self.in_flight += other.in_flight;
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            operations,
+            turns,
+            failed_turns,
+            crashes,
+            rewinds,
+            forks,
+            in_flight,
+        } = self;
+        write!(
+            f,
+            "{operations} operations ({in_flight} with something in flight), {turns} turns ({failed_turns} failed), "
+        )?;
+        write!(f, "{crashes} crashes, {rewinds} rewinds, {forks} forks")
+    }
+}
+
+/// What programs are compared with each other.
+pub(crate) struct Cast {
+    /// Runs live.
+    pub(crate) live: Shared,
+    /// Is run again from the journal.
+    pub(crate) replayed: Shared,
+    /// Their description.
+    pub(crate) program: Program,
+}
+
+/// A run to which operations happen.
+pub(crate) struct Course {
+    cast: Cast,
+    name: RunId,
+    recovery: Recovery,
+    store: MemoryStore,
+    run: Run<Shared>,
+    branch: BranchName,
+    branches: Vec<BranchName>,
+    world: World,
+    acknowledged: Option<Tip>,
+    pub(crate) tally: Tally,
+}
+
+/// A handler that goes on for long fails, and so does a program that keeps much.
+const LIMITS: Limits = Limits {
+    slice_fuel: 6_000,
+    turn_fuel: 60_000,
+    predicate_fuel: 2_000,
+    heap_bytes_max: 1 << 21,
+};
+
+/// What the program is granted: everything it asks for but one.
+const GRANTED: [&str; 5] = ["console", "person", "clock/*", "workspace/*", "counter/*"];
+
+/// Turns that a program needs to get ready.
+const TURNS_TO_BEGIN: u64 = 16;
+
+type Outcome<T = ()> = Result<T, Difference>;
+
+impl Course {
+    /// Starts a run.
+    ///
+    /// # Errors
+    /// [`Difference`].
+    pub(crate) fn begin(cast: Cast) -> Outcome<Self> {
+        let mut store = MemoryStore::default();
+        let name = RunId::new("simulation").map_err(|error| Difference::Unreadable(error.to_string()))?;
+        let branch = branch("main")?;
+        let genesis = Genesis {
+            version: VERSION,
+            program: cast.program.value.clone(),
+            manifest: Manifest::of(&GRANTED),
+            limits: LIMITS,
+            pinned: cast.program.pinned.iter().map(Blob::hash).collect(),
+        };
+        let start = Start {
+            run: name.clone(),
+            branch: branch.clone(),
+            owner: OWNER.to_owned(),
+            genesis,
+            pinned: cast.program.pinned.clone(),
+        };
+        let run = Run::start(start, cast.live.clone(), SnapshotPolicy::NEVER, &mut store)?;
+        let mut course = Self {
+            cast,
+            name,
+            recovery: Recovery::default(),
+            store,
+            run,
+            branches: vec![branch.clone()],
+            branch,
+            world: World::default(),
+            acknowledged: None,
+            tally: Tally::default(),
+        };
+        course.step(TURNS_TO_BEGIN)?;
+        course.settle()?;
+        Ok(course)
+    }
+
+    /// Does one thing, and compares.
+    ///
+    /// # Errors
+    /// [`Difference`].
+    pub(crate) fn perform(&mut self, operation: &Operation) -> Outcome {
+        self.tally.operations += 1;
+        self.act(operation)?;
+        self.settle()?;
+        self.compare()
+    }
+
+    fn act(&mut self, operation: &Operation) -> Outcome {
+        match operation {
+            Operation::Say { text, turns } => {
+                self.run.deliver(Input::Evaluate {
+                    text: text.clone(),
+                    sources: Vec::new(),
+                });
+                self.step(turns + 1)
+            }
+            Operation::Step { turns } => self.step(*turns),
+            Operation::Answer { which, what } => {
+                if let Some(input) = self.world.answer(*which, *what) {
+                    self.run.deliver(input);
+                }
+                self.step(2)
+            }
+            Operation::AnswerAgain { request } => {
+                self.run.deliver(World::answer_again(*request));
+                self.step(1)
+            }
+            Operation::Tick { seconds } => {
+                self.world.wait(*seconds);
+                Ok(())
+            }
+            Operation::Abandon => {
+                self.run.deliver(Input::Abandon);
+                self.step(1)
+            }
+            Operation::Restart(opening) => {
+                self.settle()?;
+                self.open(*opening)
+            }
+            Operation::Crash { turns, loss, opening } => {
+                self.step(*turns)?;
+                self.crash(*loss, *opening)
+            }
+            Operation::Rewind { to, opening } => self.travel(*to, None, *opening),
+            Operation::Fork { from, opening } => {
+                let name = branch(&format!("fork-{}", self.branches.len()))?;
+                self.travel(*from, Some(name), *opening)
+            }
+            Operation::Switch { which, opening } => {
+                self.settle()?;
+                self.world.go_back();
+                let position = usize::try_from(*which).unwrap_or(0) % self.branches.len();
+                self.branch = self.branches[position].clone();
+                self.acknowledged = self.stored_head()?;
+                self.open(*opening)
+            }
+        }
+    }
+
+    /// Takes turns while there are any to take.
+    fn step(&mut self, turns: u64) -> Outcome {
+        for _ in 0..turns {
+            if self.run.step()? != Step::Turn {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes everything durable and does what was asked; a disk that fails ends the process.
+    fn settle(&mut self) -> Outcome {
+        let (taken, failed) = self.run.unflushed().map_or((0, 0), |append| count(append.records));
+        match self.run.flush(&mut self.store) {
+            Ok(effects) => {
+                self.tally.turns += taken;
+                self.tally.failed_turns += failed;
+                self.acknowledged = self.run.head();
+                self.require_head()?;
+                self.world.perform(effects, &self.recovery)?;
+                Ok(())
+            }
+            Err(RunError::Store(StoreError::Io { .. })) => self.crash(Loss::Nothing, WHOLE),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Stops the machine, starts it again and opens the run.
+    fn crash(&mut self, loss: Loss, opening: Opening) -> Outcome {
+        self.tally.crashes += 1;
+        let unacknowledged = self.run.head();
+        let mut disk = std::mem::take(&mut self.store).into_disk();
+        disk.pull_the_plug(loss);
+        self.store = MemoryStore::open(disk.restart(FaultPlan::default()))?;
+        let found = self.stored_head()?;
+        // A commit that was cut off may have reached the disk whole.
+        if found != self.acknowledged && found != unacknowledged {
+            return self.require_head();
+        }
+        self.acknowledged = found;
+        self.open(opening)
+    }
+
+    /// Opens the run on its branch in another process.
+    fn open(&mut self, opening: Opening) -> Outcome {
+        self.world.forget();
+        let bytes = std::mem::take(&mut self.store).into_disk();
+        let plan = opening
+            .fails_after
+            .map_or_else(FaultPlan::default, |(operation, loss)| {
+                FaultPlan::at(operation, DiskFault::Crash(loss))
+            });
+        self.store = MemoryStore::open(bytes.restart(plan))?;
+        let turns = if opening.snapshot_turns == 0 {
+            u64::MAX
+        } else {
+            opening.snapshot_turns
+        };
+        let policy = SnapshotPolicy {
+            turns,
+            ..SnapshotPolicy::NEVER
+        };
+        let place = (&self.name, &self.branch, OWNER);
+        self.run = Run::open(&mut self.store, place, self.cast.live.clone(), policy, &self.recovery)?;
+        self.settle()
+    }
+
+    /// Moves the head, or begins a branch, at a turn so many thousandths along the branch.
+    fn travel(&mut self, thousandths: u64, fork: Option<BranchName>, opening: Opening) -> Outcome {
+        self.settle()?;
+        self.world.go_back();
+        let newest = self.run.head().map_or(0, |tip| tip.sequence.number());
+        let turn = Sequence::new(newest * thousandths / 1000).map_err(|_| RunError::Full)?;
+        match move_head(&mut self.store, (&self.name, &self.branch, OWNER), turn, fork.as_ref()) {
+            Ok(_) => {}
+            Err(RunError::Store(StoreError::Io { .. })) => return self.crash_while_moving(turn, fork),
+            Err(error) => return Err(error.into()),
+        }
+        if let Some(name) = fork {
+            self.tally.forks += 1;
+            self.branches.push(name.clone());
+            self.branch = name;
+        } else {
+            self.tally.rewinds += 1;
+        }
+        self.acknowledged = self.stored_head()?;
+        if self.acknowledged.map(|tip| tip.sequence) != Some(turn) {
+            return self.require_head();
+        }
+        self.open(opening)
+    }
+
+    /// The machine stopped while a head was moved: it has moved whole, or not at all.
+    fn crash_while_moving(&mut self, to: Sequence, fork: Option<BranchName>) -> Outcome {
+        let disk = std::mem::take(&mut self.store).into_disk();
+        self.store = MemoryStore::open(disk.restart(FaultPlan::default()))?;
+        self.tally.crashes += 1;
+        let found = self.stored_head()?;
+        let has_moved = fork.is_none() && found.map(|tip| tip.sequence) == Some(to);
+        if found != self.acknowledged && !has_moved {
+            return self.require_head();
+        }
+        self.acknowledged = found;
+        if let Some(name) = fork
+            && self.store.head(&self.name, &name)?.is_some()
+        {
+            self.branches.push(name);
+        }
+        self.open(WHOLE)
+    }
+
+    fn stored_head(&self) -> Outcome<Option<Tip>> {
+        let head = self.store.head(&self.name, &self.branch)?;
+        Ok(head.map(|head| Tip {
+            hash: head.hash,
+            sequence: head.sequence,
+        }))
+    }
+
+    fn require_head(&self) -> Outcome {
+        let found = self.stored_head()?;
+        if found == self.acknowledged {
+            return Ok(());
+        }
+        Err(Difference::Head {
+            acknowledged: self.acknowledged,
+            found,
+        })
+    }
+
+    /// Requires that the run is what its journal makes of it.
+    fn compare(&mut self) -> Outcome {
+        let state = self.run.state();
+        let parked = state.actors.values().any(|actor| !actor.fibers.is_empty());
+        self.tally.in_flight += u64::from(!state.queue.is_empty() || !state.requests.is_empty() || parked);
+        let living = parts(&self.run, &self.cast.live)?;
+        for from in [Snapshots::Use, Snapshots::Ignore] {
+            self.compare_with(from, &self.cast.replayed, &living)?;
+        }
+        Ok(())
+    }
+
+    /// Compares with a run that a program compiled for this alone makes from the beginning.
+    ///
+    /// # Errors
+    /// [`Difference`].
+    pub(crate) fn compare_afresh(&self) -> Outcome {
+        let fresh = Shared::again(&self.cast.program).map_err(Difference::Unreadable)?;
+        self.compare_with(Snapshots::Ignore, &fresh, &parts(&self.run, &self.cast.live)?)
+    }
+
+    fn compare_with(&self, from: Snapshots, programs: &Shared, living: &[(String, BlobHash)]) -> Outcome {
+        let source = Source {
+            store: &self.store,
+            run: &self.name,
+            branch: &self.branch,
+        };
+        let made = source
+            .restore(None, programs.clone(), from)
+            .map_err(|error| Difference::Replay { from, error })?;
+        let made = parts(&made, programs)?;
+        if made == living {
+            return Ok(());
+        }
+        let differs = living.iter().zip(&made).find(|(left, right)| left != right);
+        let part = differs.map_or_else(|| "the number of actors".to_owned(), |(left, _)| left.0.clone());
+        Err(Difference::State { from, part })
+    }
+}
+
+/// Counts turns, and those of them that failed.
+fn count(records: &[Record]) -> (u64, u64) {
+    let turns = records.iter().filter_map(|record| decode_turn(record).ok());
+    turns.fold((0, 0), |(all, failed), turn| {
+        (all + 1, failed + u64::from(turn.outcome != TurnOutcome::Committed {}))
+    })
+}
+
+/// Opens without further ado.
+const WHOLE: Opening = Opening {
+    snapshot_turns: 0,
+    fails_after: None,
+};
+
+/// Who opens simulated runs.
+const OWNER: &str = "simulation";
+
+fn branch(name: &str) -> Outcome<BranchName> {
+    BranchName::new(name).map_err(|error| Difference::Unreadable(error.to_string()))
+}
+
+/// Names each part of a run: its position and state, and what each actor's program keeps.
+fn parts(run: &Run<Shared>, programs: &Shared) -> Outcome<Vec<(String, BlobHash)>> {
+    let unreadable = |error: &dyn fmt::Display| Difference::Unreadable(error.to_string());
+    let state = PackedValue::from_value(&run.state().encode()).map_err(|error| unreadable(&error))?;
+    let head = format!("{:?}", run.head());
+    let mut parts = vec![
+        ("its head".to_owned(), BlobHash::of(head.as_bytes())),
+        ("its state".to_owned(), BlobHash::of(state.as_bytes())),
+    ];
+    for actor in run.state().actors.keys() {
+        if let Some(body) = run.body(*actor) {
+            let digest = programs.digest(body).map_err(|error| unreadable(&error))?;
+            parts.push((format!("the program of {actor}"), digest));
+        }
+    }
+    Ok(parts)
+}
