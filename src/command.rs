@@ -84,6 +84,8 @@ commands! {
         "check the journal, and take damaged branches back to what is sound";
     simulate "simulate" "[--seeds N] [--start S] [--operations K]"
         "let everything happen to random programs and compare them with their journals";
+    conform "conform" "SUITE FILE"
+        "judge the cases of a conformance file and print each difference";
     tools "tools" "[--json]"
         "list the built-in tools and what they take";
     describe "describe" "NAME"

@@ -94,7 +94,7 @@ impl Failure {
         self
     }
 
-    fn with_code(mut self, code: Code) -> Self {
+    pub(crate) fn with_code(mut self, code: Code) -> Self {
         if let Self::Problem(problem) = &mut self {
             problem.code = code;
         }

@@ -1,0 +1,234 @@
+//! The keyed entries: each key one JSON text.
+//!
+//! INVARIANT: each text is read once, when it is entered; a key with two different texts is malformed, whoever entered them, because none of
+//! them can be preferred. A clone is cheap and independent.
+//! It does not say who may write; `authority.rs` does.
+//! Read next: `authority.rs`.
+//!
+//! Source: SS-01, "Authority model": a map from text to text.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use im::OrdMap;
+use serde_json::Value;
+
+use super::constraint::{Broken, Constraint, Subject};
+use super::json;
+use super::path::Malformed;
+use super::schema::Schema;
+
+/// Constraints, by key.
+pub const CONSTRAINTS: &str = "constraint.";
+
+/// The constraints that are judged again after the change.
+pub const INVARIANTS: &str = "constraint.invariant.";
+
+/// The schemas that predicates know by name, each under `schema`.
+pub const SCHEMAS: &str = "policy.schema.";
+
+/// The entry that says what time it is, in milliseconds, under `value`.
+pub const CLOCK: &str = "fact.clock";
+
+/// What one text says.
+#[derive(Debug)]
+pub struct Entry {
+    /// The object, if it is a versioned one.
+    pub document: Result<Value, Malformed>,
+    /// The constraint, under a key of one.
+    pub constraint: Option<Result<Constraint, Broken>>,
+    /// The schema, under a key of one.
+    pub schema: Option<Result<Schema, Malformed>>,
+}
+
+impl Entry {
+    /// Reads a text that stands under `key`.
+    pub fn read(key: &str, text: &str) -> Self {
+        let document = versioned(text);
+        let schema = key.starts_with(SCHEMAS).then(|| schema(&document));
+        let constraint = key.starts_with(CONSTRAINTS).then(|| Constraint::parse(text));
+        Self {
+            document,
+            constraint,
+            schema,
+        }
+    }
+
+    /// What a key says that has several texts.
+    fn ambiguous(key: &str) -> Self {
+        let fault = Malformed::new("the key has two different values");
+        let broken = Broken {
+            subject: Subject::All,
+            fault: fault.clone(),
+        };
+        Self {
+            constraint: key.starts_with(CONSTRAINTS).then(|| Err(broken)),
+            schema: key.starts_with(SCHEMAS).then(|| Err(fault.clone())),
+            document: Err(fault),
+        }
+    }
+
+    /// Says what is wrong with it, if anything is.
+    pub fn fault(&self) -> Option<&Malformed> {
+        let constraint = self
+            .constraint
+            .as_ref()
+            .and_then(|constraint| constraint.as_ref().err());
+        let schema = self.schema.as_ref().and_then(|schema| schema.as_ref().err());
+        self.document
+            .as_ref()
+            .err()
+            .or(constraint.map(|broken| &broken.fault))
+            .or(schema)
+    }
+}
+
+fn versioned(text: &str) -> Result<Value, Malformed> {
+    let value = json::parse(text).map_err(|error| Malformed::new(format!("no JSON: {error}")))?;
+    if value.get("v").is_some_and(json::is_integer) {
+        Ok(value)
+    } else {
+        Err(Malformed::new("expected an object with an integer v"))
+    }
+}
+
+fn schema(document: &Result<Value, Malformed>) -> Result<Schema, Malformed> {
+    let document = document.as_ref().map_err(Clone::clone)?;
+    Schema::parse(document.get("schema").unwrap_or(&Value::Null))
+}
+
+/// The texts under one key, with how often each is there.
+#[derive(Clone, Debug)]
+struct Shelf {
+    texts: Vec<(Arc<str>, u64)>,
+    entry: Arc<Entry>,
+}
+
+impl Shelf {
+    fn of(key: &str, texts: Vec<(Arc<str>, u64)>) -> Self {
+        let entry = match &texts[..] {
+            [(text, _)] => Entry::read(key, text),
+            _ => Entry::ambiguous(key),
+        };
+        Self {
+            texts,
+            entry: Arc::new(entry),
+        }
+    }
+}
+
+/// All entries, by key.
+#[derive(Clone, Debug, Default)]
+pub struct Entries(OrdMap<Arc<str>, Shelf>);
+
+impl Entries {
+    /// Says whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Enters a text once more.
+    pub fn add(&mut self, key: &str, text: &str) {
+        let Some(shelf) = self.0.get_mut(key) else {
+            self.0.insert(key.into(), Shelf::of(key, vec![(text.into(), 1)]));
+            return;
+        };
+        if let Some((_, count)) = shelf.texts.iter_mut().find(|(known, _)| **known == *text) {
+            *count += 1;
+            return;
+        }
+        let mut texts = std::mem::take(&mut shelf.texts);
+        texts.push((text.into(), 1));
+        *shelf = Shelf::of(key, texts);
+    }
+
+    /// Takes a text away once.
+    pub fn remove(&mut self, key: &str, text: &str) {
+        let Some(shelf) = self.0.get_mut(key) else { return };
+        let Some(position) = shelf.texts.iter().position(|(known, _)| **known == *text) else {
+            return;
+        };
+        shelf.texts[position].1 -= 1;
+        if shelf.texts[position].1 > 0 {
+            return;
+        }
+        let mut texts = std::mem::take(&mut shelf.texts);
+        texts.remove(position);
+        if texts.is_empty() {
+            self.0.remove(key);
+        } else {
+            *shelf = Shelf::of(key, texts);
+        }
+    }
+
+    /// Puts a text under a key in place of what was there, or removes the key.
+    pub fn set(&mut self, key: &str, text: Option<&str>) {
+        match text {
+            Some(text) => {
+                self.0.insert(key.into(), Shelf::of(key, vec![(text.into(), 1)]));
+            }
+            None => {
+                self.0.remove(key);
+            }
+        }
+    }
+
+    /// Returns the text under a key, if there is exactly one.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        match &self.0.get(key)?.texts[..] {
+            [(text, _)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns what stands under a key.
+    pub fn get(&self, key: &str) -> Option<&Entry> {
+        self.0.get(key).map(|shelf| &*shelf.entry)
+    }
+
+    /// Returns the object under a key; what has outlived its time is absent.
+    pub fn document(&self, key: &str) -> Option<Result<&Value, &Malformed>> {
+        let entry = self.get(key)?;
+        let is_over =
+            |document: &Value| expiry_ms(document).is_some_and(|end| self.now_ms().is_some_and(|now| now >= end));
+        match &entry.document {
+            Ok(document) if key != CLOCK && is_over(document) => None,
+            document => Some(document.as_ref()),
+        }
+    }
+
+    /// Returns the time of the snapshot, in milliseconds, if it is known.
+    pub fn now_ms(&self) -> Option<u64> {
+        self.get(CLOCK)?.document.as_ref().ok()?.get("value")?.as_u64()
+    }
+
+    /// Lists the entries whose keys begin with `prefix`, in the order of the keys.
+    pub fn under(&self, prefix: &str) -> impl Iterator<Item = (&str, &Entry)> {
+        let entries = self.0.range(Arc::<str>::from(prefix)..);
+        let entries = entries.take_while(move |(key, _)| key.starts_with(prefix));
+        entries.map(|(key, shelf)| (&**key, &*shelf.entry))
+    }
+
+    /// Lists keys and texts under `prefix`, in order; a text that is there several times is listed once.
+    pub fn texts(&self, prefix: &str) -> impl Iterator<Item = (&str, &str)> {
+        let entries = self.0.range(Arc::<str>::from(prefix)..);
+        let entries = entries.take_while(move |(key, _)| key.starts_with(prefix));
+        entries.flat_map(|(key, shelf)| shelf.texts.iter().map(|(text, _)| (&**key, &**text)))
+    }
+
+    /// Returns the schemas that are known by name.
+    pub fn schemas(&self) -> BTreeMap<String, Result<Schema, Malformed>> {
+        let named = self
+            .under(SCHEMAS)
+            .filter_map(|(key, entry)| Some((key, entry.schema.clone()?)));
+        named
+            .map(|(key, schema)| (key[SCHEMAS.len()..].to_owned(), schema))
+            .collect()
+    }
+}
+
+/// When a claim's life ends: at `expires_at`, or `ttl_ms` after `stored_at`, in milliseconds.
+fn expiry_ms(document: &Value) -> Option<u64> {
+    let number = |field: &str| document.get(field).and_then(Value::as_u64);
+    number("expires_at").or_else(|| number("stored_at")?.checked_add(number("ttl_ms")?))
+}

@@ -1,0 +1,315 @@
+//! One item of a proposal, a call or a delta, and the ruling on it alone.
+//!
+//! Owns the order of the checks: capability and scope, constraints, the shape of the arguments. INVARIANT: a constraint that denies outweighs
+//! any that allow, the strictest of those decides, and what nothing allows is denied; the order of the constraints changes nothing.
+//! What concerns several items stands in `proposal.rs`.
+//! Read next: `proposal.rs`.
+//!
+//! Source: SS-01, "Arbitration contract" and "Minimal constraint payload".
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::authority::{self, NAMESPACES};
+use super::constraint::{Broken, Constraint, Effect, Subject};
+use super::entry::{CONSTRAINTS, Entries, Entry};
+use super::evidence;
+use super::path::Malformed;
+use super::predicate::Situation;
+use super::ruling::{Code, OnFail, Ruling};
+use super::schema::Schema;
+use super::token::{GRANTS, Principal};
+
+/// What is proposed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item {
+    /// A call of a tool.
+    Call {
+        /// The tool.
+        tool: String,
+        /// Its arguments.
+        arguments: Value,
+    },
+    /// A change of an entry.
+    Delta {
+        /// The key.
+        key: String,
+        /// The text to be, or none to remove it.
+        text: Option<String>,
+    },
+}
+
+/// What is known of a tool.
+#[derive(Clone, Debug, Default)]
+pub struct Tool {
+    /// What it needs.
+    pub capabilities: BTreeSet<String>,
+    /// What its arguments must fit.
+    pub arguments: Option<Result<Schema, Malformed>>,
+    /// Whether each call must be approved.
+    pub needs_approval: bool,
+}
+
+/// The tools there are.
+#[derive(Clone, Debug, Default)]
+pub struct Tools {
+    /// Those that are described.
+    pub known: BTreeMap<String, Tool>,
+    /// Whether others exist, each needing the capability of its own name.
+    pub is_open: bool,
+}
+
+/// What an item is judged by.
+#[derive(Clone, Copy, Debug)]
+pub struct Grounds<'a> {
+    /// The snapshot.
+    pub entries: &'a Entries,
+    /// The schemas known by name.
+    pub schemas: &'a BTreeMap<String, Result<Schema, Malformed>>,
+    /// The tools.
+    pub tools: &'a Tools,
+    /// Who proposes.
+    pub principal: &'a Principal,
+    /// Whether a person has approved: then what asks is answered.
+    pub is_approved: bool,
+}
+
+/// An item with what constraints see of it.
+#[derive(Debug)]
+pub(super) struct Case<'a> {
+    item: &'a Item,
+    /// What `args` means.
+    arguments: Value,
+    capabilities: BTreeSet<String>,
+}
+
+impl<'a> Case<'a> {
+    pub(super) fn of(item: &'a Item, tools: &Tools) -> Self {
+        match item {
+            Item::Call { tool, arguments } => {
+                let known = tools.known.get(tool).map(|tool| tool.capabilities.clone());
+                let capabilities = known.unwrap_or_else(|| BTreeSet::from([tool.clone()]));
+                Self {
+                    item,
+                    arguments: arguments.clone(),
+                    capabilities,
+                }
+            }
+            Item::Delta { key, text } => {
+                let value = text
+                    .as_ref()
+                    .map(|text| super::json::parse(text).unwrap_or_else(|_| json!(text)));
+                let namespace = NAMESPACES.iter().find(|(name, ..)| key.split('.').next() == Some(name));
+                let capabilities = namespace
+                    .map(|(.., capability)| (*capability).to_owned())
+                    .into_iter()
+                    .collect();
+                Self {
+                    item,
+                    arguments: json!({"key": key, "value": value}),
+                    capabilities,
+                }
+            }
+        }
+    }
+
+    fn is_covered(&self, subject: &Subject) -> bool {
+        match (subject, self.item) {
+            (Subject::All, _) => true,
+            (Subject::Tool(name), Item::Call { tool, .. }) => name == tool,
+            (Subject::Tool(_), Item::Delta { .. }) => false,
+            (Subject::Capability(name), _) => self.capabilities.contains(name),
+        }
+    }
+
+    /// Judges the item by all but what concerns other items; `earlier` calls come before it.
+    pub(super) fn rule(&self, grounds: Grounds<'_>, earlier: usize) -> Ruling {
+        let entitled = match self.item {
+            Item::Call { tool, .. } => self.entitlement_fault(grounds, tool, earlier),
+            Item::Delta { key, text } => self.delta_fault(grounds, key, text.as_deref()),
+        };
+        if let Some(fault) = entitled {
+            return fault;
+        }
+        let ruling = self.weigh(grounds);
+        match self.item {
+            Item::Call { tool, .. } => match grounds.tools.known.get(tool) {
+                Some(known) => ruling.or_stricter(known.fault(&self.arguments, grounds.is_approved)),
+                None => ruling,
+            },
+            Item::Delta { key, text: Some(_) } if key.starts_with("fact.") => {
+                let value = self.arguments.get("value").unwrap_or(&Value::Null);
+                evidence::fault(grounds.entries, key, value).map_or(ruling.clone(), |fault| ruling.or_stricter(fault))
+            }
+            Item::Delta { .. } => ruling,
+        }
+    }
+
+    fn entitlement_fault(&self, grounds: Grounds<'_>, tool: &str, earlier: usize) -> Option<Ruling> {
+        if !grounds.tools.is_open && !grounds.tools.known.contains_key(tool) {
+            return Some(Ruling::deny(Code::ToolUnknown, format!("\"{tool}\"")));
+        }
+        if !grounds.principal.is_granted(grounds.entries, tool) {
+            return Some(Ruling::deny(
+                Code::CapabilityMissing,
+                format!("`{tool}` was not granted"),
+            ));
+        }
+        let now_ms = grounds.entries.now_ms();
+        grounds
+            .principal
+            .limits
+            .fault(now_ms, &self.capabilities, &self.arguments, earlier)
+    }
+
+    fn delta_fault(&self, grounds: Grounds<'_>, key: &str, text: Option<&str>) -> Option<Ruling> {
+        if let Err(denial) = authority::check(&grounds.principal.roles, key) {
+            return Some(denial);
+        }
+        let entry = Entry::read(key, text?);
+        if let Some(fault) = entry.fault() {
+            return Some(Ruling::deny(Code::MalformedValue, format!("{key}: {fault}")));
+        }
+        // Whoever grants cannot grant more than they have.
+        let subject = entry.constraint.filter(|_| key.starts_with(GRANTS))?.ok()?.subject;
+        let is_excess = match &subject {
+            Subject::Capability(name) | Subject::Tool(name) => !grounds.principal.is_granted(grounds.entries, name),
+            Subject::All => !grounds.principal.tools.0.contains("*"),
+        };
+        is_excess.then(|| Ruling::deny(Code::Scope, "whoever grants cannot grant more than they were granted"))
+    }
+
+    /// Weighs the constraints against each other.
+    fn weigh(&self, grounds: Grounds<'_>) -> Ruling {
+        let mut scale = Scale {
+            is_allowed: self.is_allowed_by_grant(grounds),
+            ..Scale::default()
+        };
+        for (key, entry) in grounds.entries.under(CONSTRAINTS) {
+            self.put(&mut scale, grounds, key, entry);
+        }
+        scale.read()
+    }
+
+    fn put(&self, scale: &mut Scale, grounds: Grounds<'_>, key: &str, entry: &Entry) {
+        match self.speaks(grounds, grounds.entries, entry) {
+            Speech::Silent => {}
+            Speech::Broken(fault) => scale.against(Ruling::deny(Code::ConstraintMalformed, fault).by(key)),
+            Speech::Against(constraint) => {
+                let fired = Ruling::fail(constraint.on_fail, Code::ConstraintDeny, constraint.reason.clone());
+                if !(grounds.is_approved && constraint.on_fail == OnFail::Ask) {
+                    scale.against(fired.by(key));
+                }
+            }
+            Speech::For => scale.is_allowed = true,
+            Speech::Unmet(constraint) => {
+                if grounds.is_approved && constraint.on_fail == OnFail::Ask {
+                    scale.is_allowed = true;
+                } else {
+                    scale.unmet(Ruling::fail(constraint.on_fail, Code::AllowUnmet, constraint.reason.clone()).by(key));
+                }
+            }
+        }
+    }
+
+    /// Finds what a constraint says of the item, when the entries are `entries`.
+    fn speaks<'e>(&self, grounds: Grounds<'_>, entries: &Entries, entry: &'e Entry) -> Speech<'e> {
+        let constraint = match &entry.constraint {
+            None => return Speech::Silent,
+            Some(Err(Broken { subject, fault })) if self.is_covered(subject) => {
+                return Speech::Broken(fault.to_string());
+            }
+            Some(Ok(constraint)) if self.is_covered(&constraint.subject) => constraint,
+            Some(_) => return Speech::Silent,
+        };
+        let situation = Situation {
+            entries,
+            arguments: &self.arguments,
+            schemas: grounds.schemas,
+        };
+        match (constraint.holds(situation), constraint.effect) {
+            (Err(fault), _) => Speech::Broken(fault.to_string()),
+            (Ok(true), Effect::Deny) => Speech::Against(constraint),
+            (Ok(false), Effect::Deny) => Speech::Silent,
+            (Ok(true), Effect::Allow) => Speech::For,
+            (Ok(false), Effect::Allow) => Speech::Unmet(constraint),
+        }
+    }
+
+    /// Says whether an invariant denies the item in the state that the proposal leads to.
+    pub(super) fn is_denied_after(&self, grounds: Grounds<'_>, after: &Entries, entry: &Entry) -> bool {
+        matches!(
+            self.speaks(grounds, after, entry),
+            Speech::Broken(_) | Speech::Against(_)
+        )
+    }
+
+    fn is_allowed_by_grant(&self, grounds: Grounds<'_>) -> bool {
+        let principal = grounds.principal;
+        let is_granted = match self.item {
+            Item::Call { tool, .. } => principal.is_granted(grounds.entries, tool),
+            // The roles come from what was granted.
+            Item::Delta { .. } => true,
+        };
+        principal.grants_allow && is_granted
+    }
+}
+
+impl Tool {
+    fn fault(&self, arguments: &Value, is_approved: bool) -> Ruling {
+        let fault = match &self.arguments {
+            None => None,
+            Some(Err(fault)) => Some(fault.to_string()),
+            Some(Ok(schema)) => schema.fault(arguments),
+        };
+        match fault {
+            Some(fault) => Ruling::deny(Code::ArgsSchema, fault),
+            None if self.needs_approval && !is_approved => Ruling::fail(OnFail::Ask, Code::ApprovalRequired, ""),
+            None => Ruling::allow(),
+        }
+    }
+}
+
+/// What a constraint says of an item.
+enum Speech<'e> {
+    Silent,
+    Broken(String),
+    Against(&'e Constraint),
+    For,
+    Unmet(&'e Constraint),
+}
+
+/// What the constraints say together.
+#[derive(Default)]
+struct Scale {
+    denial: Option<Ruling>,
+    unmet: Option<Ruling>,
+    is_allowed: bool,
+}
+
+impl Scale {
+    /// Keeps the strictest denial; of equally strict ones, what cannot be understood; then the first.
+    fn against(&mut self, found: Ruling) {
+        let rank = |ruling: &Ruling| (ruling.on_fail, ruling.code == Code::ConstraintMalformed);
+        if self.denial.as_ref().is_none_or(|kept| rank(&found) > rank(kept)) {
+            self.denial = Some(found);
+        }
+    }
+
+    /// Keeps the mildest: allowances are alternatives.
+    fn unmet(&mut self, found: Ruling) {
+        if self.unmet.as_ref().is_none_or(|kept| found.on_fail < kept.on_fail) {
+            self.unmet = Some(found);
+        }
+    }
+
+    fn read(self) -> Ruling {
+        match (self.denial, self.is_allowed, self.unmet) {
+            (Some(denial), ..) => denial,
+            (None, true, _) => Ruling::allow(),
+            (None, false, Some(unmet)) => unmet,
+            (None, false, None) => Ruling::deny(Code::NoApplicableAllow, ""),
+        }
+    }
+}

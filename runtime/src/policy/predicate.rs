@@ -1,0 +1,259 @@
+//! Predicates: the `when` of a constraint.
+//!
+//! Owns their forms and their meaning. INVARIANT: every branch is evaluated, so that a malformed one is never hidden; nothing is coerced.
+//! It does not know what follows from the answer; `constraint.rs` does.
+//! Read next: `constraint.rs`.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::entry::Entries;
+use super::json;
+use super::path::{Malformed, Path};
+use super::schema::Schema;
+
+/// How deep predicates may be nested; one without others in it is 1 deep.
+pub const DEPTH_MAX: usize = 32;
+
+/// How many arguments a predicate may have.
+pub const ARGUMENTS_MAX: usize = 256;
+
+/// What a predicate is judged in.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// The snapshot.
+    pub entries: &'a Entries,
+    /// What `args` means: the arguments of a call, or the key and the value of a delta.
+    pub arguments: &'a Value,
+    /// The schemas known by name; an invalid one is malformed wherever it is used.
+    pub schemas: &'a BTreeMap<String, Result<Schema, Malformed>>,
+}
+
+/// A predicate.
+#[derive(Clone, Debug)]
+pub enum Predicate {
+    /// All hold.
+    All(Vec<Self>),
+    /// One of them holds.
+    Any(Vec<Self>),
+    /// It does not hold.
+    Not(Box<Self>),
+    /// Everything named is there.
+    Exists(Vec<Path>),
+    /// Something named is not there.
+    Missing(Vec<Path>),
+    /// Two things are the same.
+    Eq(Operand, Operand),
+    /// Something is an element of a list.
+    In(Operand, Operand),
+    /// Something fits a schema.
+    Schema(Path, SchemaName),
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug)]
+pub enum Operand {
+    /// What is read there.
+    Read(Path),
+    /// The thing itself.
+    Literal(Value),
+}
+
+/// Which schema.
+#[derive(Clone, Debug)]
+pub enum SchemaName {
+    /// One that is known.
+    Known(String),
+    /// This one.
+    Inline(Schema),
+}
+
+impl Predicate {
+    /// Reads a predicate.
+    ///
+    /// # Errors
+    /// [`Malformed`], naming the first fault.
+    pub fn parse(value: &Value) -> Result<Self, Malformed> {
+        Self::parse_at(value, 1)
+    }
+
+    fn parse_at(value: &Value, depth: usize) -> Result<Self, Malformed> {
+        if depth > DEPTH_MAX {
+            return Err(Malformed::new(format!(
+                "predicates are nested more than {DEPTH_MAX} deep"
+            )));
+        }
+        let fields = value
+            .as_object()
+            .ok_or_else(|| Malformed::new("a predicate is an object with op and args"))?;
+        if let Some(key) = fields.keys().find(|key| !["op", "args"].contains(&key.as_str())) {
+            return Err(Malformed::new(format!("a predicate has op and args, and no \"{key}\"")));
+        }
+        let op = fields
+            .get("op")
+            .and_then(Value::as_str)
+            .ok_or_else(|| Malformed::new("op is a string"))?;
+        let arguments = fields.get("args").and_then(Value::as_array);
+        let arguments = arguments.ok_or_else(|| Malformed::new(format!("the args of {op} are a list")))?;
+        if arguments.len() > ARGUMENTS_MAX {
+            return Err(Malformed::new(format!("{op} has more than {ARGUMENTS_MAX} args")));
+        }
+        Self::parse_op(op, arguments, depth)
+    }
+
+    fn parse_op(op: &str, arguments: &[Value], depth: usize) -> Result<Self, Malformed> {
+        let inner = || -> Result<Vec<Self>, Malformed> {
+            arguments
+                .iter()
+                .map(|argument| Self::parse_at(argument, depth + 1))
+                .collect()
+        };
+        let paths = || -> Result<Vec<Path>, Malformed> { arguments.iter().map(Path::parse).collect() };
+        match (op, arguments) {
+            ("all", _) => inner().map(Self::All),
+            ("any", _) => inner().map(Self::Any),
+            ("not", [argument]) => Self::parse_at(argument, depth + 1).map(|inner| Self::Not(Box::new(inner))),
+            ("exists", [_, ..]) => paths().map(Self::Exists),
+            ("missing", [_, ..]) => paths().map(Self::Missing),
+            ("eq", [left, right]) => Ok(Self::Eq(Operand::subject(left)?, Operand::object(right)?)),
+            ("in", [left, right]) => Ok(Self::In(Operand::subject(left)?, Operand::list(right)?)),
+            ("schema", [path, schema]) => Ok(Self::Schema(Path::parse(path)?, SchemaName::parse(schema)?)),
+            ("not" | "exists" | "missing" | "eq" | "in" | "schema", arguments) => {
+                Err(Malformed::new(format!("{op} does not take {} args", arguments.len())))
+            }
+            (op, _) => Err(Malformed::new(format!(
+                "\"{op}\" is none of all, any, not, eq, in, exists, missing, schema"
+            ))),
+        }
+    }
+
+    /// Says whether it holds.
+    ///
+    /// # Errors
+    /// [`Malformed`] if any part of it reads what cannot be understood.
+    pub fn holds(&self, situation: Situation<'_>) -> Result<bool, Malformed> {
+        match self {
+            Self::All(inner) => Ok(count(inner, situation)? == inner.len()),
+            Self::Any(inner) => Ok(count(inner, situation)? > 0),
+            Self::Not(inner) => Ok(!inner.holds(situation)?),
+            Self::Exists(paths) => are_present(paths, situation),
+            Self::Missing(paths) => Ok(!are_present(paths, situation)?),
+            Self::Eq(left, right) => {
+                let (left, right) = (left.value(situation)?, right.value(situation)?);
+                left.zip(right).map_or(Ok(false), |(left, right)| same(left, right))
+            }
+            Self::In(left, right) => {
+                let (left, right) = (left.value(situation)?, right.value(situation)?);
+                let Some(right) = right else { return Ok(false) };
+                let list = right
+                    .as_array()
+                    .ok_or_else(|| Malformed::new("the second of in's args is a list"))?;
+                Ok(left.is_some_and(|left| list.iter().any(|item| json::equal(left, item))))
+            }
+            Self::Schema(path, schema) => {
+                let schema = schema.find(situation)?;
+                Ok(path
+                    .read(situation.entries, situation.arguments)?
+                    .is_some_and(|value| schema.accepts(value)))
+            }
+        }
+    }
+}
+
+fn count(inner: &[Predicate], situation: Situation<'_>) -> Result<usize, Malformed> {
+    let mut holding = 0;
+    for predicate in inner {
+        holding += usize::from(predicate.holds(situation)?);
+    }
+    Ok(holding)
+}
+
+fn are_present(paths: &[Path], situation: Situation<'_>) -> Result<bool, Malformed> {
+    let mut present = 0;
+    for path in paths {
+        present += usize::from(path.read(situation.entries, situation.arguments)?.is_some());
+    }
+    Ok(present == paths.len())
+}
+
+/// Compares; an object and something plain are a slip, such as `fact.tier` for `fact.tier.value`.
+fn same(left: &Value, right: &Value) -> Result<bool, Malformed> {
+    let is_slip = |one: &Value, other: &Value| one.is_object() && !other.is_object() && !other.is_array();
+    if is_slip(left, right) || is_slip(right, left) {
+        return Err(Malformed::new(format!(
+            "eq compares an object with {}",
+            if left.is_object() { right } else { left }
+        )));
+    }
+    Ok(json::equal(left, right))
+}
+
+impl Operand {
+    /// The first side: a path, or `{"ref": path}`.
+    fn subject(value: &Value) -> Result<Self, Malformed> {
+        match value {
+            Value::String(_) => Path::parse(value).map(Self::Read),
+            Value::Object(_) => match Self::object(value)? {
+                read @ Self::Read(_) => Ok(read),
+                Self::Literal(_) => Err(Malformed::new("the first of the args is a path")),
+            },
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+                Err(Malformed::new(format!("the first of the args is a path, not {value}")))
+            }
+        }
+    }
+
+    /// The second side: something plain or a list, `{"ref": path}` or `{"lit": anything}`.
+    fn object(value: &Value) -> Result<Self, Malformed> {
+        let Value::Object(fields) = value else {
+            return Ok(Self::Literal(value.clone()));
+        };
+        let mut entries = fields.iter();
+        match (entries.next(), entries.next()) {
+            (Some((key, path)), None) if key == "ref" => Path::parse(path).map(Self::Read),
+            (Some((key, literal)), None) if key == "lit" => Ok(Self::Literal(literal.clone())),
+            _ => Err(Malformed::new(format!(
+                "{value} is neither {{\"ref\": path}} nor {{\"lit\": value}}"
+            ))),
+        }
+    }
+
+    fn list(value: &Value) -> Result<Self, Malformed> {
+        match Self::object(value)? {
+            Self::Literal(literal) if !literal.is_array() => Err(Malformed::new(format!(
+                "the second of in's args is a list, not {literal}"
+            ))),
+            operand @ (Operand::Read(_) | Operand::Literal(_)) => Ok(operand),
+        }
+    }
+
+    fn value<'a>(&'a self, situation: Situation<'a>) -> Result<Option<&'a Value>, Malformed> {
+        match self {
+            Self::Read(path) => path.read(situation.entries, situation.arguments),
+            Self::Literal(value) => Ok(Some(value)),
+        }
+    }
+}
+
+impl SchemaName {
+    fn parse(value: &Value) -> Result<Self, Malformed> {
+        match value {
+            Value::String(name) => Ok(Self::Known(name.clone())),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                Schema::parse(value).map(Self::Inline)
+            }
+        }
+    }
+
+    fn find<'a>(&'a self, situation: Situation<'a>) -> Result<&'a Schema, Malformed> {
+        match self {
+            Self::Inline(schema) => Ok(schema),
+            Self::Known(name) => match situation.schemas.get(name) {
+                Some(Ok(schema)) => Ok(schema),
+                Some(Err(fault)) => Err(fault.clone()),
+                None => Err(Malformed::new(format!("there is no schema \"{name}\""))),
+            },
+        }
+    }
+}

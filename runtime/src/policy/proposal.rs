@@ -1,0 +1,97 @@
+//! A proposal: items that are allowed together or not at all.
+//!
+//! INVARIANT: the strictest ruling on any item, on an invariant or on a conflict of goals is the ruling on the proposal.
+//! It carries nothing out.
+//! Read next: `case.rs`, then `gate.rs`.
+//!
+//! Source: SS-01, "Arbitration contract".
+
+use serde_json::Value;
+
+use super::entry::{Entries, INVARIANTS};
+use super::item::{Case, Grounds, Item};
+use super::ruling::{Code, Decision, OnFail, Ruling};
+
+/// The goals of which at most one may be set: `keys` of each entry.
+const EXCLUSIVE: &str = "policy.exclusive.";
+
+/// The reasons for which the kernel goes on with less instead of refusing outright.
+const DEGRADE: &str = "policy.degrade.";
+
+/// Judges a proposal; `earlier` calls of the same turn come before it.
+pub fn judge(grounds: Grounds<'_>, items: &[Item], earlier: usize) -> Ruling {
+    let mut after = grounds.entries.clone();
+    for item in items {
+        if let Item::Delta { key, text } = item {
+            after.set(key, text.as_deref());
+        }
+    }
+    judge_with(grounds, items, &after, earlier)
+}
+
+/// Judges a proposal that leads to the entries `after`.
+pub fn judge_with(grounds: Grounds<'_>, items: &[Item], after: &Entries, earlier: usize) -> Ruling {
+    if items.is_empty() {
+        return Ruling::deny(Code::EmptyProposal, "");
+    }
+    let mut ruling = Ruling::allow();
+    let mut calls = earlier;
+    for item in items {
+        let case = Case::of(item, grounds.tools);
+        ruling = ruling.or_stricter(case.rule(grounds, calls));
+        calls += usize::from(matches!(item, Item::Call { .. }));
+        ruling = ruling.or_stricter(invariant_ruling(&case, grounds, after));
+    }
+    let ruling = ruling.or_stricter(goal_ruling(items, grounds.entries, after));
+    degrade(ruling, grounds.entries)
+}
+
+fn invariant_ruling(case: &Case<'_>, grounds: Grounds<'_>, after: &Entries) -> Ruling {
+    let mut invariants = after.under(INVARIANTS);
+    match invariants.find(|(_, entry)| case.is_denied_after(grounds, after, entry)) {
+        Some((key, _)) => Ruling::deny(Code::Invariant, "").by(key),
+        None => Ruling::allow(),
+    }
+}
+
+/// Finds a set of goals of which more than one would be there, and of which the proposal sets one.
+fn goal_ruling(items: &[Item], before: &Entries, after: &Entries) -> Ruling {
+    let set: Vec<&str> = items.iter().filter_map(set_goal).collect();
+    if set.is_empty() {
+        return Ruling::allow();
+    }
+    for (key, entry) in before.under(EXCLUSIVE).chain(after.under(EXCLUSIVE)) {
+        let document = entry.document.as_ref().ok();
+        let goals = document.and_then(|document| strings(document.get("keys")?));
+        let Some(goals) = goals else {
+            return Ruling::deny(Code::ConstraintMalformed, "expected keys, a list of strings").by(key);
+        };
+        let present = goals.iter().filter(|goal| after.get(goal).is_some()).count();
+        if present > 1 && goals.iter().any(|goal| set.contains(goal)) {
+            return Ruling::deny(Code::GoalConflict, format!("at most one of {}", goals.join(", "))).by(key);
+        }
+    }
+    Ruling::allow()
+}
+
+fn set_goal(item: &Item) -> Option<&str> {
+    match item {
+        Item::Delta { key, text: Some(_) } if key.starts_with("goal.") => Some(key),
+        Item::Delta { .. } | Item::Call { .. } => None,
+    }
+}
+
+fn strings(value: &Value) -> Option<Vec<&str>> {
+    value.as_array()?.iter().map(Value::as_str).collect()
+}
+
+fn degrade(mut ruling: Ruling, entries: &Entries) -> Ruling {
+    if ruling.decision() == Decision::Deny
+        && entries
+            .document(&format!("{DEGRADE}{}", ruling.code.name()))
+            .is_some_and(|entry| entry.is_ok())
+    {
+        ruling.on_fail = Some(OnFail::Degrade);
+    }
+    ruling
+}
