@@ -381,7 +381,7 @@ mod tests {
         };
         assert_eq!(order(0), [5, 3, 4, 1, 2, 0]);
         assert_eq!(order(1), [5, 3, 4, 1]);
-        assert_eq!(order(9), []);
+        assert_eq!(order(9), [0; 0]);
         assert!(actor.is_within(FacetId(5), FacetId(1)));
         assert!(!actor.is_within(FacetId(2), FacetId(1)));
     }
