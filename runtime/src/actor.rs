@@ -82,7 +82,7 @@ tracked_fields!(Facet {
     requests,
     linked,
     stop_hooks
-});
+} but not { parent });
 codec_struct!(Facet "facet" { parent, children, handles, observers, waits, fibers, requests, linked, stop_hooks });
 
 /// What becomes of an observer's events.
@@ -262,7 +262,7 @@ tracked_fields!(Actor {
     attached,
     monitors,
     exit_hooks
-});
+} but not { program, manifest, link, monitored_by, root });
 codec_struct!(Actor "actor" {
     program, manifest, link, monitored_by, root, facets, observers, waits, fibers, roles, attached, monitors, exit_hooks
 });

@@ -65,7 +65,7 @@ pub struct Dataspace {
     next_number: u64,
 }
 
-tracked_fields!(Dataspace { actor_of, index });
+tracked_fields!(Dataspace { actor_of, index } but not { next_number });
 
 impl Dataspace {
     /// Adds one occurrence of `fact`; a first one is told to its observers, in the order of their ids.

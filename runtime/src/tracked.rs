@@ -37,7 +37,7 @@ const KEPT_MAX: usize = 4;
 #[derive(Clone)]
 pub struct Tracked<K, V> {
     map: OrdMap<K, V>,
-    /// What stood where something changed; each key once. The first few notes, in the order of the changes.
+    /// What stood where something changed; each key once. The first few notes, in the order of the changes; never empty if there are others.
     short: Vec<(K, Option<V>)>,
     /// The other notes; few turns have any.
     #[expect(clippy::box_collection, reason = "most maps have none, and there are many maps")]
@@ -134,13 +134,34 @@ impl<K: Ord + Clone, V: Clone> Tracked<K, V> {
 }
 
 impl<K: Ord + Clone, V: Clone> Tracking for Tracked<K, V> {
+    #[inline]
     fn commit_turn(&mut self) {
+        // Most maps are untouched in most turns.
+        if !self.short.is_empty() {
+            self.forget_notes();
+        }
+    }
+
+    #[inline]
+    fn abort_turn(&mut self) {
+        if !self.short.is_empty() {
+            self.put_back();
+        }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Tracked<K, V> {
+    fn forget_notes(&mut self) {
+        let used = self.short.len();
         self.short.clear();
-        self.short.shrink_to(KEPT_MAX);
+        // Room is given back only by a turn that needed much less, so that equal turns allocate nothing.
+        if used <= KEPT_MAX && self.short.capacity() > 2 * KEPT_MAX {
+            self.short.shrink_to(KEPT_MAX);
+        }
         self.long = None;
     }
 
-    fn abort_turn(&mut self) {
+    fn put_back(&mut self) {
         let long = self.long.take().unwrap_or_default();
         for (key, old) in self.short.drain(..).chain(*long) {
             match old {
@@ -160,16 +181,19 @@ pub trait Tracking {
     fn abort_turn(&mut self);
 }
 
-/// Makes a struct [`Tracking`] by the fields named, which are all of it that changes.
+/// Makes a struct [`Tracking`]: every field is named, those that keep notes and, after `but not`, those that a turn leaves alone or need not
+/// give back; a field that is forgotten does not compile.
 macro_rules! tracked_fields {
-    ($type:ident { $($field:ident),* $(,)? }) => {
+    ($type:ident { $($field:ident),* $(,)? } $(but not { $($other:ident),* $(,)? })?) => {
         impl $crate::tracked::Tracking for $type {
             fn commit_turn(&mut self) {
-                $(self.$field.commit_turn();)*
+                let Self { $($field,)* $($($other: _,)*)? } = self;
+                $($field.commit_turn();)*
             }
 
             fn abort_turn(&mut self) {
-                $(self.$field.abort_turn();)*
+                let Self { $($field,)* $($($other: _,)*)? } = self;
+                $($field.abort_turn();)*
             }
         }
     };

@@ -99,6 +99,7 @@ pub(crate) struct Index {
 
 tracked_fields!(Index {
     facts,
+    by_content,
     postings,
     unlisted,
     forms,

@@ -227,7 +227,7 @@ fn pattern() -> impl Strategy<Value = String> {
 }
 
 /// Keeps every fact and observer in a list and matches each with each.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Naive {
     facts: Vec<Fact>,
     observers: BTreeMap<u64, Pattern>,
@@ -257,16 +257,25 @@ enum Operation {
     Unobserve(u64),
     Message(String),
     Reload,
+    /// A turn that is taken back.
+    Abort(Vec<Operation>),
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
+    prop_oneof![
+        8 => change(),
+        1 => Just(Operation::Reload),
+        1 => prop::collection::vec(change(), 1..8).prop_map(Operation::Abort),
+    ]
+}
+
+fn change() -> impl Strategy<Value = Operation> {
     prop_oneof![
         4 => value().prop_map(Operation::Add),
         3 => any::<prop::sample::Index>().prop_map(Operation::Remove),
         2 => (0..6u64, pattern()).prop_map(|(observer, pattern)| Operation::Observe(observer, pattern)),
         1 => (0..6u64).prop_map(Operation::Unobserve),
         1 => value().prop_map(Operation::Message),
-        1 => Just(Operation::Reload),
     ]
 }
 
@@ -341,9 +350,23 @@ impl Pair {
                 self.dataspace = Dataspace::decode(&self.dataspace.encode()).expect("what was encoded is decoded");
                 Vec::new()
             }
+            Operation::Abort(operations) => {
+                self.abort(operations);
+                Vec::new()
+            }
             Operation::Remove(_) | Operation::Observe(..) | Operation::Unobserve(_) => Vec::new(),
         };
         believe(&mut self.beliefs, &notices);
+    }
+
+    fn abort(&mut self, operations: &[Operation]) {
+        self.dataspace.commit_turn();
+        let (counters, naive, beliefs) = (self.counters.clone(), self.naive.clone(), self.beliefs.clone());
+        for operation in operations {
+            self.perform(operation);
+        }
+        self.dataspace.abort_turn();
+        (self.counters, self.naive, self.beliefs) = (counters, naive, beliefs);
     }
 
     fn forget_observer(&mut self, fact: &Fact) {
@@ -364,6 +387,15 @@ impl Pair {
             .filter_map(|(o, pattern)| Some((*o, pattern.matches(message.value())?)))
             .collect();
         assert_eq!(told, expected);
+    }
+
+    fn check_counts(&self) {
+        for fact in &self.naive.facts {
+            let count = self.naive.facts.iter().filter(|other| *other == fact).count();
+            assert_eq!(self.dataspace.count(fact), count as u64, "{fact:?}");
+        }
+        let all: u64 = self.dataspace.facts().iter().map(|(_, count)| count).sum();
+        assert_eq!(all, self.naive.facts.len() as u64, "nothing else is present");
     }
 
     fn check(&self) {
@@ -391,6 +423,7 @@ proptest! {
         for operation in &operations {
             pair.perform(operation);
             pair.check();
+            pair.check_counts();
         }
     }
 }
