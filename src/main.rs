@@ -26,6 +26,9 @@ use std::process::ExitCode;
 use crate::failure::Code;
 use crate::terminal::Terminal;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let mut terminal = Terminal::standard();
     #[expect(

@@ -15,6 +15,10 @@ use duet_runtime::run::{Run, Start};
 use duet_runtime::scheme::{Program, SchemePrograms, Source};
 use duet_runtime::snapshot::SnapshotPolicy;
 
+// The command's own.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Compiles a program and the libraries it needs; one without `import` sees the library `default_import`.
 pub(crate) fn compile(text: &str, default_import: &[&str]) -> (SchemePrograms, Program) {
     let mut libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);

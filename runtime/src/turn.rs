@@ -207,7 +207,7 @@ impl<P: Programs> Run<P> {
 
     /// Makes the draft the state, keeps what the body did, and returns what the world is to do.
     fn adopt(&mut self, performed: Performed, turn: &TurnRecord) -> Vec<Effect> {
-        let effects = effects(&performed);
+        let effects = effects(&turn.actions, &performed.draft);
         self.state = performed.draft.state;
         self.state.commit_turn();
         self.outbox = performed.draft.outbox;
@@ -252,7 +252,11 @@ impl<P: Programs> Run<P> {
 ///
 /// # Errors
 /// The failure for which the turn must be undone, a denial or a record that would be too large; and what was done.
-fn judged(batch: &Batch, performed: Performed, failure: Option<Failure>) -> Result<Judged, (Failure, Box<Performed>)> {
+fn judged(
+    batch: &Batch,
+    mut performed: Performed,
+    failure: Option<Failure>,
+) -> Result<Judged, (Failure, Box<Performed>)> {
     let nothing = crate::actor::Manifest::default();
     let before = performed.draft.state.before();
     let manifest = before.manifest(batch.to).unwrap_or(&nothing);
@@ -272,8 +276,8 @@ fn judged(batch: &Batch, performed: Performed, failure: Option<Failure>) -> Resu
         actor: batch.to,
         cause: batch.cause.clone(),
         events: batch.events.clone(),
-        dropped: performed.dropped.clone(),
-        actions: performed.actions.clone(),
+        dropped: std::mem::take(&mut performed.dropped),
+        actions: std::mem::take(&mut performed.actions),
         verdicts,
         fuel: performed.fuel_used,
         outcome: failure.map_or(Outcome::Committed {}, |failure| Outcome::Failed { failure }),
@@ -296,9 +300,8 @@ fn denial(actions: &[Action], verdicts: &[Verdict]) -> Result<(), Failure> {
 }
 
 /// Lists what the world is to do for a turn, in the order of its actions.
-fn effects(performed: &Performed) -> Vec<Effect> {
-    let draft = &performed.draft;
-    let asked = performed.actions.iter().filter_map(Action::effect);
+fn effects(actions: &[Action], draft: &Draft) -> Vec<Effect> {
+    let asked = actions.iter().filter_map(Action::effect);
     let withdrawn = draft
         .outbox
         .withdrawn
