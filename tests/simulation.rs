@@ -13,7 +13,10 @@ fn simulate(arguments: &[&str]) -> Output {
 
 /// The number before a word of the summary.
 fn count(summary: &str, of: &str) -> u64 {
-    let words: Vec<&str> = summary.split([' ', ',', '(', ':']).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = summary
+        .split([' ', ',', '(', ':'])
+        .filter(|word| !word.is_empty())
+        .collect();
     let position = words.iter().position(|word| *word == of).unwrap();
     words[position - 1].parse().unwrap()
 }

@@ -39,7 +39,7 @@ impl World {
                     self.act(&effect, recovery.repeatable.contains(name))?;
                     self.open.push(effect);
                 }
-                EffectKind::Ask { .. } | EffectKind::Read { .. } => self.open.push(effect),
+                EffectKind::Ask { .. } | EffectKind::Read { .. } | EffectKind::Timer { .. } => self.open.push(effect),
                 EffectKind::Withdraw => self.open.retain(|open| open.request != effect.request),
                 EffectKind::Write { .. } | EffectKind::Log { .. } | EffectKind::Progress { .. } => {}
             }
@@ -73,6 +73,10 @@ impl World {
                 request,
                 value: what.encode(),
             }),
+            EffectKind::Timer { delay_ms } => {
+                self.wait(delay_ms.div_ceil(1000));
+                Some(Input::Elapsed { request })
+            }
             EffectKind::Read { .. } => Some(Input::Chunk {
                 request,
                 bytes: if what == 0 {
