@@ -5,19 +5,23 @@
 //! It holds no values: constants are kept as data, and each instance makes its own.
 //! Read next: `machine.rs`.
 
+mod liveness;
 mod verify;
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use crate::compiler::{PrimitiveKind, Primitives};
 use crate::core::GlobalName;
 use crate::datum::{Datum, Name, Node, Span};
+use crate::heap::LiveRegisters;
 use crate::instruction::{Field, Instruction, Role};
 use crate::machine::builtin;
 use crate::primitive::{self, Body, Names, Primitive};
 use crate::unit::CompiledUnit;
 use crate::value::{Immediate, Value};
 
+use liveness::Liveness;
 pub use verify::VerifyError;
 
 /// Why a unit cannot be loaded.
@@ -58,6 +62,8 @@ pub struct LoadedBlock {
     pub captured: u16,
     /// The word that closures over it carry.
     pub code_word: Value,
+    /// Which registers matter where, once somebody has asked.
+    liveness: OnceLock<Option<Liveness>>,
 }
 
 /// A unit in the code space.
@@ -188,6 +194,7 @@ impl CodeSpace {
             frame_size: block.frame_size,
             captured: block.captured,
             code_word: code_word(start + block.start, block.frame_size, block.arity),
+            liveness: OnceLock::new(),
         }));
         self.constants.extend(unit.constants.iter().cloned());
         if is_apart {
@@ -288,6 +295,19 @@ impl CodeSpace {
     pub fn primitive(&self, name: &str) -> Option<Value> {
         let number = self.primitive_numbers.get(name)?;
         Some(Value::immediate(Immediate::Primitive, *number, 0))
+    }
+}
+
+impl LiveRegisters for CodeSpace {
+    fn live_at(&self, position: u32) -> Option<&[u64]> {
+        let block = self.block_at(position)?;
+        let liveness = block.liveness.get_or_init(|| {
+            let instructions = &self.instructions[block.start as usize..block.end as usize];
+            let captured = |number: usize| self.blocks[number].captured.into();
+            Liveness::of(instructions, block.frame_size.into(), captured)
+        });
+        let liveness = liveness.as_ref()?;
+        Some(liveness.at((position - block.start) as usize))
     }
 }
 

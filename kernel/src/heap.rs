@@ -5,7 +5,7 @@
 //! minor collection and checkpoints alike; see `heap/pages.rs`.
 //! INVARIANT: the same operations give the same words; nothing depends on addresses, time or hash seeds.
 //! It does not run Scheme and never collects of its own accord: allocation only says that a collection is due.
-//! Read next: `heap/kind.rs`, `heap/allocate.rs`, `heap/undo.rs`, `heap/collect.rs`.
+//! Read next: `heap/kind.rs`, `heap/allocate.rs`, `heap/undo.rs`, `heap/collect.rs`, `heap/frames.rs`.
 
 mod access;
 mod allocate;
@@ -13,6 +13,7 @@ mod checkpoint;
 mod collect;
 mod dictionary;
 mod equality;
+mod frames;
 mod hash;
 pub mod kind;
 mod literal;
@@ -28,6 +29,8 @@ mod tests;
 mod undo;
 
 pub use dictionary::TableEntry;
+pub use frames::{AllLive, LiveRegisters};
+pub(crate) use frames::{clear_dead, clear_dead_frames, clear_dead_words};
 pub use kind::{Flags, Header, Kind};
 pub use register::{Register, RootId};
 

@@ -25,7 +25,7 @@ pub use restore::restore;
 pub use snapshot::{Snapshot, snapshot};
 pub use thaw::thaw;
 
-use crate::heap::{Heap, HeapFull, Kind};
+use crate::heap::{Heap, HeapFull, Kind, LiveRegisters};
 use crate::value::Value;
 
 /// The version of the format that is written, and the only one that is read.
@@ -41,7 +41,7 @@ pub struct CodePoint {
 }
 
 /// How the machine's code positions and primitives are named, and what they demand of the objects that refer to them.
-pub trait CodeNames {
+pub trait CodeNames: LiveRegisters {
     /// The name of a position of this process.
     fn name_of_position(&self, position: u32) -> Option<CodePoint>;
 

@@ -250,6 +250,18 @@ macro_rules! declare {
 
 instruction_table!(declare);
 
+/// For each byte code, the row of the table that describes it; past the table's end for those that mean nothing.
+const ROW_OF_CODE: [u8; 256] = {
+    assert!(TABLE.len() < 255, "a byte names a row or none");
+    let mut rows = [u8::MAX; 256];
+    let mut row = 0;
+    while row < TABLE.len() {
+        rows[TABLE[row].opcode as usize] = row as u8;
+        row += 1;
+    }
+    rows
+};
+
 /// One instruction. Operands are read singly, which costs the machine one narrow load each instead of shifting a whole word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(8))]
@@ -380,7 +392,7 @@ impl Instruction {
 
     /// The row of the table that describes it.
     pub fn description(&self) -> Option<&'static Description> {
-        TABLE.iter().find(|row| row.opcode as u8 == self.code())
+        TABLE.get(usize::from(ROW_OF_CODE[usize::from(self.code)]))
     }
 
     /// The operand in `field`, without its sign.

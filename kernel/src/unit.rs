@@ -63,6 +63,8 @@ impl std::fmt::Debug for Instruction {
 
 impl CompiledUnit {
     /// BLAKE3 of everything that the unit means; what spans and names say to people is part of it.
+    ///
+    /// Every piece comes after its length and every table after its count, so that no two units have the same bytes.
     pub fn hash(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         let mut add = |bytes: &[u8]| {
@@ -70,10 +72,14 @@ impl CompiledUnit {
             hasher.update(bytes);
         };
         add(self.name.0.as_bytes());
+        let count = |length: usize| (length as u64).to_le_bytes();
+        add(&count(self.instructions.len()));
         for instruction in &self.instructions {
             add(&instruction.to_bits().to_le_bytes());
         }
+        add(&count(self.blocks.len()));
         for block in &self.blocks {
+            add(&[block.name.is_some().into()]);
             add(block.name.as_ref().map_or("", |name| &name.0).as_bytes());
             add(
                 &[block.start, block.end, block.frame_size.into(), block.captured.into()]
@@ -82,19 +88,106 @@ impl CompiledUnit {
             );
             add(&[block.arity.is_some().into(), block.arity.unwrap_or(0)]);
         }
+        add(&count(self.constants.len()));
         for constant in &self.constants {
             add(&constant.to_bytes());
         }
+        add(&count(self.globals.len()));
         for global in &self.globals {
             add(global.library.0.as_bytes());
             add(global.name.0.as_bytes());
         }
+        add(&count(self.primitives.len()));
         for primitive in &self.primitives {
             add(primitive.0.as_bytes());
         }
+        add(&count(self.spans.len()));
         for (offset, span) in &self.spans {
             add(&[*offset, span.start, span.end].map(u32::to_le_bytes).concat());
         }
         *hasher.finalize().as_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datum::Node;
+    use crate::instruction::Opcode;
+
+    fn unit() -> CompiledUnit {
+        CompiledUnit {
+            name: Name("unit".into()),
+            instructions: vec![Instruction::abc(Opcode::Return, 0, 0, 0)],
+            blocks: vec![block(None, Some(0))],
+            constants: vec![Datum::of(Node::Nil)],
+            globals: vec![global("a", "b")],
+            primitives: vec![Name("car".into())],
+            spans: vec![(
+                0,
+                Span {
+                    source: crate::datum::SourceId(0),
+                    start: 0,
+                    end: 1,
+                },
+            )],
+        }
+    }
+
+    fn block(name: Option<&str>, arity: Option<u8>) -> Block {
+        Block {
+            name: name.map(|name| Name(name.into())),
+            start: 0,
+            end: 1,
+            frame_size: 2,
+            arity,
+            captured: 0,
+        }
+    }
+
+    fn global(library: &str, name: &str) -> GlobalName {
+        GlobalName {
+            library: Name(library.into()),
+            name: Name(name.into()),
+        }
+    }
+
+    #[test]
+    fn whatever_differs_gives_another_hash() {
+        let changes: &[fn(&mut CompiledUnit)] = &[
+            |_| (),
+            |unit| unit.name = Name("other".into()),
+            |unit| unit.instructions[0] = Instruction::abc(Opcode::Return, 1, 0, 0),
+            |unit| unit.instructions.push(unit.instructions[0]),
+            |unit| unit.blocks[0] = block(Some(""), Some(0)),
+            |unit| unit.blocks[0] = block(None, None),
+            |unit| unit.blocks[0].captured = 1,
+            |unit| unit.blocks[0].frame_size = 3,
+            |unit| unit.blocks.clear(),
+            |unit| unit.constants[0] = Datum::of(Node::Boolean(false)),
+            |unit| unit.constants.clear(),
+            |unit| unit.globals[0] = global("ab", ""),
+            |unit| unit.globals.clear(),
+            // The same names, one after the other, in other tables.
+            |unit| unit.primitives = ["a", "b", "car"].map(|name| Name(name.into())).to_vec(),
+            |unit| {
+                unit.primitives = ["a", "b", "car"].map(|name| Name(name.into())).to_vec();
+                unit.globals.clear();
+            },
+            |unit| unit.primitives.clear(),
+            |unit| unit.spans[0].0 = 1,
+            |unit| unit.spans.clear(),
+        ];
+        let mut hashes: Vec<[u8; 32]> = changes
+            .iter()
+            .map(|change| {
+                let mut unit = unit();
+                change(&mut unit);
+                unit.hash()
+            })
+            .collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), changes.len());
     }
 }

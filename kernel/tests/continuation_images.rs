@@ -252,7 +252,7 @@ fn travel<'a>(
         Vehicle::Heap => {
             let heap = &mut place.instance.heap;
             heap.set_register(Register::Runtime0, parked);
-            heap.collect_minor(&mut []);
+            heap.collect_minor(&mut [], place.code);
             let taken = snapshot(heap, place.code).unwrap();
             store.extend(taken.chunks.into_iter().map(|chunk| (chunk.name, chunk.bytes)));
             let mut fetch = |name: ChunkName| store.get(&name).cloned();
@@ -326,7 +326,7 @@ fn run_sliced(code: &CodeSpace, slice: u64) -> (String, Vec<Vec<u8>>) {
             Outcome::Finished(value) => {
                 let text = shown(&place, value);
                 place.instance.heap.set_register(Register::Runtime0, value);
-                place.instance.heap.collect_minor(&mut []);
+                place.instance.heap.collect_minor(&mut [], code);
                 let taken = snapshot(&mut place.instance.heap, code).unwrap();
                 let chunks = taken.chunks.into_iter().chain([taken.root]);
                 return (text, chunks.map(|chunk| chunk.bytes).collect());

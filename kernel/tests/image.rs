@@ -162,7 +162,7 @@ fn a_restored_heap_goes_on_as_if_nothing_had_happened() {
     check_travelling(|process, parked, _| {
         let heap = &mut process.instance.heap;
         heap.set_register(Register::Runtime0, parked);
-        heap.collect_minor(&mut []);
+        heap.collect_minor(&mut [], &process.code);
         let taken = snapshot(heap, &process.code).unwrap();
         store.extend(taken.chunks.into_iter().map(|chunk| (chunk.name, chunk.bytes)));
         process.machine = Machine::new();

@@ -473,7 +473,7 @@ impl Programs for SchemePrograms {
     fn commit_turn(&mut self, body: &mut SchemeBody) {
         body.instance.heap.commit_turn();
         if body.instance.heap.is_collection_due() {
-            body.instance.heap.collect(&mut []);
+            body.instance.heap.collect(&mut [], &self.code);
         }
     }
 
@@ -506,7 +506,7 @@ impl Programs for SchemePrograms {
 
     fn freeze(&mut self, body: &mut SchemeBody) -> Result<Image, FreezeError> {
         let heap = &mut body.instance.heap;
-        heap.collect_minor(&mut []);
+        heap.collect_minor(&mut [], &self.code);
         let failed = |reason: String| FreezeError { reason };
         let snapshot = image::snapshot(heap, &self.code).map_err(|error| failed(error.to_string()))?;
         let root = IOValue::bytes(snapshot.root.bytes.clone());

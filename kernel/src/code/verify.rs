@@ -158,7 +158,7 @@ fn verify_whole(block: &Block, at: u32, instruction: Instruction, row: &Descript
 }
 
 /// Whether control never goes on to the next instruction.
-fn ends_block(opcode: Opcode) -> bool {
+pub(super) fn ends_block(opcode: Opcode) -> bool {
     matches!(
         opcode,
         Opcode::Jump

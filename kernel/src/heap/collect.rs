@@ -6,7 +6,8 @@
 //! It does not free old objects; `heap/major.rs` does. Read next: `heap/major.rs`.
 
 use super::Heap;
-use super::kind::{extent, forward, forwarded_to, is_raw_header, payload_words};
+use super::frames::{LiveRegisters, Segments, belongs_to_stack};
+use super::kind::{extent, forward, forwarded_to, is_raw_header, link, payload_words};
 use super::pages::PAGE_WORDS;
 use super::{MAJOR_WORDS_MIN, Register};
 use crate::value::{Immediate, Value};
@@ -69,7 +70,8 @@ impl Evacuation<'_> {
     }
 
     /// Updates the survivors, which brings along what only they refer to.
-    fn scan_survivors(&mut self) {
+    fn scan_survivors(&mut self, live: &dyn LiveRegisters) {
+        let mut segments = Segments::default();
         let mut index = 0;
         while index < self.survivors.len() {
             let first_word = Value::from_bits(self.survivors[index]);
@@ -79,7 +81,15 @@ impl Evacuation<'_> {
                 index += extent(first_word);
                 continue;
             } else {
-                (index + 1, index + 1 + payload_words(first_word))
+                let next = index + 1 + payload_words(first_word);
+                if belongs_to_stack(first_word) {
+                    if segments.is_segment(&self.survivors, index) {
+                        index += extent(first_word);
+                        continue;
+                    }
+                    self.scan_segment(index, &mut segments, live);
+                }
+                (index + 1, next)
             };
             for place in start..next {
                 let word = Value::from_bits(self.survivors[place]);
@@ -89,18 +99,33 @@ impl Evacuation<'_> {
             }
             index = (next + 1) & !1;
         }
+        segments.finish(&mut self.survivors);
+    }
+
+    /// Updates the words that count for the link at `index` of the survivors, if its segment is young too.
+    fn scan_segment(&mut self, index: usize, segments: &mut Segments, live: &dyn LiveRegisters) {
+        let field = |survivors: &[u64], field: usize| Value::from_bits(survivors[index + 1 + field]);
+        let frames = field(&self.survivors, link::FRAMES);
+        let limit = field(&self.survivors, link::LIMIT).as_fixnum().unwrap_or(0) as usize;
+        let frames = self.forward(frames);
+        if !frames.is_reference() || frames.index() < self.from {
+            return;
+        }
+        for place in segments.claim(&mut self.survivors, frames.index() - self.from, limit, live) {
+            self.survivors[place] = self.forward(Value::from_bits(self.survivors[place])).to_bits();
+        }
     }
 }
 
 impl Heap {
     /// Collects as much as is due: the young, or everything when old space has doubled since everything was last collected.
     ///
-    /// `roots` are the words that Rust code holds, of whatever class; references among them are updated in place.
-    pub fn collect(&mut self, roots: &mut [&mut [Value]]) {
+    /// `roots` are the words that Rust code holds, of whatever class; references among them are updated in place. `live` tells what captured frames keep alive.
+    pub fn collect(&mut self, roots: &mut [&mut [Value]], live: &dyn LiveRegisters) {
         if self.is_major_due() {
-            self.collect_major(roots);
+            self.collect_major(roots, live);
         } else {
-            self.collect_minor(roots);
+            self.collect_minor(roots, live);
         }
     }
 
@@ -110,7 +135,7 @@ impl Heap {
     }
 
     /// Collects the young objects; see [`Heap::collect`].
-    pub fn collect_minor(&mut self, roots: &mut [&mut [Value]]) {
+    pub fn collect_minor(&mut self, roots: &mut [&mut [Value]], live: &dyn LiveRegisters) {
         let from = self.line.max(self.undo_limit);
         let remembered = self.pages.take_remembered();
         let survivors = std::mem::take(&mut self.survivors);
@@ -129,7 +154,7 @@ impl Heap {
                 evacuation.scan_page(page, cover);
             }
         }
-        evacuation.scan_survivors();
+        evacuation.scan_survivors(live);
         let mut survivors = evacuation.survivors;
         self.top = from + survivors.len();
         self.words[from..self.top].copy_from_slice(&survivors);

@@ -229,7 +229,7 @@ pub mod condition {
 pub mod link {
     /// The words of stack, a [`Kind::Frames`](super::Kind::Frames).
     pub const FRAMES: usize = 0;
-    /// How many words of the segment count, from its first, a fixnum.
+    /// How many words of the segment count, from its first, a fixnum; the frames above were returned from, and the collector clears those that no link counts.
     pub const LIMIT: usize = 1;
     /// The next older segment, or `()`.
     pub const NEXT: usize = 2;

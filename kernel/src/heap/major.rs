@@ -4,7 +4,8 @@
 //! INVARIANT: afterwards all words are old and reachable.
 //! It does not choose when to run. Read next: `heap/undo.rs`.
 
-use super::kind::{extent, is_raw_header, payload_words};
+use super::frames::{LiveRegisters, Segments, belongs_to_stack};
+use super::kind::{extent, is_raw_header, link, payload_words};
 use super::register::Register;
 use super::symbol::swept_table;
 use super::undo::{Replaced, SavedPages};
@@ -59,7 +60,8 @@ impl Copying<'_> {
         &mut self.copied
     }
 
-    fn scan(&mut self) {
+    fn scan(&mut self, live: &dyn LiveRegisters) {
+        let mut segments = Segments::default();
         let mut index = 0;
         while index < self.copied.len() {
             let first_word = Value::from_bits(self.copied[index]);
@@ -69,7 +71,15 @@ impl Copying<'_> {
                 index += extent(first_word);
                 continue;
             } else {
-                (index + 1, index + 1 + payload_words(first_word))
+                let next = index + 1 + payload_words(first_word);
+                if belongs_to_stack(first_word) {
+                    if segments.is_segment(&self.copied, index) {
+                        index += extent(first_word);
+                        continue;
+                    }
+                    self.scan_segment(index, &mut segments, live);
+                }
+                (index + 1, next)
             };
             for place in start..next {
                 let word = Value::from_bits(self.copied[place]);
@@ -79,12 +89,27 @@ impl Copying<'_> {
             }
             index = (next + 1) & !1;
         }
+        segments.finish(&mut self.copied);
+    }
+
+    /// Updates the words that count for the link at `index` of the copy.
+    fn scan_segment(&mut self, index: usize, segments: &mut Segments, live: &dyn LiveRegisters) {
+        let field = |copied: &[u64], field: usize| Value::from_bits(copied[index + 1 + field]);
+        let frames = field(&self.copied, link::FRAMES);
+        let limit = field(&self.copied, link::LIMIT).as_fixnum().unwrap_or(0) as usize;
+        let frames = self.forward(frames);
+        if !frames.is_reference() {
+            return;
+        }
+        for place in segments.claim(&mut self.copied, frames.index(), limit, live) {
+            self.copied[place] = self.forward(Value::from_bits(self.copied[place])).to_bits();
+        }
     }
 }
 
 impl Heap {
     /// Collects everything unreachable; see [`Heap::collect`].
-    pub fn collect_major(&mut self, roots: &mut [&mut [Value]]) {
+    pub fn collect_major(&mut self, roots: &mut [&mut [Value]], live: &dyn LiveRegisters) {
         let mut copying = Copying {
             words: &self.words[..self.top],
             forwarded: vec![0; self.top / 2],
@@ -99,7 +124,7 @@ impl Heap {
                 *value = copying.forward(*value);
             }
         }
-        copying.scan();
+        copying.scan(live);
         let symbols = &mut self.registers[Register::Symbols as usize];
         *symbols = swept_table(&mut copying, *symbols);
         let copied = copying.copied;

@@ -1,12 +1,12 @@
 //! The code space as images see it.
 //!
 //! INVARIANT: what is accepted here satisfies what the machine relies on: a closure has the captured values its block reads, register
-//! 0 of a frame is the procedure whose block the frame runs, and a result lands inside the frame or in the slot above it.
+//! 0 of a frame, if it is read again, is the procedure whose block the frame runs, and a result lands inside the frame or in the slot above it.
 //! It does not know the encoding. Read next: `code.rs`.
 
 use super::{CodeNames, CodePoint};
 use crate::code::{CodeSpace, LoadedBlock};
-use crate::heap::{Heap, Kind};
+use crate::heap::{Heap, Kind, LiveRegisters};
 use crate::machine::builtin::{COMPOSABLE_BLOCK, CONTINUATION_BLOCK};
 use crate::primitive::Names;
 use crate::value::{Immediate, Value};
@@ -47,6 +47,13 @@ impl CodeNames for CodeSpace {
         };
         if heap.is_kind(procedure, Kind::Closure) {
             return heap.field(procedure, 0) == block.code_word;
+        }
+        // A procedure that is read no more is not kept.
+        let is_read = self
+            .live_at(position)
+            .is_none_or(|live| live.first().is_none_or(|word| word & 1 != 0));
+        if !is_read {
+            return true;
         }
         // Blocks of the machine's own unit, the first, are also entered through primitives.
         procedure.is_immediate(Immediate::Primitive) && self.units().first().is_some_and(|unit| position < unit.end)

@@ -20,7 +20,7 @@ use super::names::NamesWriter;
 use super::packed::PackedWriter;
 use super::{Chunk, CodeNames, Image, ImageError, VERSION};
 use crate::heap::kind::{Sameness, record_type};
-use crate::heap::{Flags, Heap, Kind};
+use crate::heap::{Flags, Heap, Kind, LiveRegisters, clear_dead_words};
 use crate::value::Value;
 
 /// The kind code of a pair.
@@ -70,6 +70,7 @@ const CHUNK_BYTES: usize = 16 * 1024;
 pub fn freeze(heap: &Heap, roots: &[Value], code: &dyn CodeNames) -> Result<Image, ImageError> {
     let mut freezing = Freezing {
         heap,
+        live: code,
         names: NamesWriter::new(code),
         numbers: vec![0; heap.statistics().words_used / 2],
         objects: Vec::new(),
@@ -105,6 +106,7 @@ pub fn freeze(heap: &Heap, roots: &[Value], code: &dyn CodeNames) -> Result<Imag
 
 struct Freezing<'a> {
     heap: &'a Heap,
+    live: &'a dyn LiveRegisters,
     names: NamesWriter<'a>,
     /// For every second word of the heap, one more than the number of its object, or 0 if it was not met. Only touched pages of it
     /// take memory.
@@ -165,6 +167,7 @@ impl Freezing<'_> {
                 self.code.varint(header.length.into());
                 self.code.raw(heap.raw_bytes(object));
             }
+            Framing::Words if header.kind == Kind::Frames => self.frames(object)?,
             Framing::Words => {
                 self.code.varint(header.length.into());
                 for (field, &word) in heap.field_words(object).iter().enumerate() {
@@ -174,6 +177,14 @@ impl Freezing<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Frames are written without what nobody will read, so that an image holds what its continuations can reach.
+    fn frames(&mut self, frames: Value) -> Result<(), ImageError> {
+        let mut words = self.heap.field_words(frames).to_vec();
+        clear_dead_words(&mut words, self.live);
+        self.code.varint(words.len() as u64);
+        words.into_iter().try_for_each(|word| self.word(Value::from_bits(word)))
     }
 
     fn table(&mut self, table: Value) -> Result<(), ImageError> {

@@ -91,14 +91,18 @@ fn has_fields_of_kind(heap: &Heap, object: Value, kind: Kind, length: usize) -> 
     }
 }
 
-/// Whether the frames of a link can be walked from its limit down, and the code accepts each.
+/// Whether the frames of a segment can be walked from the last that is not cleared down, the link's limit is where one of them ends, and the code accepts each.
+///
+/// The collector walks from the limit of one link to that of another, so all links of a segment must agree on where frames are.
 fn has_sound_frames(heap: &Heap, code: &dyn CodeNames, segment: Value) -> bool {
     let frames = heap.field(segment, link::FRAMES);
-    let mut remaining = heap.field(segment, link::LIMIT).as_fixnum().unwrap_or(0) as usize;
-    if remaining > heap.object_length(frames) {
-        return false;
-    }
+    let limit = heap.field(segment, link::LIMIT).as_fixnum().unwrap_or(0) as usize;
+    let is_cleared = |word: &&u64| **word == Value::ZERO.to_bits();
+    let cleared = heap.field_words(frames).iter().rev().take_while(is_cleared).count();
+    let mut remaining = heap.object_length(frames) - cleared;
+    let mut ends_frame = limit == 0;
     while remaining > 0 {
+        ends_frame |= remaining == limit;
         let point = heap.field(frames, remaining - 1);
         let words = point.detail() as usize;
         if !point.is_immediate(Immediate::Return) || words < 2 || words > remaining {
@@ -111,7 +115,7 @@ fn has_sound_frames(heap: &Heap, code: &dyn CodeNames, segment: Value) -> bool {
         }
         remaining = start;
     }
-    true
+    ends_frame
 }
 
 /// Whether the chain of continuation segments from each of `objects` that is one comes to an end.

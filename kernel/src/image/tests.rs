@@ -11,7 +11,7 @@ mod snapshots;
 
 use super::*;
 use crate::heap::kind::{condition, link, opaque, port, prompt_link};
-use crate::heap::{Heap, Limits};
+use crate::heap::{AllLive, Heap, Limits};
 use crate::value::{Immediate, Value};
 
 pub(super) fn roomy() -> Heap {
@@ -51,6 +51,12 @@ impl Loaded {
 
     fn detail(&self, position: u32) -> u32 {
         (position - self.base) % UNIT_LENGTH * 3
+    }
+}
+
+impl LiveRegisters for Loaded {
+    fn live_at(&self, _: u32) -> Option<&[u64]> {
+        None
     }
 }
 

@@ -1,7 +1,7 @@
 //! Continuations and prompts: segments of stack in the heap, and how control enters and leaves them.
 //!
 //! A segment is a [`Kind::Frames`] of the words between the bottom of the stack and the return point on top. The continuation below the stack is a chain, newest first, of
-//! [`Kind::Link`]s (a segment, how many of its own words count, the next link) and [`Kind::PromptLink`]s, ending in `()`; the register `Continuation` holds its head and
+//! [`Kind::Link`]s (a segment, how many of its words count, the next link) and [`Kind::PromptLink`]s, ending in `()`; the register `Continuation` holds its head and
 //! `Machine::remaining` how much of the first segment is left. Segments are never written, so any number of continuations share them.
 //! Shape chosen over copying the whole stack at each capture (cost grows with depth) and over heap-allocated frames (every call pays).
 //! INVARIANT: a link's limit is what is left of its segment; a stored continuation begins with a link all of whose limit is still to be returned into.
@@ -14,7 +14,7 @@ use crate::instruction::Instruction;
 use crate::value::Value;
 
 use super::builtin::{COMPOSABLE_BLOCK, CONTINUATION_BLOCK};
-use super::execute::{Cold, Flow};
+use super::execute::{Cold, Flow, InUse};
 use super::signal::control_global;
 use super::{Hot, Machine, Outcome};
 
@@ -111,6 +111,13 @@ impl Machine {
         heap.make(Kind::Link, &[frames, Value::length(self.remaining), next])
     }
 
+    /// Lets the head of the chain say what is left of its segment, if there is room for a link, so that a collection keeps no more.
+    pub(super) fn settle_chain(&mut self, heap: &mut Heap) {
+        if let Ok(chain) = self.whole_chain(heap) {
+            self.set_chain(heap, chain);
+        }
+    }
+
     /// Makes `chain` the continuation below the stack.
     fn set_chain(&mut self, heap: &mut Heap, chain: Value) {
         heap.set_register(Register::Continuation, chain);
@@ -167,10 +174,10 @@ impl Cold<'_> {
             return Ok(());
         }
         if self.heap.is_nursery_full(words) {
-            self.collect(hot, frame_words);
+            self.collect(hot, InUse::First(frame_words));
         }
         if self.heap.would_exceed(words) {
-            self.collect_major(hot, frame_words);
+            self.collect_major(hot, InUse::First(frame_words));
         }
         let outcome = self.heap.reserve(words);
         hot.reload_heap(self.heap);

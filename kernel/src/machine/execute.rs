@@ -30,6 +30,17 @@ pub(super) enum Flow {
     Detour,
 }
 
+/// Which registers of the running frame a collection must keep.
+#[derive(Clone, Copy)]
+pub(super) enum InUse {
+    /// This many from register 0 on: the frame is being entered or left.
+    First(usize),
+    /// Those that the instruction that was fetched last and those after it read.
+    Before,
+    /// Those that the instructions after the last fetched read.
+    After,
+}
+
 /// Everything that the fast paths do not touch.
 pub(super) struct Cold<'a> {
     pub(super) machine: &'a mut Machine,

@@ -23,7 +23,7 @@ fn the_limit_is_exact_and_collection_makes_room() {
     assert_eq!(heap.string("no room"), Err(HeapFull));
     assert_eq!(heap.words, before);
     list[0] = heap.cdr(heap.cdr(list[0]));
-    heap.collect_major(&mut [&mut list]);
+    heap.collect_major(&mut [&mut list], &AllLive);
     assert_eq!(heap.statistics().words_used, 996);
     assert!(heap.cons(Value::ZERO, Value::ZERO).is_ok());
     assert_eq!(heap.make_vector(usize::MAX / 16, Value::ZERO), Err(HeapFull));
@@ -81,7 +81,7 @@ fn a_page_is_saved_once_however_often_it_is_written() {
     let mut heap = roomy();
     let vector = heap.make_vector(6400, Value::ZERO).unwrap();
     let mut roots = [vector];
-    heap.collect_minor(&mut [&mut roots]);
+    heap.collect_minor(&mut [&mut roots], &AllLive);
     heap.begin_turn();
     for round in 0..100_000 {
         heap.set_field(roots[0], round % 640, Value::small(round as i32));
@@ -96,7 +96,7 @@ fn a_page_is_saved_once_however_often_it_is_written() {
     heap.begin_turn();
     heap.set_field(roots[0], 0, Value::TRUE);
     assert_eq!(heap.statistics().pages_saved, 12);
-    heap.collect_minor(&mut [&mut roots]);
+    heap.collect_minor(&mut [&mut roots], &AllLive);
     heap.set_field(roots[0], 0, Value::FALSE);
     assert_eq!(heap.statistics().pages_saved, 12);
     heap.commit_turn();
@@ -112,7 +112,7 @@ fn the_young_are_collected_when_the_nursery_is_full_and_the_old_when_they_have_d
         list[0] = heap.cons(Value::small(count), list[0]).unwrap();
         if heap.is_collection_due() {
             dues.push((count + 1) * 2);
-            heap.collect(&mut [&mut list]);
+            heap.collect(&mut [&mut list], &AllLive);
         }
     }
     assert_eq!(dues[..3], [32 * 1024 + 2, 64 * 1024 + 4, 96 * 1024 + 6]);
@@ -126,7 +126,7 @@ fn garbage_costs_nothing_to_keep_collecting() {
     for count in 0..1_000_000 {
         heap.cons(Value::small(count), Value::NIL).unwrap();
         if heap.is_collection_due() {
-            heap.collect(&mut []);
+            heap.collect(&mut [], &AllLive);
         }
     }
     assert_eq!(heap.statistics().words_old, 0);
@@ -140,9 +140,9 @@ fn unused_symbols_are_forgotten_and_used_ones_stay_the_same() {
     for number in 0..1000 {
         heap.intern(&format!("unused-{number}")).unwrap();
     }
-    heap.collect_minor(&mut [&mut roots]);
+    heap.collect_minor(&mut [&mut roots], &AllLive);
     assert!(heap.statistics().words_used > 1000);
-    heap.collect_major(&mut [&mut roots]);
+    heap.collect_major(&mut [&mut roots], &AllLive);
     assert!(heap.statistics().words_used < 100, "{:?}", heap.statistics());
     assert_eq!(
         [heap.intern("kept").unwrap(), heap.keyword("also-kept").unwrap()],
@@ -158,11 +158,11 @@ fn a_major_collection_inside_a_turn_is_undone_too() {
     let (before, original) = (heap.words[..heap.top].to_vec(), roots);
     heap.begin_turn();
     heap.set_field(roots[0], 3, Value::small(2));
-    heap.collect_major(&mut [&mut roots]);
+    heap.collect_major(&mut [&mut roots], &AllLive);
     heap.set_field(roots[0], 4, Value::small(3));
     heap.list(&[Value::TRUE; 500], Value::NIL).unwrap();
-    heap.collect_major(&mut [&mut roots]);
-    heap.collect_minor(&mut [&mut roots]);
+    heap.collect_major(&mut [&mut roots], &AllLive);
+    heap.collect_minor(&mut [&mut roots], &AllLive);
     assert_eq!(
         (heap.field(roots[0], 3), heap.field(roots[0], 4)),
         (Value::small(2), Value::small(3))

@@ -103,14 +103,7 @@ struct Run {
     before: Option<Before>,
 }
 
-const KINDS: &[Kind] = &[
-    Kind::Vector,
-    Kind::Cell,
-    Kind::Closure,
-    Kind::Record,
-    Kind::Frames,
-    Kind::Values,
-];
+const KINDS: &[Kind] = &[Kind::Vector, Kind::Cell, Kind::Closure, Kind::Record, Kind::Values];
 
 impl Run {
     fn new() -> Run {
@@ -184,8 +177,8 @@ impl Run {
             Operation::Root(from) => self.root(from),
             Operation::Release(root) => self.release(root),
             Operation::Begin | Operation::Commit | Operation::Abort => self.turn(operation),
-            Operation::Minor => self.heap.collect_minor(&mut [&mut self.slots]),
-            Operation::Major => self.heap.collect_major(&mut [&mut self.slots]),
+            Operation::Minor => self.heap.collect_minor(&mut [&mut self.slots], &AllLive),
+            Operation::Major => self.heap.collect_major(&mut [&mut self.slots], &AllLive),
         }
     }
 

@@ -153,7 +153,7 @@ proptest! {
                     prop_assert!(heap.equal(copy, table[0]));
                     table[0] = copy;
                 }
-                Operation::Major => heap.collect_major(&mut [&mut table]),
+                Operation::Major => heap.collect_major(&mut [&mut table], &AllLive),
             }
             prop_assert_eq!(heap.table_count(table[0]), model.len());
         }
@@ -235,7 +235,7 @@ fn objects_with_identity_are_keys_of_their_own() {
         roots[key] = heap.make_cell(Value::ZERO).unwrap();
         heap.table_put(roots[0], roots[key], Value::small(key as i32)).unwrap();
     }
-    heap.collect_major(&mut [&mut roots]);
+    heap.collect_major(&mut [&mut roots], &AllLive);
     for key in 1..3 {
         assert_eq!(
             heap.table_get(roots[0], roots[key]).map(|entry| entry.value),

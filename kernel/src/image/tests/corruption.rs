@@ -33,7 +33,7 @@ proptest! {
         let damaged = Image { root: Chunk::new(bytes), chunks: image.chunks };
         if let Ok(values) = thaw(&damaged, &mut target, &HERE) {
             let mut values = values;
-            target.collect_major(&mut [&mut values]);
+            target.collect_major(&mut [&mut values], &AllLive);
             values.iter().for_each(|&value| exercise_value(&mut target, value));
             freeze(&target, &values, &HERE).unwrap();
         }

@@ -203,7 +203,6 @@ fn chain_shell(heap: &mut Heap, code: &Loaded) -> Value {
         code.returning(3, 3),
         closure,
         code.returning(4, 2),
-        Value::TRUE,
     ];
     let frames = heap.make(Kind::Frames, &words).unwrap();
     let older = heap.make(Kind::Link, &[frames, Value::small(3), Value::NIL]).unwrap();

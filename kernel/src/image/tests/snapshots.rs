@@ -92,12 +92,12 @@ fn take(heap: &mut Heap, step: &Step) {
             heap.begin_turn();
             take(heap, &Step::Write(3, 4));
             take(heap, &Step::Build(recipes.clone()));
-            heap.collect_minor(&mut []);
+            heap.collect_minor(&mut [], &AllLive);
             take(heap, &Step::Write(1, 5));
             if *commit { heap.commit_turn() } else { heap.abort_turn() }
         }
-        Step::Major => heap.collect_major(&mut []),
-        Step::Snapshot => heap.collect_minor(&mut []),
+        Step::Major => heap.collect_major(&mut [], &AllLive),
+        Step::Snapshot => heap.collect_minor(&mut [], &AllLive),
     }
 }
 
@@ -125,8 +125,8 @@ proptest! {
                 take(&mut original, step);
                 take(&mut restored, step);
             }
-            original.collect_minor(&mut []);
-            restored.collect_minor(&mut []);
+            original.collect_minor(&mut [], &AllLive);
+            restored.collect_minor(&mut [], &AllLive);
             prop_assert_eq!(state(&restored), state(&original));
         }
     }
@@ -140,7 +140,7 @@ proptest! {
     ) {
         let mut heap = Heap::new(LIMITS);
         take(&mut heap, &Step::Build(recipes));
-        heap.collect_minor(&mut []);
+        heap.collect_minor(&mut [], &AllLive);
         let taken = snapshot(&mut heap, &HERE).unwrap();
         let mut kept = Kept::default();
         kept.keep(&taken);
@@ -171,12 +171,12 @@ proptest! {
 
 /// Uses everything in a heap of unknown content: collections, hashing, equality, tables, symbols and another snapshot.
 pub(super) fn exercise(heap: &mut Heap) {
-    heap.collect_major(&mut []);
+    heap.collect_major(&mut [], &AllLive);
     let global = heap.register(Register::Runtime0);
     exercise_value(heap, global);
     heap.intern("a").unwrap();
     heap.root(global).unwrap();
-    heap.collect_minor(&mut []);
+    heap.collect_minor(&mut [], &AllLive);
     snapshot(heap, &HERE).unwrap();
 }
 
@@ -215,13 +215,13 @@ fn an_unchanged_range_is_not_written_again() {
     let mut heap = Heap::new(LIMITS);
     let vector = heap.make_vector(100_000, Value::small(7)).unwrap();
     heap.set_register(Register::Runtime0, vector);
-    heap.collect_minor(&mut []);
+    heap.collect_minor(&mut [], &AllLive);
     let first = snapshot(&mut heap, &HERE).unwrap();
     assert_eq!(first.chunks.len(), 196);
     heap.begin_turn();
     heap.set_field(heap.register(Register::Runtime0), 60_000, Value::TRUE);
     heap.commit_turn();
-    heap.collect_minor(&mut []);
+    heap.collect_minor(&mut [], &AllLive);
     let second = snapshot(&mut heap, &HERE).unwrap();
     assert_eq!(
         second.chunks.len(),
@@ -237,7 +237,7 @@ fn an_unchanged_range_is_not_written_again() {
 fn a_missing_or_foreign_chunk_is_named() {
     let mut heap = Heap::new(LIMITS);
     heap.intern("symbol").unwrap();
-    heap.collect_minor(&mut []);
+    heap.collect_minor(&mut [], &AllLive);
     let taken = snapshot(&mut heap, &HERE).unwrap();
     let name = taken.chunks[0].name;
     assert_eq!(
@@ -258,13 +258,13 @@ fn a_page_that_promotion_fills_up_is_written_again() {
     let mut heap = Heap::new(LIMITS);
     let vector = heap.make_vector(507, Value::ZERO).unwrap();
     heap.set_register(Register::Runtime0, vector);
-    heap.collect_minor(&mut []);
+    heap.collect_minor(&mut [], &AllLive);
     let mut kept = Kept::default();
     kept.keep(&snapshot(&mut heap, &HERE).unwrap());
     keep(&mut heap, Value::TRUE);
     keep(&mut heap, Value::TRUE);
     heap.begin_turn();
-    heap.collect_minor(&mut []);
+    heap.collect_minor(&mut [], &AllLive);
     heap.commit_turn();
     let taken = snapshot(&mut heap, &HERE).unwrap();
     kept.keep(&taken);

@@ -8,7 +8,7 @@ use crate::primitive::{Body, Context, Failure};
 use crate::value::Value;
 
 use super::super::Hot;
-use super::{Cold, Flow};
+use super::{Cold, Flow, InUse};
 
 /// A call as the source has it.
 struct WrittenCall {
@@ -68,8 +68,7 @@ impl Cold<'_> {
             hot.set(instruction.a(), value);
         }
         if self.heap.is_collection_due() {
-            let frame_words = self.frame_size(hot);
-            self.collect(&mut hot, frame_words);
+            self.collect(&mut hot, InUse::After);
         }
         (hot, Flow::Next)
     }
@@ -94,8 +93,7 @@ impl Cold<'_> {
         let mut call = written_call(*hot, instruction);
         let mut outcome = self.apply_by_name(&call);
         if outcome == Err(Failure::HeapFull) {
-            let frame_words = self.frame_size(*hot);
-            self.collect_major(hot, frame_words);
+            self.collect_major(hot, InUse::Before);
             call = written_call(*hot, instruction);
             outcome = self.apply_by_name(&call);
         }

@@ -4,13 +4,13 @@
 //! Read next: `machine/control.rs`.
 
 use crate::code::ARITY_AT_ENTRY;
-use crate::heap::{Heap, HeapFull};
+use crate::heap::{Heap, HeapFull, LiveRegisters, clear_dead, clear_dead_frames};
 use crate::instruction::{Field, Instruction, Opcode, Role};
 use crate::primitive::{Body, Context, Failure, Primitive, arithmetic, integer, wrong_type};
 use crate::value::{Immediate, Value};
 
 use super::super::{ARGUMENTS_MAX, Hot, OVERRUN_WORDS, Outcome, STACK_STEP_WORDS};
-use super::{Cold, Flow};
+use super::{Cold, Flow, InUse};
 
 impl Cold<'_> {
     /// Words of the frame whose instruction was fetched last.
@@ -84,7 +84,7 @@ impl Cold<'_> {
         hot.store(self.machine);
         if !self.machine.ensure_room(words) {
             if self.machine.spill(self.heap, used).is_err() {
-                self.collect_major(&mut hot, used);
+                self.collect_major(&mut hot, InUse::First(used));
                 self.machine.spill(self.heap, used)?;
             }
             self.machine.ensure_room(words);
@@ -95,11 +95,11 @@ impl Cold<'_> {
 
     /// Calls a computing primitive in its own frame and returns its value.
     fn enter_function(&mut self, mut hot: Hot, primitive: &Primitive, count: usize) -> (Hot, Flow) {
-        match self.compute(&mut hot, primitive, 1, count, 1 + count) {
+        match self.compute(&mut hot, primitive, (1, count), InUse::First(1 + count)) {
             Ok(value) => {
                 hot.set(0, value);
                 if self.heap.is_collection_due() {
-                    self.collect(&mut hot, 1);
+                    self.collect(&mut hot, InUse::First(1));
                 }
                 let value = hot.get(0);
                 hot.pop(value);
@@ -112,21 +112,20 @@ impl Cold<'_> {
         }
     }
 
-    /// Applies a computing primitive to `count` registers from `first`; after a collection a second time if memory runs out. `frame_words` registers are in use.
+    /// Applies a computing primitive to `count` registers from `first`; after a collection a second time if memory runs out.
     fn compute(
         &mut self,
         hot: &mut Hot,
         primitive: &Primitive,
-        first: usize,
-        count: usize,
-        frame_words: usize,
+        (first, count): (usize, usize),
+        in_use: InUse,
     ) -> Result<Value, Failure> {
         let Body::Function(function) = primitive.body else {
             return Err(Failure::HeapFull);
         };
         let mut outcome = self.apply_function(*hot, function, first, count);
         if outcome == Err(Failure::HeapFull) {
-            self.collect_major(hot, frame_words);
+            self.collect_major(hot, in_use);
             outcome = self.apply_function(*hot, function, first, count);
         }
         hot.reload_heap(self.heap);
@@ -183,8 +182,7 @@ impl Cold<'_> {
         if !matches!(primitive.body, Body::Function(_)) {
             return self.wrong_primitive_arity(hot, primitive, instruction.d());
         }
-        let frame_words = self.frame_size(hot);
-        self.collect(&mut hot, frame_words);
+        self.collect(&mut hot, InUse::After);
         (hot, Flow::Next)
     }
 
@@ -195,8 +193,7 @@ impl Cold<'_> {
         let primitive = self.code.primitives()[instruction.w() as usize];
         let mut failure = failure;
         if failure == Failure::HeapFull {
-            let frame_words = self.frame_size(hot);
-            match self.compute(&mut hot, &primitive, first, count, frame_words) {
+            match self.compute(&mut hot, &primitive, (first, count), InUse::Before) {
                 Ok(value) => {
                     hot.set(first, value);
                     return (hot, Flow::Next);
@@ -208,24 +205,23 @@ impl Cold<'_> {
         self.signal(hot, condition)
     }
 
-    /// Collects, with the first `frame_words` registers of the frame in use.
-    pub(in super::super) fn collect(&mut self, hot: &mut Hot, frame_words: usize) {
-        self.collect_with(hot, frame_words, |heap, roots| heap.collect(roots));
+    /// Collects, with these registers of the frame in use.
+    pub(in super::super) fn collect(&mut self, hot: &mut Hot, in_use: InUse) {
+        self.collect_with(hot, in_use, Heap::collect);
     }
 
-    pub(in super::super) fn collect_major(&mut self, hot: &mut Hot, frame_words: usize) {
-        self.collect_with(hot, frame_words, |heap, roots| heap.collect_major(roots));
+    pub(in super::super) fn collect_major(&mut self, hot: &mut Hot, in_use: InUse) {
+        self.collect_with(hot, in_use, Heap::collect_major);
     }
 
-    fn collect_with(
-        &mut self,
-        hot: &mut Hot,
-        frame_words: usize,
-        collect: impl FnOnce(&mut crate::heap::Heap, &mut [&mut [Value]]),
-    ) {
+    fn collect_with(&mut self, hot: &mut Hot, in_use: InUse, collect: Collect) {
         hot.store(self.machine);
-        let end = self.machine.base + frame_words;
-        collect(self.heap, &mut [&mut self.machine.stack[..end]]);
+        self.machine.settle_chain(self.heap);
+        let base = self.machine.base;
+        let end = base + self.clear_unused(*hot, in_use);
+        let stack = &mut self.machine.stack;
+        clear_dead_frames(&mut stack[1..base], self.code, |word| word, Value::ZERO);
+        collect(self.heap, &mut [&mut stack[..end]], self.code);
         // What lies above may refer to objects that have moved; later frames must not find it.
         let limit = self.machine.soft_limit.max(end) + OVERRUN_WORDS;
         self.machine.stack[end..limit].fill(Value::ZERO);
@@ -233,6 +229,21 @@ impl Cold<'_> {
             .next_multiple_of(STACK_STEP_WORDS)
             .min(self.machine.soft_limit);
         hot.reload(self.machine, self.heap);
+    }
+
+    /// Clears the registers of the frame that are not in use, and says how many words those that are take.
+    fn clear_unused(&mut self, hot: Hot, in_use: InUse) -> usize {
+        let position = match in_use {
+            InUse::First(words) => return words,
+            InUse::Before => hot.pc() - 1,
+            InUse::After => hot.pc(),
+        };
+        let frame_size = self.frame_size(hot);
+        if let Some(map) = self.code.live_at(position as u32) {
+            let base = self.machine.base;
+            clear_dead(&mut self.machine.stack[base..base + frame_size], map, Value::ZERO);
+        }
+        frame_size
     }
 
     /// Makes room for the closure that the instruction makes.
@@ -246,13 +257,12 @@ impl Cold<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&mut self, mut hot: Hot, words: usize) -> (Hot, Flow) {
-        let frame_words = self.frame_size(hot);
         if self.heap.is_nursery_full(words) {
-            self.collect(&mut hot, frame_words);
+            self.collect(&mut hot, InUse::Before);
         }
         let mut outcome = self.heap.reserve(words);
         if outcome.is_err() {
-            self.collect_major(&mut hot, frame_words);
+            self.collect_major(&mut hot, InUse::Before);
             outcome = self.heap.reserve(words);
         }
         hot.reload_heap(self.heap);
@@ -325,8 +335,7 @@ impl Cold<'_> {
         let mut call = written_call(hot, instruction);
         let mut outcome = (call.operation)(self.heap, call.operands[0], call.operands[1]);
         if outcome == Err(Failure::HeapFull) {
-            let frame_words = self.frame_size(hot);
-            self.collect_major(&mut hot, frame_words);
+            self.collect_major(&mut hot, InUse::Before);
             call = written_call(hot, instruction);
             outcome = (call.operation)(self.heap, call.operands[0], call.operands[1]);
         }
@@ -335,8 +344,7 @@ impl Cold<'_> {
             Ok(value) => {
                 hot.set(instruction.a(), value);
                 if self.heap.is_collection_due() {
-                    let frame_words = self.frame_size(hot);
-                    self.collect(&mut hot, frame_words);
+                    self.collect(&mut hot, InUse::After);
                 }
                 (hot, Flow::Next)
             }
@@ -353,6 +361,9 @@ impl Cold<'_> {
         }
     }
 }
+
+/// A collection of either kind.
+type Collect = fn(&mut Heap, &mut [&mut [Value]], &dyn LiveRegisters);
 
 /// Words of a closure with this many captured values.
 #[inline(always)]

@@ -1,0 +1,136 @@
+//! What a computation will not read again is garbage, though a register still holds it.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "common/process.rs"]
+mod process;
+
+use duet_kernel::heap::{AllLive, Limits, LiveRegisters, Register};
+use duet_kernel::image::freeze;
+use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::printer::{Style, print};
+use duet_kernel::value::Value;
+use process::{code_of, compiled};
+use proptest::prelude::*;
+
+/// A list whose next pair is made when it is first asked for and then stays: whoever holds the head holds all that was seen.
+const LAZY: &str = "
+    (define (node n) (vector n #f))
+    (define (next v)
+      (if (not (vector-ref v 1)) (vector-set! v 1 (node (+ (vector-ref v 0) 1))))
+      (vector-ref v 1))
+    (define (walk v n) (if (= n 0) (vector-ref v 0) (walk (next v) (- n 1))))";
+
+/// Each walks along LENGTH nodes whose head stays in a register, a closure or a captured frame that is not read again.
+const WALKS: &[&str] = &[
+    "(define (f) (let ((head (node 0))) (let ((last (walk head LENGTH))) last))) (f)",
+    "(define (f) (let ((head (node 0))) (let loop ((v head) (n LENGTH)) (if (= n 0) (vector-ref v 0) (loop (next v) (- n 1)))))) (f)",
+    "(define (f)
+       (let ((head (cons 0 '())))
+         (let loop ((last head) (n 0))
+           (if (= n LENGTH) (car last)
+             (let ((new (cons (+ n 1) '()))) (set-cdr! last new) (loop new (+ n 1)))))))
+     (f)",
+    "(define (f) (let ((head (node 0))) (let ((last (%call/cc (lambda (k) (walk head LENGTH))))) last))) (f)",
+    "(define (make head) (lambda () (let ((last (walk head LENGTH))) last))) (define (f) ((make (node 0)))) (f)",
+    "(define (f head) (+ 0 (%call-with-prompt 'p (lambda () (+ 0 (walk head LENGTH))) (lambda () 0)))) (f (node 0))",
+    "(define (f head . rest) (if (pair? rest) (+ 0 (walk head LENGTH)) 0)) (define (g) (+ 0 (apply f (node 0) '(1)))) (g)",
+    "(define (step v) (%call/cc (lambda (k) (k (next v)))))
+     (define (f v n) (if (= n 0) (vector-ref v 0) (f (step v) (- n 1))))
+     (+ 0 (f (node 0) LENGTH))",
+    "(define (f depth head) (if (= depth 0) (walk head LENGTH) (+ 0 (f (- depth 1) head)))) (f 9000 (node 0))",
+];
+
+/// Runs a program within `bytes_max`, in slices of `slice`, with what is waiting parked after every slice.
+fn run(text: &str, bytes_max: usize, slice: u64) -> Result<String, String> {
+    let unit = compiled("test", text);
+    let code = code_of(&[&unit]);
+    let mut machine = Machine::new();
+    let mut instance = Instance::new(Limits { bytes_max });
+    let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+    machine.start(&mut instance, procedure, &[]);
+    loop {
+        let outcome = machine.run(&mut instance, &code, &mut slice.clone()).unwrap();
+        let shown = |value| print(&instance.heap, &code, value, Style::Write, 1 << 10).unwrap();
+        match outcome {
+            Outcome::OutOfFuel => {
+                let parked = machine.capture(&mut instance, &code).unwrap();
+                let mut roots = [parked];
+                instance.heap.collect(&mut [&mut roots], &code);
+                machine.reinstate(&mut instance, &code, roots[0]);
+                machine.resume(Value::UNSPECIFIED);
+            }
+            Outcome::Finished(value) => return Ok(shown(value)),
+            Outcome::Uncaught(value) => return Err(shown(value)),
+            Outcome::Request { .. } => panic!("a program without a host"),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) })]
+
+    #[test]
+    fn a_long_walk_takes_bounded_memory(walk in 0..WALKS.len(), length in 200_000u32..260_000, slice in 5_000u64..2_000_000) {
+        let text = format!("{LAZY} {}", WALKS[walk].replace("LENGTH", &length.to_string()));
+        // The whole list would take 6 to 8 MB.
+        prop_assert_eq!(run(&text, 3 << 20, slice), Ok(length.to_string()));
+    }
+}
+
+#[test]
+fn every_walk_takes_bounded_memory() {
+    for walk in WALKS {
+        let text = format!("{LAZY} {}", walk.replace("LENGTH", "300000"));
+        assert_eq!(run(&text, 3 << 20, u64::MAX), Ok("300000".to_owned()), "{walk}");
+    }
+}
+
+#[test]
+fn what_is_read_again_is_kept() {
+    let text = "(define (f) (let ((head (node 0))) (walk head LENGTH) (vector-ref (next head) 0))) (f)";
+    let run_length = |length: &str| run(&format!("{LAZY} {}", text.replace("LENGTH", length)), 3 << 20, u64::MAX);
+    assert_eq!(run_length("1000"), Ok("1".to_owned()));
+    assert!(run_length("300000").is_err(), "the whole list is kept and does not fit");
+}
+
+/// A continuation that waits in `(handle …)`, and its code.
+fn parked(text: &str) -> (Instance, duet_kernel::code::CodeSpace, Value) {
+    let unit = compiled("test", text);
+    let code = code_of(&[&unit]);
+    let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 64 << 20 }));
+    let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+    machine.start(&mut instance, procedure, &[]);
+    assert_eq!(machine.run(&mut instance, &code, &mut 2_000), Ok(Outcome::OutOfFuel));
+    let parked = machine.capture(&mut instance, &code).unwrap();
+    (instance, code, parked)
+}
+
+/// The list has 100 elements, of which the computation needs the length alone.
+const HANDLE: &str = "
+    (define (numbers n) (if (= n 0) '() (cons n (numbers (- n 1)))))
+    (define (count l n) (if (null? l) n (count (cdr l) (+ n 1))))
+    (define (handle l) (let ((n (count l 0))) (let wait ((i 0)) (if (< i 100000) (wait (+ i 1)) n))))
+    (define (serve) (let ((l (numbers 100))) (let ((n (handle l))) (list n 'served))))
+    (serve)";
+
+#[test]
+fn an_image_holds_only_what_will_be_read() {
+    let (instance, code, parked) = parked(HANDLE);
+    let length = freeze(&instance.heap, &[parked], &code).unwrap().length_bytes();
+    assert!(length < 200, "{length} bytes, as if the list were in it");
+}
+
+#[test]
+fn a_collection_frees_what_captured_frames_will_not_read() {
+    let words_after = |is_told: bool| {
+        let (mut instance, code, parked) = parked(HANDLE);
+        instance.heap.set_register(Register::Runtime0, parked);
+        let live: &dyn LiveRegisters = if is_told { &code } else { &AllLive };
+        instance.heap.collect_major(&mut [], live);
+        instance.heap.statistics().words_live
+    };
+    assert!(
+        words_after(false) >= words_after(true) + 200,
+        "a list of 100 pairs is freed"
+    );
+}
