@@ -60,8 +60,8 @@ commands! {
         "show the turns that led to a fact";
     when "when" "PATTERN [ADDRESS] [--all] [--json] [--journal FILE]"
         "find the first turn after which a fact is there";
-    goto "goto" "ADDRESS [--journal FILE]"
-        "move the head of a branch to another turn";
+    goto "goto" "ADDRESS [--workspace] [--dry-run] [--force] [--json] [--journal FILE]"
+        "move the head of a branch to another turn, and put files back";
     undo "undo" "[ADDRESS] [--journal FILE]"
         "take the last move of a branch's head back";
     redo "redo" "[ADDRESS] [--journal FILE]"

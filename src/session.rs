@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
 use duet_drivers::ask::Question;
-use duet_drivers::tool::Registry;
+use duet_drivers::tool::{EffectClass, Registry};
 use duet_drivers::world::{Settings, World};
 use duet_journal::{Record, RunId, Sequence, Store, StoreError};
 use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText};
@@ -323,9 +323,13 @@ impl Session {
             .iter()
             .find_map(|hash| launch::workspace_of_note(&store.blob(hash).ok()?));
         let world = world(note.as_deref().unwrap_or(Path::new(".")), answers)?;
+        let recovery = Recovery {
+            repeatable: world.tools().named(|tool| tool.idempotent),
+            reversible: world.tools().named(|tool| tool.effect == EffectClass::Reversible),
+        };
         let owner = journal::owner(command);
         let at = (&place.run, &place.branch, owner.as_str());
-        let run = Run::open(store, at, programs, SnapshotPolicy::default(), &Recovery::default())?;
+        let run = Run::open(store, at, programs, SnapshotPolicy::default(), &recovery)?;
         let place = RunPlace {
             name: place.name(),
             journal: Some(journal.to_owned()),

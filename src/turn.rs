@@ -6,6 +6,7 @@
 
 use std::fmt::Write;
 
+use duet_drivers::tool::workspace::change::changes;
 use duet_journal::Record;
 use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
@@ -115,6 +116,12 @@ fn did_one(action: &Action) -> String {
     let told = match action {
         Action::Write(write) => format!("write {:?}", String::from_utf8_lossy(&write.bytes.0)),
         Action::InvokeTool(call) => format!("call {} {}", call.tool, shown(&call.payload)),
+        Action::Keep(keep) => {
+            let paths = changes(&keep.kept.note)
+                .into_iter()
+                .map(|change| change.path.display().to_string());
+            format!("keep {}", paths.collect::<Vec<_>>().join(", "))
+        }
         Action::AskUser(question) => format!("ask {}", shown(&question.prompt)),
         Action::Wait(wait) => {
             let what = Action::Wait(wait.clone()).to_string();

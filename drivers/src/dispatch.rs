@@ -4,6 +4,7 @@
 //! It does not know which calls are still wanted: `world.rs` does.
 //! Read next: `tool.rs`.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -13,11 +14,12 @@ use duet_runtime::driver::{Input, RequestId};
 use preserves::IOValue;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::timeout;
 
 use crate::tool::arguments::integer;
 use crate::tool::failure::Kind;
+use crate::tool::keeper::Keeper;
 use crate::tool::{Call, Context, Outcome, Tool};
 use crate::world::Report;
 
@@ -32,11 +34,19 @@ pub(crate) struct Job {
     pub(crate) name: String,
     pub(crate) tool: Arc<dyn Tool>,
     pub(crate) payload: IOValue,
+    pub(crate) keeper: Keeper,
+}
+
+/// What the core wants.
+enum Order {
+    Start(Box<Job>),
+    /// Abandon the call with this key.
+    Cancel(String),
 }
 
 /// The calls of one world.
 pub(crate) struct Dispatch {
-    jobs: mpsc::UnboundedSender<Job>,
+    orders: mpsc::UnboundedSender<Order>,
     /// Dropped to stop; nothing is ever sent.
     going: oneshot::Sender<()>,
     task: JoinHandle<()>,
@@ -45,16 +55,21 @@ pub(crate) struct Dispatch {
 impl Dispatch {
     /// Makes ready for calls, of which `calls_max`, at least 1, run at the same time.
     pub(crate) fn new(runtime: &Runtime, calls_max: usize, reports: Sender<Report>) -> Self {
-        let (jobs, queue) = mpsc::unbounded_channel();
+        let (orders, queue) = mpsc::unbounded_channel();
         let (going, stopped) = oneshot::channel();
         let task = runtime.spawn(make_calls(queue, stopped, calls_max.max(1), reports));
-        Self { jobs, going, task }
+        Self { orders, going, task }
     }
 
     /// Hands over a call.
     pub(crate) fn start(&self, job: Job) {
         // The other end is there until `stop`.
-        let _ = self.jobs.send(job);
+        let _ = self.orders.send(Order::Start(Box::new(job)));
+    }
+
+    /// Abandons a call, if it is under way or waits its turn; a process that it runs is killed.
+    pub(crate) fn cancel(&self, key: String) {
+        let _ = self.orders.send(Order::Cancel(key));
     }
 
     /// Abandons all calls; when it returns, what they hold (processes, files) is let go, unless that takes unduly long.
@@ -65,26 +80,53 @@ impl Dispatch {
 }
 
 async fn make_calls(
-    mut jobs: mpsc::UnboundedReceiver<Job>,
+    mut orders: mpsc::UnboundedReceiver<Order>,
     mut stopped: oneshot::Receiver<()>,
     calls_max: usize,
     reports: Sender<Report>,
 ) {
+    let mut waiting: VecDeque<Box<Job>> = VecDeque::new();
     let mut calls = JoinSet::new();
+    let mut under_way: BTreeMap<String, AbortHandle> = BTreeMap::new();
     loop {
         tokio::select! {
             _ = &mut stopped => break,
-            Some(job) = jobs.recv(), if calls.len() < calls_max => {
-                let mut promise = Promise { reports: reports.clone(), owed: Some((job.request, job.key.clone())) };
-                let context = Context { key: job.key, tool: job.name };
-                // A panic here would take all other calls with it; the broken promise tells of it.
-                let Ok(call) = catch_unwind(AssertUnwindSafe(|| job.tool.call(job.payload, context))) else { continue };
-                calls.spawn(async move { promise.keep(attend(&*job.tool, call).await) });
-            }
-            Some(_) = calls.join_next() => {}
+            Some(order) = orders.recv() => match order {
+                Order::Start(job) => waiting.push_back(job),
+                Order::Cancel(key) => {
+                    waiting.retain(|job| job.key != key);
+                    if let Some(call) = under_way.remove(&key) {
+                        call.abort();
+                    }
+                }
+            },
+            Some(_) = calls.join_next() => under_way.retain(|_, call| !call.is_finished()),
+        }
+        while calls.len() < calls_max
+            && let Some(job) = waiting.pop_front()
+        {
+            let key = job.key.clone();
+            let call = begin(&mut calls, *job, &reports);
+            under_way.extend(call.map(|call| (key, call)));
         }
     }
     calls.shutdown().await;
+}
+
+/// Starts a call; a tool that breaks down at once has been answered for.
+fn begin(calls: &mut JoinSet<()>, job: Job, reports: &Sender<Report>) -> Option<AbortHandle> {
+    let mut promise = Promise {
+        reports: reports.clone(),
+        owed: Some((job.request, job.key.clone())),
+    };
+    let context = Context {
+        key: job.key,
+        tool: job.name,
+        keeper: job.keeper,
+    };
+    // A panic here would take all other calls with it; the broken promise tells of it.
+    let call = catch_unwind(AssertUnwindSafe(|| job.tool.call(job.payload, context))).ok()?;
+    Some(calls.spawn(async move { promise.keep(attend(&*job.tool, call).await) }))
 }
 
 /// Waits for a call within the time it is given.

@@ -5,7 +5,7 @@
 //! Read next: `tool/arguments.rs`, then `tool/workspace.rs`.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
@@ -21,6 +21,7 @@ pub mod arguments;
 pub mod clock;
 pub mod environment;
 pub mod failure;
+pub mod keeper;
 pub mod process;
 pub mod scripted;
 pub mod workspace;
@@ -47,6 +48,8 @@ pub struct Context {
     pub key: String,
     /// The name by which the tool was called.
     pub tool: String,
+    /// Where the call tells what it is about to replace.
+    pub keeper: keeper::Keeper,
 }
 
 /// What a tool is: shown in listings, and consulted before its calls are repeated or taken back.
@@ -181,6 +184,12 @@ impl Registry {
         })
     }
 
+    /// The names of the tools of a sort.
+    pub fn named(&self, is_wanted: impl Fn(&Description) -> bool) -> BTreeSet<String> {
+        let tools = self.tools.iter().filter(|(_, tool)| is_wanted(tool.description()));
+        tools.map(|(name, _)| name.clone()).collect()
+    }
+
     /// Lists the tools by name.
     pub fn descriptions(&self) -> impl Iterator<Item = &Description> {
         self.tools.values().map(|tool| tool.description())
@@ -189,9 +198,13 @@ impl Registry {
 
 /// Does `work`, which may wait for the disk, where it holds up nobody else.
 pub(crate) fn blocking(work: impl FnOnce() -> Outcome + Send + 'static) -> Call {
-    Box::pin(async move {
-        let task = tokio::task::spawn_blocking(work);
-        task.await
-            .unwrap_or_else(|error| Err(failure::Kind::Failed.because(format!("the tool broke down: {error}"))))
-    })
+    Box::pin(off_thread(work))
+}
+
+/// Does `work` where it may wait for the disk.
+pub(crate) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolFailure> + Send + 'static,
+) -> Result<T, ToolFailure> {
+    let broken = |error| Err(failure::Kind::Failed.because(format!("the tool broke down: {error}")));
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(broken)
 }

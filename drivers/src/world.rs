@@ -5,7 +5,7 @@
 //! It does not decide what is durable or who is waiting: the runtime hands over only what may happen.
 //! Read next: `dispatch.rs`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -15,12 +15,14 @@ use std::time::Duration;
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, RequestId};
 use preserves::IOValue;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
 
 use crate::ask::Question;
 use crate::console::Console;
 use crate::dispatch::{Dispatch, Job};
 use crate::inlet::{Demand, Inlet, Wish};
 use crate::tool::Registry;
+use crate::tool::keeper::{Keeper, Kept};
 
 /// What a [`World`] is made of.
 pub struct Settings {
@@ -86,6 +88,12 @@ pub(crate) enum Report {
         request: RequestId,
         input: Input,
     },
+    /// The call with this key tells what it is about to replace.
+    Kept {
+        key: String,
+        request: RequestId,
+        input: Input,
+    },
     /// The effect with this key will not be answered: the person has left the question open (end of file).
     Unanswered { key: String, request: RequestId },
     /// The person wants the run to stop.
@@ -101,6 +109,12 @@ pub struct World {
     answers: VecDeque<String>,
     /// What was started and can still be answered, with the key of the effect that started it.
     open: BTreeMap<RequestId, String>,
+    /// Calls that start once all effects that were handed out together are known: one may be the consent to another.
+    jobs: Vec<Job>,
+    /// Where calls wait for the journal's consent to what they replace.
+    consents: BTreeMap<RequestId, oneshot::Sender<Kept>>,
+    /// Keys of calls under way for which nobody waits, because their number has become another effect's.
+    orphans: BTreeSet<String>,
     reports: Receiver<Report>,
     reporter: Sender<Report>,
     is_output_close_known: bool,
@@ -161,6 +175,9 @@ impl World {
             person,
             answers: settings.answers.into(),
             open: BTreeMap::new(),
+            jobs: Vec::new(),
+            consents: BTreeMap::new(),
+            orphans: BTreeSet::new(),
             reports,
             reporter,
             is_output_close_known: false,
@@ -190,6 +207,7 @@ impl World {
                     self.call(request, key, &name, payload);
                 }
             }
+            EffectKind::Proceed { note, contents } => self.proceed(request, &key, Kept { note, contents }),
             EffectKind::Write { stream, bytes } => self.console().write(stream, &bytes),
             EffectKind::Read { length_bytes_max } => {
                 if self.begin(request, &key) {
@@ -222,10 +240,23 @@ impl World {
     fn begin(&mut self, request: RequestId, key: &str) -> bool {
         match self.open.insert(request, key.to_owned()) {
             Some(before) if before == key => return false,
-            Some(_) => self.forget(request),
+            Some(before) => {
+                self.orphans.insert(before);
+                self.forget(request);
+            }
             None => {}
         }
         true
+    }
+
+    /// Lets a call go on whose journal has consented.
+    fn proceed(&mut self, request: RequestId, key: &str, kept: Kept) {
+        if self.open.get(&request).is_some_and(|open| open == key)
+            && let Some(consent) = self.consents.remove(&request)
+        {
+            // The call may have failed meanwhile, for instance by its time limit.
+            let _ = consent.send(kept);
+        }
     }
 
     fn call(&mut self, request: RequestId, key: String, name: &str, payload: IOValue) {
@@ -239,15 +270,16 @@ impl World {
                 return self.report(Report::Answered { key, request, input });
             }
         };
-        if let Some(engine) = &self.engine {
-            engine.calls.start(Job {
-                request,
-                key,
-                name: name.to_owned(),
-                tool,
-                payload,
-            });
-        }
+        let (keeper, consent) = Keeper::new(request, key.clone(), self.reporter.clone());
+        self.consents.insert(request, consent);
+        self.jobs.push(Job {
+            request,
+            key,
+            name: name.to_owned(),
+            tool,
+            payload,
+            keeper,
+        });
     }
 
     /// Reports after a while; a timer that is withdrawn runs on, and its report concerns nobody.
@@ -298,12 +330,17 @@ impl World {
     }
 
     fn withdraw(&mut self, request: RequestId) {
-        self.open.remove(&request);
+        let key = self.open.remove(&request);
+        self.jobs.retain(|job| job.request != request);
         self.forget(request);
+        if let (Some(key), Some(engine)) = (key, &self.engine) {
+            engine.calls.cancel(key);
+        }
     }
 
     /// Takes away whoever waits for a stream under this number.
-    fn forget(&self, request: RequestId) {
+    fn forget(&mut self, request: RequestId) {
+        self.consents.remove(&request);
         self.input.inlet.forget(request);
         if let Questions::On(lane) = &self.person {
             lane.inlet.forget(request);
@@ -323,8 +360,22 @@ impl World {
                 self.close(request, &key);
                 None
             }
-            Report::Answered { key, request, input } => self.close(request, &key).then_some(input),
+            Report::Kept { key, request, input } => {
+                let is_open = self.open.get(&request).is_some_and(|open| *open == key);
+                is_open.then_some(input)
+            }
+            Report::Answered { key, request, input } if self.close(request, &key) => Some(input),
+            Report::Answered { key, input, .. } => self.orphan(key, input),
         }
+    }
+
+    /// Makes of a result that comes too late one that nobody waits for; of a call that was abandoned, nothing is told.
+    fn orphan(&mut self, key: String, input: Input) -> Option<Input> {
+        let Input::ToolResult { outcome, .. } = input else {
+            return None;
+        };
+        let is_orphan = self.orphans.remove(&key);
+        is_orphan.then_some(Input::Orphaned { key, outcome })
     }
 
     /// Notes that an effect needs no answer any more; `false` if it did not need one before.
@@ -332,6 +383,7 @@ impl World {
         let is_open = self.open.get(&request).is_some_and(|open| open == key);
         if is_open {
             self.open.remove(&request);
+            self.consents.remove(&request);
         }
         is_open
     }
@@ -341,6 +393,11 @@ impl Drivers for World {
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             self.perform_one(effect);
+        }
+        for job in std::mem::take(&mut self.jobs) {
+            if let Some(engine) = &self.engine {
+                engine.calls.start(job);
+            }
         }
         self.console().flush();
         if !self.is_output_close_known && self.is_output_closed() {
@@ -354,7 +411,7 @@ impl Drivers for World {
             if let Some(input) = self.poll_input() {
                 return Some(input);
             }
-            if self.open.is_empty() {
+            if self.open.is_empty() && self.orphans.is_empty() {
                 return None;
             }
             // `self` holds a sender, so that the channel cannot have ended.

@@ -195,6 +195,8 @@ actions! {
     log Log "log"
     /// Calls a tool.
     invoke_tool InvokeTool "invoke-tool"
+    /// Keeps what a tool call is about to replace, and lets it go on.
+    keep Keep "keep"
     /// Puts a question to the person.
     ask_user AskUser "ask-user"
     /// Writes to the console.

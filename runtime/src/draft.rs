@@ -305,7 +305,7 @@ impl Draft {
         Ok(wait)
     }
 
-    /// Forgets a request, and withdraws it if it is a question that stands open.
+    /// Forgets a request, and withdraws it if it is not answered.
     pub(crate) fn forget_request(&mut self, id: RequestId) {
         let Some(request) = self.state.requests.remove(&id) else {
             return;
@@ -316,7 +316,7 @@ impl Draft {
         if let Some(handle) = request.handle {
             self.state.release(handle, &mut self.outbox);
         }
-        if request.question.is_withdrawable() && request.answer.is_none() {
+        if request.answer.is_none() {
             self.outbox.withdrawn.push(id);
         }
     }

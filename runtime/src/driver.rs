@@ -5,6 +5,7 @@
 //! It performs nothing itself: the `drivers` crate does.
 //! Read next: `turn.rs`.
 
+pub use duet_journal::{Blob, BlobHash};
 use preserves::IOValue;
 
 use crate::event::Attached;
@@ -34,6 +35,13 @@ pub enum EffectKind {
         /// Its argument.
         payload: IOValue,
     },
+    /// Go on with a call that reported [`Input::Kept`]: what it reported, now or at its first attempt, is durable.
+    Proceed {
+        /// What was reported first.
+        note: IOValue,
+        /// The contents that the note names, if the call is a repeated one, which cannot have them from the world any more.
+        contents: Vec<Blob>,
+    },
     /// Write bytes to the console; not answered.
     Write {
         /// Which stream.
@@ -56,7 +64,7 @@ pub enum EffectKind {
         /// What to show.
         prompt: IOValue,
     },
-    /// Withdraw a question or a timer that nothing waits for any more; not answered.
+    /// Withdraw a request that nothing waits for any more: a question or a timer disappears, a call is abandoned; not answered.
     Withdraw,
     /// Show a line of the program's log; not answered.
     Log {
@@ -93,6 +101,22 @@ pub enum Input {
         /// What it returned, or how it failed.
         outcome: Result<IOValue, ToolFailure>,
     },
+    /// A tool call tells what it is about to replace, and waits for [`EffectKind::Proceed`].
+    Kept {
+        /// The request.
+        request: RequestId,
+        /// What is replaced and by what; means something to the tool, and to whoever takes it back.
+        note: IOValue,
+        /// The contents that the note names.
+        contents: Vec<Blob>,
+    },
+    /// A tool came back for which nobody waits, because the run has gone another way since.
+    Orphaned {
+        /// The key of the call's effect.
+        key: String,
+        /// What it returned, or how it failed.
+        outcome: Result<IOValue, ToolFailure>,
+    },
     /// Bytes from standard input; empty at its end.
     Chunk {
         /// The request.
@@ -126,14 +150,15 @@ pub enum Input {
 }
 
 impl Input {
-    /// Returns the request that it answers, if it answers one.
+    /// Returns the request that it is about, if it is about one.
     pub fn request(&self) -> Option<RequestId> {
         match self {
             Self::ToolResult { request, .. }
+            | Self::Kept { request, .. }
             | Self::Chunk { request, .. }
             | Self::Answer { request, .. }
             | Self::Elapsed { request, .. } => Some(*request),
-            Self::Interrupt | Self::Evaluate { .. } | Self::Abandon => None,
+            Self::Orphaned { .. } | Self::Interrupt | Self::Evaluate { .. } | Self::Abandon => None,
         }
     }
 }

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use duet_journal::Sequence;
 use duet_journal::packed::PackedWriter;
+use duet_journal::{BlobHash, Sequence};
 use im::Vector;
 use preserves::IOValue;
 
@@ -96,6 +96,22 @@ pub enum Event {
         /// How it failed, if it did.
         failure: Option<Failure>,
     },
+    /// A tool call told what it is about to replace.
+    Kept {
+        /// The request.
+        request: RequestId,
+        /// What is replaced and by what.
+        note: IOValue,
+        /// The contents that the note names.
+        contents: Vec<BlobHash>,
+    },
+    /// A tool came back for which nobody waits.
+    Orphaned {
+        /// The key of the call's effect.
+        key: String,
+        /// What it answered: a value, or a condition record.
+        outcome: Result<IOValue, IOValue>,
+    },
     /// The facet that the actor is linked to has stopped.
     Terminate {},
     /// Somebody wants a text evaluated.
@@ -120,6 +136,8 @@ codec_enum!(Event "an event" {
     Answered "answered" { request, outcome }
     Sync "sync" { from, fiber }
     Ended "ended" { actor, code, failure }
+    Kept "kept" { request, note, contents }
+    Orphaned "orphaned" { key, outcome }
     Terminate "terminate" {}
     Evaluate "evaluate" { text, sources }
     Abandon "abandon" {}
@@ -152,6 +170,8 @@ impl Event {
             | Self::Answered { .. }
             | Self::Sync { .. }
             | Self::Ended { .. }
+            | Self::Kept { .. }
+            | Self::Orphaned { .. }
             | Self::Terminate {}
             | Self::Evaluate { .. }
             | Self::Abandon {} => None,

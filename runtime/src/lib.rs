@@ -16,6 +16,7 @@ pub mod event;
 pub mod gate;
 pub mod history;
 pub mod identity;
+mod inflight;
 pub mod policy;
 pub mod record;
 pub mod replay;

@@ -5,7 +5,7 @@
 //! It does not know how a turn goes; `turn.rs` does.
 //! Read next: `snapshot.rs`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use duet_journal::{BranchName, Epoch, HeadMove, Record, RunId, Sequence, Store};
@@ -13,9 +13,10 @@ use preserves::IOValue;
 
 use crate::body::Programs;
 use crate::codec::Codec;
-use crate::driver::Effect;
+use crate::driver::{Effect, EffectKind, RequestId};
 use crate::event::{Batch, Cause};
 use crate::identity::ActorId;
+use crate::inflight;
 use crate::record::{Body, Genesis, Origin, Outcome, TurnRecord, VERSION};
 use crate::run::{Run, RunError, Tip};
 use crate::snapshot::{self, SnapshotPolicy};
@@ -100,6 +101,8 @@ fn first<T: Codec>(part: &'static str, journal: &[T], program: &[T]) -> Option<D
 pub struct Recovery {
     /// Tools that may be called again under the same key; a call of any other is answered with the failure `interrupted`.
     pub repeatable: BTreeSet<String>,
+    /// Those of them whose effect may have been taken back since: they are called again even if another branch knows the result.
+    pub reversible: BTreeSet<String>,
 }
 
 impl Default for Recovery {
@@ -108,7 +111,8 @@ impl Default for Recovery {
         let repeatable = ["workspace/list", "workspace/read", "workspace/write"]
             .map(str::to_owned)
             .into();
-        Self { repeatable }
+        let reversible = ["workspace/write".to_owned()].into();
+        Self { repeatable, reversible }
     }
 }
 
@@ -142,24 +146,38 @@ impl<P: Programs> Run<P> {
         let epoch = store.claim(run, owner)?;
         let source = Source { store, run, branch };
         let mut opened = source.restore(None, programs, Snapshots::Use)?;
+        let known = inflight::answers(&source, &opened.state, &recovery.reversible)?;
+        let kept = inflight::contents(&source, &opened.state)?;
         opened.epoch = epoch;
         opened.policy = policy;
-        opened.recover(recovery);
+        opened.recover(recovery, known, kept);
         Ok(opened)
     }
 
-    /// Decides what becomes of each request that is not answered: asked again under the same id and key, or answered with a failure.
-    fn recover(&mut self, recovery: &Recovery) {
+    /// Decides what becomes of each request that is not answered: answered as another branch was, asked again under the same id and key, or
+    /// answered with a failure.
+    fn recover(
+        &mut self,
+        recovery: &Recovery,
+        mut known: BTreeMap<RequestId, inflight::Outcome>,
+        mut kept: BTreeMap<RequestId, EffectKind>,
+    ) {
         let open = self
             .state
             .requests
             .iter()
             .filter(|(_, request)| request.answer.is_none());
         let mut again = Vec::new();
-        let mut lost = Vec::new();
+        let mut answers = Vec::new();
         for (id, request) in open {
+            if let Some(outcome) = known.remove(id) {
+                answers.push(crate::run::answered(*id, outcome));
+                continue;
+            }
             match &request.question {
-                Question::Tool { name, .. } if !recovery.repeatable.contains(name) => lost.push(*id),
+                Question::Tool { name, .. } if !recovery.repeatable.contains(name) => {
+                    answers.push(crate::run::interrupted(*id));
+                }
                 Question::Tool { .. } | Question::Read { .. } | Question::Timer { .. } | Question::Ask { .. } => {
                     let (key, kind) = (request.key.clone(), request.question.effect());
                     again.push(Effect {
@@ -167,12 +185,17 @@ impl<P: Programs> Run<P> {
                         key,
                         kind,
                     });
+                    again.extend(kept.remove(id).map(|kind| Effect {
+                        request: *id,
+                        key: request.key.clone(),
+                        kind,
+                    }));
                 }
             }
         }
         self.hold(again);
-        for request in lost {
-            self.deliver(crate::run::interrupted(request));
+        for answer in answers {
+            self.deliver(answer);
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::snapshot::SnapshotPolicy;
 use crate::state::{Question, RunState};
 
 pub use error::RunError;
-pub(crate) use input::interrupted;
+pub(crate) use input::{answered, interrupted};
 
 /// A run that is being executed on one of its branches.
 pub struct Run<P: Programs> {
@@ -48,6 +48,8 @@ pub struct Run<P: Programs> {
     pub(crate) durable: Option<RecordHash>,
     pub(crate) unflushed: Vec<Record>,
     pub(crate) unflushed_blobs: Vec<Blob>,
+    /// The contents that came with the input of the turn that is being taken.
+    pub(crate) attached: Vec<BlobHash>,
     pub(crate) held_effects: Vec<Effect>,
     pub(crate) inbox: VecDeque<Input>,
     pub(crate) policy: SnapshotPolicy,
@@ -160,6 +162,7 @@ impl<P: Programs> Run<P> {
             durable: None,
             unflushed: Vec::new(),
             unflushed_blobs: Vec::new(),
+            attached: Vec::new(),
             held_effects: Vec::new(),
             inbox: VecDeque::new(),
             // A body counts what it was frozen into as stored, which is not so while its turns are replayed.
@@ -177,7 +180,10 @@ impl<P: Programs> Run<P> {
             return Ok(Step::Ended { code });
         }
         let batch = match self.inbox.pop_front() {
-            Some(input) => input::batch(&self.state, input)?,
+            Some(input) => {
+                self.attach(&input);
+                input::batch(&self.state, input)?
+            }
             None => match self.state.queue.pop_front() {
                 Some(batch) => batch,
                 None => return Ok(Step::Idle),
@@ -185,6 +191,14 @@ impl<P: Programs> Run<P> {
         };
         self.take_turn(&batch, None)?;
         Ok(Step::Turn)
+    }
+
+    /// Takes the contents that come with an input; they become durable with its record.
+    fn attach(&mut self, input: &Input) {
+        if let Input::Kept { contents, .. } = input {
+            self.attached = contents.iter().map(Blob::hash).collect();
+            self.unflushed_blobs.extend_from_slice(contents);
+        }
     }
 
     /// Takes what the world said; it becomes a turn at one of the next steps.
@@ -347,7 +361,8 @@ impl<P: Programs> Run<P> {
         let sequence = self.next_sequence()?;
         std::mem::take(&mut self.outbox).post(sequence, &mut self.state.queue);
         let snapshot = self.take_snapshot_if_due(body);
-        let (root, chunks) = snapshot.map_or((None, Vec::new()), |(root, chunks)| (Some(root), chunks));
+        let (root, mut chunks) = snapshot.map_or((None, Vec::new()), |(root, chunks)| (Some(root), chunks));
+        chunks.append(&mut self.attached);
         self.push_record(sequence, root, chunks, body)
     }
 

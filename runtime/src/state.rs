@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use duet_journal::BlobHash;
 use preserves::IOValue;
 
 use crate::action::Thing;
@@ -50,8 +51,20 @@ pub struct Request {
     pub handle: Option<Handle>,
     /// The answer, if it came before anyone waited for it.
     pub answer: Option<Result<IOValue, IOValue>>,
+    /// What a tool call told that it would replace, if it did.
+    pub kept: Option<Kept>,
 }
-codec_struct!(Request "request-state" { actor, facet, question, tag, key, handle, answer });
+codec_struct!(Request "request-state" { actor, facet, question, tag, key, handle, answer, kept });
+
+/// What a tool call is about to replace, so that it can be put back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// What is replaced and by what, as the tool told it.
+    pub note: IOValue,
+    /// The contents that the note names.
+    pub contents: Vec<BlobHash>,
+}
+codec_struct!(Kept "contents-kept" { note, contents });
 
 /// The kinds of requests that are answered.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,7 +15,7 @@ use crate::activation::{Activation, Attempt, Performed};
 use crate::body::{Bodiless, Bound, Programs};
 use crate::codec::Codec;
 use crate::draft::{Draft, Lineage};
-use crate::driver::{Effect, EffectKind};
+use crate::driver::{Effect, EffectKind, RequestId};
 use crate::event::{Batch, Cause, Event};
 use crate::gate::{self, Principal, Proposal, Verdict};
 use crate::identity::{ActorId, FiberId};
@@ -311,10 +311,16 @@ fn effects(actions: &[Action], draft: &Draft) -> Vec<Effect> {
         .chain(withdrawn)
         .map(|(request, kind)| Effect {
             request,
-            key: draft.key(request),
+            key: key(draft, request),
             kind,
         })
         .collect()
+}
+
+/// Returns the key of an effect: that of the request it belongs to, which may be an earlier turn's.
+fn key(draft: &Draft, request: RequestId) -> String {
+    let known = draft.state.requests.get(&request);
+    known.map_or_else(|| draft.key(request), |known| known.key.clone())
 }
 
 #[cfg(test)]

@@ -45,7 +45,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
                 EffectKind::Tool { name, .. } => return Err(refused(&format!("it calls {name}"))),
                 EffectKind::Timer { .. } => return Err(refused("it waits for time to pass")),
                 EffectKind::Read { .. } | EffectKind::Ask { .. } => return Err(refused("it asks a person")),
-                EffectKind::Write { .. } | EffectKind::Withdraw | EffectKind::Log { .. } | EffectKind::Progress { .. } => {}
+                EffectKind::Write { .. }
+                | EffectKind::Proceed { .. }
+                | EffectKind::Withdraw
+                | EffectKind::Log { .. }
+                | EffectKind::Progress { .. } => {}
             }
         }
         if let Some(Body::Turn(turn)) = newest.as_ref().map(turn::body).transpose()?

@@ -1,5 +1,7 @@
 //! `duet goto`: the head of a branch moves to another turn; the turns it leaves are kept.
 
+mod files;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -8,6 +10,7 @@ use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::record::Body;
 use duet_runtime::replay::move_head;
+use files::Plan;
 
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
@@ -20,9 +23,17 @@ use crate::turn;
 pub(super) const DETAILS: &str = "\
 The address needs a turn: `duet goto review@12`, or `duet goto @-1` for the one before the newest. Nothing is deleted: the
 turns that the branch leaves behind are kept as a branch of their own, such as review/main.17, and `duet goto` with a turn
-after the newest goes forward to them again; `duet undo` takes the move back. `duet resume` goes on from the turn.";
+after the newest goes forward to them again; `duet undo` takes the move back. `duet resume` goes on from the turn.
+
+With `--workspace` the files that the run's tools wrote or deleted are put back to what they were at the turn, too. `--dry-run`
+lists what would change and changes nothing. Files that were changed outside Duet since are not overwritten, and then nothing is
+done, unless `--force` is given.
+
+  duet goto --workspace --dry-run review@12
+  duet goto --workspace review@12";
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
+    let wishes = Wishes::read(arguments)?;
     let journal = Journal::of(arguments);
     let mut store = journal.open_to_write("goto")?;
     let place = journal.resolve(&store, arguments.word(0))?;
@@ -30,11 +41,24 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Err(Failure::usage("to which turn?")
             .advise(format!("`duet goto {}@N`; `duet log {}` lists the turns", place.name(), place.name())));
     };
-    let from = place.head.sequence;
-    match turn.cmp(&from) {
-        std::cmp::Ordering::Equal => terminal.message(&format!("{} is at turn {turn} already", place.name())),
-        std::cmp::Ordering::Less => back(&mut store, &place, turn, terminal)?,
-        std::cmp::Ordering::Greater => forward(&mut store, &place, turn, terminal)?,
+    let ahead = if turn > place.head.sequence { Some(ahead(&store, &place, turn)?) } else { None };
+    let branch = ahead.as_ref().map_or(&place.branch, |(branch, _)| branch);
+    let files = if wishes.is_workspace { Some(Plan::make(&store, &place, branch, turn)?) } else { None };
+    if let Some(files) = &files {
+        if wishes.is_dry {
+            files.list(wishes.is_json, terminal)?;
+            return Ok(Code::OK);
+        }
+        if !wishes.is_forced {
+            files.require_known(&place.address(turn))?;
+        }
+        // Before the head moves: if this is cut short, the same command does it again.
+        files.carry_out(&store, terminal)?;
+    }
+    match (ahead, turn == place.head.sequence) {
+        (Some((_, hash)), _) => forward(&mut store, &place, (turn, hash), terminal)?,
+        (None, true) => terminal.message(&format!("{} is at turn {turn} already", place.name())),
+        (None, false) => back(&mut store, &place, turn, &wishes, terminal)?,
     }
     if let Some(head) = store.head(&place.run, &place.branch)?.filter(|head| head.hash != place.head.hash) {
         moves::note(&journal, &place, Kind::Move, Move { from: place.head.hash, to: head.hash });
@@ -43,8 +67,32 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     Ok(Code::OK)
 }
 
-fn back(store: &mut dyn Store, place: &Place, turn: Sequence, terminal: &mut Terminal) -> Result<(), Failure> {
-    let left = irreversible(store, place, turn)?;
+/// What is to be done besides moving the head.
+struct Wishes {
+    is_workspace: bool,
+    is_dry: bool,
+    is_forced: bool,
+    is_json: bool,
+}
+
+impl Wishes {
+    fn read(arguments: &Arguments) -> Result<Self, Failure> {
+        let [is_workspace, is_dry, is_forced, is_json] =
+            ["workspace", "dry-run", "force", "json"].map(|name| arguments.has(name));
+        for (name, is_given) in [("dry-run", is_dry), ("force", is_forced)] {
+            if is_given && !is_workspace {
+                return Err(Failure::usage(format!("`--{name}` is about the files, which only `--workspace` touches")));
+            }
+        }
+        if is_json && !is_dry {
+            return Err(Failure::usage("only `--dry-run` prints data, which `--json` could shape"));
+        }
+        Ok(Self { is_workspace, is_dry, is_forced, is_json })
+    }
+}
+
+fn back(store: &mut dyn Store, place: &Place, turn: Sequence, wishes: &Wishes, terminal: &mut Terminal) -> Result<(), Failure> {
+    let left = left(store, place, turn)?;
     let kept = keep(store, place)?;
     let at = (&place.run, &place.branch, owner("goto"));
     move_head(store, (at.0, at.1, &at.2), turn, None)?;
@@ -54,7 +102,11 @@ fn back(store: &mut dyn Store, place: &Place, turn: Sequence, terminal: &mut Ter
         "the turns after {turn} are kept as {}; `duet goto {name}@{from}` goes back to them, `duet resume {name}` goes on from here",
         journal::name(&place.run, &kept)
     ));
-    for tool in left {
+    if left.is_files && !wishes.is_workspace {
+        let address = place.address(turn);
+        terminal.message(&format!("files that were written in those turns stay as they are; `duet goto --workspace {address}` puts them back"));
+    }
+    for tool in left.tools {
         terminal.message(&format!("what {tool} did in the world in those turns stays done"));
     }
     Ok(())
@@ -82,8 +134,8 @@ pub(super) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, F
     Ok(kept)
 }
 
-/// Goes to a turn after the head that another branch has on the same line.
-fn forward(store: &mut dyn Store, place: &Place, turn: Sequence, terminal: &mut Terminal) -> Result<(), Failure> {
+/// Finds the turn after the head that another branch has on the same line.
+fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(BranchName, RecordHash), Failure> {
     let mut found: Vec<(BranchName, RecordHash)> = Vec::new();
     for head in store.heads(&place.run)?.into_iter().filter(|head| head.sequence >= turn) {
         if hash_at(store, place, &head.branch, place.head.sequence)? == Some(place.head.hash)
@@ -99,18 +151,26 @@ fn forward(store: &mut dyn Store, place: &Place, turn: Sequence, terminal: &mut 
     if found.iter().any(own) {
         found.retain(own);
     }
-    let (to, more) = found.split_first().ok_or_else(|| journal::beyond(place, turn))?;
-    if !more.is_empty() {
+    if found.len() > 1 {
         let names: Vec<String> = found.iter().map(|(branch, _)| format!("`duet resume {}/{branch}`", place.run)).collect();
         return Err(Failure::usage(format!("several branches go on to turn {turn}")).advise(format!("choose: {}", names.join(", "))));
     }
+    found.pop().ok_or_else(|| journal::beyond(place, turn))
+}
+
+fn forward(
+    store: &mut dyn Store,
+    place: &Place,
+    (turn, hash): (Sequence, RecordHash),
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
     let epoch = store.claim(&place.run, &owner("goto"))?;
     store.set_head(&HeadMove {
         run: &place.run,
         branch: &place.branch,
         epoch,
         expected_head: Some(place.head.hash),
-        to: to.1,
+        to: hash,
     })?;
     let name = place.name();
     terminal.message(&format!("{name} is at turn {turn}; it was at turn {}", place.head.sequence));
@@ -122,22 +182,33 @@ fn hash_at(store: &dyn Store, place: &Place, branch: &BranchName, at: Sequence) 
     Ok(store.record_at(&place.run, branch, at)?.map(|record| record.hash()))
 }
 
-/// Lists the tools called after a turn that leave in the world what cannot be put back.
-fn irreversible(store: &dyn Store, place: &Place, turn: Sequence) -> Result<BTreeSet<String>, Failure> {
-    let harmless: BTreeSet<String> = session::tools(Path::new("."))?
-        .descriptions()
-        .filter(|tool| tool.effect == EffectClass::Pure)
-        .map(|tool| tool.name.to_string())
-        .collect();
-    let mut called = BTreeSet::new();
+/// What turns that are left behind did in the world.
+#[derive(Default)]
+struct Left {
+    /// Whether files were replaced that can be put back.
+    is_files: bool,
+    /// The tools that did what cannot be put back.
+    tools: BTreeSet<String>,
+}
+
+fn left(store: &dyn Store, place: &Place, turn: Sequence) -> Result<Left, Failure> {
+    let registry = session::tools(Path::new("."))?;
+    let mut left = Left::default();
     let mut next = turn.next();
     while let Some(at) = next.filter(|at| *at <= place.head.sequence) {
         if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)? {
-            called.extend(turn.actions.into_iter().filter_map(|action| {
-                if let Action::InvokeTool(call) = action { Some(call.tool) } else { None }
-            }));
+            for action in turn.actions {
+                let Action::InvokeTool(call) = action else { continue };
+                match registry.find(&call.tool).map(|tool| tool.description().effect) {
+                    Ok(EffectClass::Pure) => {}
+                    Ok(EffectClass::Reversible) => left.is_files = true,
+                    Ok(EffectClass::Compensable | EffectClass::Irreversible) | Err(_) => {
+                        left.tools.insert(call.tool);
+                    }
+                }
+            }
         }
         next = at.next();
     }
-    Ok(called.into_iter().filter(|tool| !harmless.contains(tool) && !tool.starts_with("clock/")).collect())
+    Ok(left)
 }

@@ -64,7 +64,10 @@ impl Ledger {
             || (effect.kind == EffectKind::Withdraw
                 && matches!(
                     kind,
-                    EffectKind::Ask { .. } | EffectKind::Read { .. } | EffectKind::Timer { .. }
+                    EffectKind::Ask { .. }
+                        | EffectKind::Read { .. }
+                        | EffectKind::Timer { .. }
+                        | EffectKind::Tool { .. }
                 ));
         assert!(
             is_the_same,

@@ -110,6 +110,7 @@ impl World {
             | EffectKind::Ask { .. }
             | EffectKind::Timer { .. }
             | EffectKind::Withdraw
+            | EffectKind::Proceed { .. }
             | EffectKind::Log { .. }
             | EffectKind::Progress { .. } => None,
         };
@@ -153,6 +154,7 @@ impl World {
             EffectKind::Write {
                 stream: Stream::Error, ..
             }
+            | EffectKind::Proceed { .. }
             | EffectKind::Progress { .. } => {}
         }
         self.performed.push(Performed { turn, effect });

@@ -24,6 +24,14 @@ pub enum Kind {
     Timeout,
     /// There is more to return than may be returned.
     OutputLimit,
+    /// Somebody else has changed what the call is about.
+    Conflict,
+    /// Nobody waits for the call any more.
+    Withdrawn,
+    /// What the call needs cannot be reached just now; trying again may help.
+    Unavailable,
+    /// What came back is not what the tool promises.
+    BadResult,
     /// Anything else.
     Failed,
 }
@@ -39,6 +47,10 @@ impl Kind {
             Self::Denied => "denied",
             Self::Timeout => "timeout",
             Self::OutputLimit => "output-limit",
+            Self::Conflict => "conflict",
+            Self::Withdrawn => "withdrawn",
+            Self::Unavailable => "unavailable",
+            Self::BadResult => "bad-result",
             Self::Failed => "failed",
         }
     }

@@ -2,11 +2,12 @@
 //!
 //! INVARIANT: no file tool reaches anything outside the root. Paths are resolved by the operating system or by `cap-std` relative to an open
 //! directory, so neither `..`, an absolute path nor a symbolic link (even one swapped in meanwhile) leads out.
-//! It does not decide what may be written inside the root.
+//! It does not decide what may be written inside the root; `apply.rs` does what is decided.
 //! Read next: `tool/workspace/read.rs`.
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -16,6 +17,8 @@ use preserves::IOValue;
 use super::arguments::path_value;
 use super::failure::Kind;
 
+pub mod apply;
+pub mod change;
 pub mod delete;
 pub mod exists;
 pub mod list;
@@ -26,6 +29,8 @@ pub mod write;
 pub struct Workspace {
     root: PathBuf,
     dir: Dir,
+    /// Held by the call that is replacing files.
+    writing: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Workspace {
@@ -36,7 +41,11 @@ impl Workspace {
     pub fn open(root: &Path) -> io::Result<Self> {
         let root = root.canonicalize()?;
         let dir = Dir::open_ambient_dir(&root, ambient_authority())?;
-        Ok(Self { root, dir })
+        Ok(Self {
+            root,
+            dir,
+            writing: Arc::default(),
+        })
     }
 
     /// The directory, for operations relative to it.

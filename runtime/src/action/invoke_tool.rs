@@ -60,7 +60,7 @@ pub(super) fn enter(
 ) -> Result<(), Refusal> {
     draft.facet_mut(facet)?.requests.insert(id);
     let key = draft.key(id);
-    let request = Request { actor: draft.actor, facet, question, tag, key, handle: None, answer: None };
+    let request = Request { actor: draft.actor, facet, question, tag, key, handle: None, answer: None, kept: None };
     draft.state.requests.insert(id, request);
     Ok(())
 }

@@ -52,6 +52,7 @@ fn every_kind_reads_back_and_says_what_it_does() {
             "<invoke-tool 1 2 role \"shell\" [] \"t\">",
             "invoke-tool shell [] as request 1, tag \"t\"",
         ),
+        ("<keep 1 <contents-kept [a] []>>", "keep [a] for request 1"),
         (
             "<ask-user 1 2 3 \"name?\" \"t\">",
             "ask-user \"name?\" as request 1, tag \"t\"",

@@ -5,13 +5,14 @@
 use preserves::IOValue;
 
 use super::{Activation, Current, Job, failure};
-use crate::action::{SpawnFiber, Synced};
+use crate::action::{Keep, SpawnFiber, Synced};
 use crate::actor::{Condition, FiberKind, Target};
 use crate::body::{Argument, End, Resumption, Runner, Task};
 use crate::driver::RequestId;
 use crate::event::{Attached, Event};
 use crate::identity::{ActorId, Callable, FacetId, FiberId, ObserverId, WaitId};
 use crate::record::Failure;
+use crate::state::Kept;
 
 impl Activation {
     pub(super) fn deliver(&mut self, body: &mut dyn Runner, position: u64, event: Event) -> Result<(), Failure> {
@@ -35,6 +36,12 @@ impl Activation {
             Event::Answered { request, outcome } => self.answer(request, outcome)?,
             Event::Sync { from, fiber } => self.synced(from, fiber)?,
             Event::Ended { actor, code, failure } => self.tell_of_end(actor, code, failure)?,
+            Event::Kept {
+                request,
+                note,
+                contents,
+            } => self.keep(request, Kept { note, contents })?,
+            Event::Orphaned { .. } => false,
             Event::Terminate {} => self.terminate()?,
             Event::Evaluate { text, sources } => self.evaluate(text, sources)?,
             Event::Abandon {} => self.draft.abandon_interactions().map_err(failure)?,
@@ -240,6 +247,18 @@ impl Activation {
         if let Some(wait) = wait {
             self.end_with_answer(wait, id, outcome)?;
         }
+        Ok(true)
+    }
+
+    /// Lets a call go on that told what it is about to replace; of a call that is made again, what it told first counts.
+    fn keep(&mut self, id: RequestId, told: Kept) -> Result<bool, Failure> {
+        let request = self.draft.state.requests.get(&id);
+        let Some(request) = request.filter(|request| request.actor == self.draft.actor && request.answer.is_none())
+        else {
+            return Ok(false);
+        };
+        let kept = request.kept.clone().unwrap_or(told);
+        self.perform(Keep { request: id, kept }).map_err(failure)?;
         Ok(true)
     }
 

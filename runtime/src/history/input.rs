@@ -54,6 +54,8 @@ fn said_by(event: &Event) -> Option<Said> {
         | Event::Settled { .. }
         | Event::Sync { .. }
         | Event::Ended { .. }
+        | Event::Kept { .. }
+        | Event::Orphaned { .. }
         | Event::Terminate {} => None,
     }
 }
@@ -81,15 +83,21 @@ pub fn answer(request: RequestId, question: &EffectKind, outcome: &Result<IOValu
             value: value.clone(),
         },
         (EffectKind::Read { .. } | EffectKind::Ask { .. } | EffectKind::Timer { .. }, Err(_))
-        | (EffectKind::Write { .. } | EffectKind::Withdraw | EffectKind::Log { .. } | EffectKind::Progress { .. }, _) =>
-        {
+        | (
+            EffectKind::Proceed { .. }
+            | EffectKind::Write { .. }
+            | EffectKind::Withdraw
+            | EffectKind::Log { .. }
+            | EffectKind::Progress { .. },
+            _,
+        ) => {
             return None;
         }
     })
 }
 
 /// Reads the condition that a tool's failure became.
-fn tool_failure(fault: &IOValue) -> Option<ToolFailure> {
+pub(crate) fn tool_failure(fault: &IOValue) -> Option<ToolFailure> {
     use preserves::ValueImpl;
     let mut fields = Fields::of(fault, "tool-failed", 3).ok()?;
     let kind: IOValue = fields.read("kind").ok()?;

@@ -180,6 +180,8 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         | Event::Direct { .. }
         | Event::Settled { .. }
         | Event::Sync { .. }
+        | Event::Kept { .. }
+        | Event::Orphaned { .. }
         | Event::Terminate {}
         | Event::Evaluate { .. } => {}
     }
@@ -215,6 +217,8 @@ fn woken(draft: &Draft, event: &Event) -> Option<FiberId> {
         | Event::Closed { .. }
         | Event::Direct { .. }
         | Event::Sync { .. }
+        | Event::Kept { .. }
+        | Event::Orphaned { .. }
         | Event::Ended { .. }
         | Event::Terminate {}
         | Event::Evaluate { .. }

@@ -161,6 +161,7 @@ impl crate::driver::Drivers for Answering {
                 EffectKind::Timer { .. } => self.inputs.push_back(Input::Elapsed { request }),
                 EffectKind::Write { .. }
                 | EffectKind::Withdraw
+                | EffectKind::Proceed { .. }
                 | EffectKind::Log { .. }
                 | EffectKind::Progress { .. } => {}
             }

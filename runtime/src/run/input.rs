@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: an input that nobody waits for still becomes a recorded turn, in which it is dropped.
 
+use duet_journal::Blob;
 use preserves::IOValue;
 
 use super::RunError;
@@ -9,6 +10,7 @@ use crate::action::exit::MAIN;
 use crate::codec::{Codec, record};
 use crate::driver::{Input, RequestId, ToolFailure};
 use crate::event::{Batch, Cause, Event};
+use crate::history::input::tool_failure;
 use crate::state::RunState;
 use crate::value::Fact;
 
@@ -22,6 +24,16 @@ pub(crate) const INTERRUPTED: &str = "interrupted";
 pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
     let (request, outcome) = match input {
         Input::ToolResult { request, outcome } => (request, outcome.map_err(|failure| fault(&failure))),
+        Input::Kept {
+            request,
+            note,
+            contents,
+        } => return kept(state, request, note, &contents),
+        Input::Orphaned { key, outcome } => {
+            let outcome = outcome.map_err(|failure| fault(&failure));
+            Fact::new(outcome.clone().unwrap_or_else(|fault| fault))?;
+            return Ok(to_main(vec![Event::Orphaned { key, outcome }]));
+        }
         Input::Chunk { request, bytes } => (request, Ok(IOValue::bytes(bytes))),
         Input::Answer { request, value } => (request, Ok(value)),
         Input::Elapsed { request } => (request, Ok(IOValue::new(true))),
@@ -31,12 +43,26 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
         Input::Abandon => return Ok(to_main(vec![Event::Abandon {}])),
     };
     Fact::new(outcome.clone().unwrap_or_else(|fault| fault))?;
-    let to = state.requests.get(&request).map_or(MAIN, |request| request.actor);
-    Ok(Batch {
-        to,
+    Ok(to_owner(state, request, Event::Answered { request, outcome }))
+}
+
+fn kept(state: &RunState, request: RequestId, note: IOValue, contents: &[Blob]) -> Result<Batch, RunError> {
+    Fact::new(note.clone())?;
+    let contents = contents.iter().map(Blob::hash).collect();
+    let event = Event::Kept {
+        request,
+        note,
+        contents,
+    };
+    Ok(to_owner(state, request, event))
+}
+
+fn to_owner(state: &RunState, request: RequestId, event: Event) -> Batch {
+    Batch {
+        to: state.requests.get(&request).map_or(MAIN, |request| request.actor),
         cause: Cause::Input {},
-        events: vec![Event::Answered { request, outcome }],
-    })
+        events: vec![event],
+    }
 }
 
 fn to_main(events: Vec<Event>) -> Batch {
@@ -67,5 +93,22 @@ pub(crate) fn interrupted(request: RequestId) -> Input {
     Input::ToolResult {
         request,
         outcome: Err(failure),
+    }
+}
+
+/// Makes the answer that another branch has recorded for the same call.
+pub(crate) fn answered(request: RequestId, outcome: Result<IOValue, IOValue>) -> Input {
+    Input::ToolResult {
+        request,
+        outcome: outcome.map_err(|fault| tool_failure(&fault).unwrap_or_else(|| strange(&fault))),
+    }
+}
+
+/// Describes a recorded failure that is none that this code writes.
+fn strange(fault: &IOValue) -> ToolFailure {
+    ToolFailure {
+        kind: "failed".to_owned(),
+        message: "another branch recorded a failure that cannot be understood".to_owned(),
+        details: vec![fault.clone()],
     }
 }

@@ -142,6 +142,7 @@ fn a_failing_tool_raises_where_it_is_awaited() {
         (define tag (invoke-tool! 'worker \"shell\" 1))
         (%await (record 'tool-result ':tag tag) #f)";
     let expected = "*shell 1
+        withdrawn
         failed: timeout: it did not work
         Ended { code: 1 }";
     check_answered(program, &[Err("timeout")], expected);

@@ -59,6 +59,7 @@ impl Table {
             EffectKind::Ask { prompt } => (format!("?{prompt:?}"), true),
             EffectKind::Read { length_bytes_max } => (format!("<{length_bytes_max}"), true),
             EffectKind::Withdraw => ("withdrawn".to_owned(), false),
+            EffectKind::Proceed { note, .. } => (format!("+{note:?}"), false),
             EffectKind::Progress { label, done, total } => (format!("{label} {done}/{total}"), false),
             EffectKind::Timer { delay_ms } => {
                 self.inputs.push_back(Input::Elapsed { request });
@@ -85,6 +86,7 @@ impl Table {
             | EffectKind::Write { .. }
             | EffectKind::Timer { .. }
             | EffectKind::Withdraw
+            | EffectKind::Proceed { .. }
             | EffectKind::Log { .. }
             | EffectKind::Progress { .. } => Input::ToolResult { request, outcome },
         });

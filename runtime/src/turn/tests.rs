@@ -437,7 +437,8 @@ fn a_tools_failure_is_raised_where_it_is_awaited() {
         "*calc 1\n <tool-failed denied \"it did not work\" []>",
     );
     let unguarded = "main:\n tool calc t 1\n await-tool t";
-    let expected = "*calc 1\n failed: raised: <tool-failed denied \"it did not work\" []>\n Ended { code: 1 }";
+    let expected =
+        "*calc 1\n withdrawn\n failed: raised: <tool-failed denied \"it did not work\" []>\n Ended { code: 1 }";
     check_answered(unguarded, &[Err("denied")], expected);
 }
 

@@ -34,6 +34,7 @@ fn call_in(root: &TempDir, payload: &str) -> Outcome {
             Context {
                 key: "k".to_owned(),
                 tool: String::new(),
+                keeper: crate::tool::keeper::Keeper::default(),
             },
         )
         .await
@@ -240,6 +241,7 @@ fn a_call_that_is_abandoned_leaves_no_process() {
             Context {
                 key: "k".to_owned(),
                 tool: String::new(),
+                keeper: crate::tool::keeper::Keeper::default(),
             },
         );
         let written = async {

@@ -5,16 +5,20 @@
 //! Read next: `tool/process.rs`.
 
 use std::borrow::Cow;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use duet_runtime::driver::ToolFailure;
 use preserves::IOValue;
 
 use super::Workspace;
-use super::write::PREVIOUS_BYTES_MAX;
-use crate::tool::arguments::{Arguments, content, dictionary, path};
-use crate::tool::{Call, Context, Description, EffectClass, Field, Outcome, Tool, blocking};
+use super::apply::carry_out;
+use super::change::{Change, Replacement, State};
+use super::write::previous;
+use crate::tool::arguments::{Arguments, dictionary, path};
+use crate::tool::keeper::Kept;
+use crate::tool::{Call, Context, Description, EffectClass, Field, Outcome, Tool};
 
 static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("workspace/delete"),
@@ -27,9 +31,9 @@ static DESCRIPTION: Description = Description {
     result: Cow::Borrowed(
         "{previous: what was in it, a string or bytevector, or false if it had more than 1 MiB or was a link}",
     ),
-    effect: EffectClass::Compensable,
-    // A second call finds nothing to delete.
-    idempotent: false,
+    effect: EffectClass::Reversible,
+    // A repeated call finds in the journal what its first attempt deleted.
+    idempotent: true,
     timeout_ms: Some(60_000),
 };
 
@@ -50,35 +54,34 @@ impl Tool for Delete {
         &DESCRIPTION
     }
 
-    fn call(&self, payload: IOValue, _context: Context) -> Call {
+    fn call(&self, payload: IOValue, context: Context) -> Call {
+        let named = Arguments::read(&DESCRIPTION, &payload).and_then(|mut read| read.required("path", path));
+        let named = match named {
+            Ok(named) => named,
+            Err(failure) => return Box::pin(async move { Err(failure) }),
+        };
+        let shown = named.clone();
         let workspace = Arc::clone(&self.workspace);
-        blocking(move || delete(&workspace, &payload))
+        let plan = move |workspace: &Workspace| plan(workspace, &named);
+        let tell = move |changes: &[Change], kept: &Kept| tell(&workspace, &shown, changes, kept);
+        carry_out(&self.workspace, context.keeper, plan, tell)
     }
 }
 
-fn delete(workspace: &Workspace, payload: &IOValue) -> Outcome {
-    let named = Arguments::read(&DESCRIPTION, payload)?.required("path", path)?;
-    let explain = |error: io::Error| workspace.explain(&named, &error);
-    let dir = workspace.dir();
-    let metadata = dir.symlink_metadata(&named).map_err(explain)?;
-    let mut previous = None;
-    if !metadata.is_symlink() {
-        workspace.require_file(&named, &metadata)?;
-        if metadata.len() <= PREVIOUS_BYTES_MAX {
-            let mut bytes = Vec::new();
-            let mut file = dir.open(&named).map_err(explain)?;
-            file.read_to_end(&mut bytes).map_err(explain)?;
-            previous = Some(content(bytes, false).0);
-        }
+/// Of a path where nothing is, nothing is deleted; whether an earlier attempt of the call did so before, the journal knows.
+fn plan(workspace: &Workspace, named: &Path) -> Result<Vec<Replacement>, ToolFailure> {
+    let settled = workspace.settle(named)?;
+    match workspace.dir().symlink_metadata(&settled) {
+        Ok(metadata) if !metadata.is_symlink() => workspace.require_file(named, &metadata)?,
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(workspace.explain(named, &error)),
     }
-    dir.remove_file(&named).map_err(explain)?;
-    let parent = named.parent().filter(|parent| !parent.as_os_str().is_empty());
-    // The name is gone from the disk only when the directory that held it is there without it.
-    dir.open(parent.unwrap_or(Path::new(".")))
-        .and_then(|home| home.sync_all())
-        .map_err(explain)?;
-    Ok(dictionary([(
-        "previous",
-        previous.unwrap_or_else(|| IOValue::new(false)),
-    )]))
+    Ok(vec![workspace.replacement(&settled, None)?])
+}
+
+fn tell(workspace: &Workspace, named: &Path, changes: &[Change], kept: &Kept) -> Outcome {
+    let change = changes.first().filter(|change| change.before != State::Absent);
+    let change = change.ok_or_else(|| workspace.explain(named, &io::ErrorKind::NotFound.into()))?;
+    Ok(dictionary([("previous", previous(change, kept))]))
 }

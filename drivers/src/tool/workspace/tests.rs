@@ -60,6 +60,7 @@ impl Place {
                 Context {
                     key: "k".to_owned(),
                     tool: String::new(),
+                    keeper: crate::tool::keeper::Keeper::default(),
                 },
             )
             .await

@@ -1,23 +1,25 @@
 //! `workspace/write`: a file's content, replaced as a whole.
 //!
-//! INVARIANT: whoever looks, also after a crash, sees the old content or the new one, never a mixture; when the call has returned, the new one is on disk.
-//! It does not append or patch: a program reads, changes and writes.
-//! Read next: `tool/process.rs`.
+//! INVARIANT: whoever looks, also after a crash, sees the old content or the new one, never a mixture; when the call has returned, the new one is on disk
+//! and the old one in the journal.
+//! It does not append; `workspace/patch` changes parts.
+//! Read next: `tool/workspace/apply.rs`.
 
 use std::borrow::Cow;
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use cap_std::fs::{Dir, OpenOptions, Permissions};
 use duet_runtime::driver::ToolFailure;
 use preserves::IOValue;
 
 use super::Workspace;
+use super::apply::carry_out;
+use super::change::{Change, Replacement, content_of};
 use crate::tool::arguments::{Arguments, bytes, content, dictionary, integer, path, path_value};
 use crate::tool::failure::Kind;
-use crate::tool::{Call, Context, Description, EffectClass, Field, Outcome, Tool, blocking};
+use crate::tool::keeper::Kept;
+use crate::tool::{Call, Context, Description, EffectClass, Field, Outcome, Tool};
 
 /// The largest content that a result carries back as the previous one, in bytes.
 pub const PREVIOUS_BYTES_MAX: u64 = 1 << 20;
@@ -37,13 +39,10 @@ static DESCRIPTION: Description = Description {
         "{size_bytes: integer; changed: false if the file already had this content; \
          previous: what was in it, a string or bytevector, or false if it did not exist or had more than 1 MiB}",
     ),
-    effect: EffectClass::Compensable,
+    effect: EffectClass::Reversible,
     idempotent: true,
     timeout_ms: Some(60_000),
 };
-
-/// Tells apart the temporary files of calls at the same time.
-static TEMPORARY_NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// The tool.
 pub struct Write {
@@ -62,133 +61,62 @@ impl Tool for Write {
         &DESCRIPTION
     }
 
-    fn call(&self, payload: IOValue, _context: Context) -> Call {
-        let workspace = Arc::clone(&self.workspace);
-        blocking(move || write(&workspace, &payload))
+    fn call(&self, payload: IOValue, context: Context) -> Call {
+        let plan = move |workspace: &Workspace| plan(workspace, &payload);
+        carry_out(&self.workspace, context.keeper, plan, tell)
     }
 }
 
-/// What is at the path before.
-struct Existing {
-    bytes: Vec<u8>,
-    permissions: Permissions,
-}
-
-fn write(workspace: &Workspace, payload: &IOValue) -> Outcome {
+fn plan(workspace: &Workspace, payload: &IOValue) -> Result<Vec<Replacement>, ToolFailure> {
     let mut arguments = Arguments::read(&DESCRIPTION, payload)?;
     let named = arguments.required("path", path)?;
     let new = arguments.required("content", bytes)?;
-    let explain = |error: io::Error| workspace.explain(&named, &error);
+    Ok(vec![workspace.replacement(&target(workspace, &named)?, Some(new))?])
+}
 
-    let target = resolve(workspace.dir(), &named).map_err(explain)?;
-    let Some(name) = target.file_name() else {
+/// Finds the file that is to be written: of a link at the end of the path, the file it names. Refuses what may not be replaced.
+pub(crate) fn target(workspace: &Workspace, named: &Path) -> Result<PathBuf, ToolFailure> {
+    let explain = |error: io::Error| workspace.explain(named, &error);
+    let mut settled = workspace.settle(named)?;
+    if settled.file_name().is_none() {
         return Err(Kind::BadArgument.with(
             format!("`{}` does not name a file", named.display()),
-            [("path", path_value(&named))],
+            [("path", path_value(named))],
         ));
-    };
-    let existing = existing(workspace, &target)?;
-    let is_changed = existing.as_ref().is_none_or(|existing| existing.bytes != new);
-    if is_changed {
-        let permissions = existing.as_ref().map(|existing| existing.permissions.clone());
-        replace(workspace.dir(), &target, Path::new(name), &new, permissions).map_err(explain)?;
     }
-    let previous = existing
-        .map(|existing| existing.bytes)
-        .filter(|bytes| bytes.len() as u64 <= PREVIOUS_BYTES_MAX);
+    let metadata = match workspace.dir().symlink_metadata(&settled) {
+        Ok(metadata) if metadata.is_symlink() => {
+            settled = workspace.dir().canonicalize(&settled).map_err(explain)?;
+            workspace.dir().metadata(&settled).map_err(explain)?
+        }
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(settled),
+        Err(error) => return Err(explain(error)),
+    };
+    workspace.require_file(named, &metadata)?;
+    if metadata.permissions().readonly() {
+        return Err(Kind::Denied.with(
+            format!("`{}` is read-only", named.display()),
+            [("path", path_value(named))],
+        ));
+    }
+    Ok(settled)
+}
+
+fn tell(changes: &[Change], kept: &Kept) -> Outcome {
+    let change = changes
+        .first()
+        .ok_or_else(|| Kind::Failed.because("the journal has lost what was written"))?;
+    let size_bytes = content_of(&change.after, kept).map_or(0, <[u8]>::len);
     Ok(dictionary([
-        ("size_bytes", integer(new.len() as u64)),
-        ("changed", IOValue::new(is_changed)),
-        (
-            "previous",
-            previous.map_or_else(|| IOValue::new(false), |bytes| content(bytes, false).0),
-        ),
+        ("size_bytes", integer(size_bytes as u64)),
+        ("changed", IOValue::new(!change.before.is_like(&change.after))),
+        ("previous", previous(change, kept)),
     ]))
 }
 
-/// Follows a symbolic link at the end of the path, so that the file it names is replaced and not the link.
-fn resolve(dir: &Dir, path: &Path) -> io::Result<PathBuf> {
-    match dir.symlink_metadata(path) {
-        Ok(metadata) if metadata.is_symlink() => dir.canonicalize(path),
-        Ok(_) => Ok(path.to_owned()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path.to_owned()),
-        Err(error) => Err(error),
-    }
-}
-
-/// Reads what is at the path; refuses what may not be replaced.
-fn existing(workspace: &Workspace, path: &Path) -> Result<Option<Existing>, ToolFailure> {
-    let explain = |error: io::Error| workspace.explain(path, &error);
-    let metadata = match workspace.dir().metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(explain(error)),
-    };
-    workspace.require_file(path, &metadata)?;
-    let permissions = metadata.permissions();
-    if permissions.readonly() {
-        return Err(Kind::Denied.with(
-            format!("`{}` is read-only", path.display()),
-            [("path", path_value(path))],
-        ));
-    }
-    let mut bytes = Vec::new();
-    workspace
-        .dir()
-        .open(path)
-        .and_then(|mut file| file.read_to_end(&mut bytes))
-        .map_err(explain)?;
-    Ok(Some(Existing { bytes, permissions }))
-}
-
-/// Writes beside the file, then puts the new one in its place.
-fn replace(dir: &Dir, path: &Path, name: &Path, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let is_parent_made = !dir.try_exists(parent)?;
-    dir.create_dir_all(parent)?;
-    let home = dir.open_dir(parent)?;
-    let temporary = write_temporary(&home, bytes, permissions)?;
-    home.rename(&temporary, &home, name)
-        .inspect_err(|_| discard(&home, &temporary))?;
-    // The new names are on disk only when the directories that hold them are.
-    home.open(".")?.sync_all()?;
-    if is_parent_made {
-        for ancestor in parent.ancestors().skip(1) {
-            let ancestor = if ancestor.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                ancestor
-            };
-            dir.open(ancestor)?.sync_all()?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes the bytes to a file of another name and waits until they are on disk; leaves nothing behind if that fails.
-fn write_temporary(home: &Dir, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<PathBuf> {
-    let (path, mut file) = loop {
-        let path = PathBuf::from(format!(".duet-{}.tmp", TEMPORARY_NEXT.fetch_add(1, Ordering::Relaxed)));
-        match home.open_with(&path, OpenOptions::new().write(true).create_new(true)) {
-            Ok(file) => break (path, file),
-            // Left by a process that died, or in use by another one.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    };
-    let fill = || {
-        permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    };
-    fill().inspect_err(|_| discard(home, &path))?;
-    Ok(path)
-}
-
-/// Removes a temporary file; that it stays is not worth hiding the first error for.
-fn discard(home: &Dir, path: &Path) {
-    let _ = home.remove_file(path);
+/// What was in a file before, unless that is too much for a result.
+pub(crate) fn previous(change: &Change, kept: &Kept) -> IOValue {
+    let bytes = content_of(&change.before, kept).filter(|bytes| bytes.len() as u64 <= PREVIOUS_BYTES_MAX);
+    bytes.map_or_else(|| IOValue::new(false), |bytes| content(bytes.to_vec(), false).0)
 }

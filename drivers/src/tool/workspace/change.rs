@@ -1,0 +1,312 @@
+//! What a tool replaces in the workspace, so that it can be put back: a file as it was and as it will be.
+//!
+//! INVARIANT: a change is made only where the file still is as the note says, so what is overwritten is always what was kept.
+//! It does not choose what to write; the tools do.
+//! Read next: `tool/workspace/restore.rs`.
+
+use std::fmt;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::{Dir, MetadataExt as _};
+use duet_runtime::driver::{Blob, BlobHash, ToolFailure};
+use preserves::{IOValue, Value, ValueImpl};
+
+use super::Workspace;
+use crate::tool::arguments::{self, integer, path_value};
+use crate::tool::failure::Kind;
+use crate::tool::keeper::{Keeper, Kept};
+
+/// The largest file that can be kept, and so replaced, in bytes.
+pub const KEPT_BYTES_MAX: u64 = 100_000_000;
+
+/// The label of a change among other notes.
+const LABEL: &str = "workspace-change";
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Nothing.
+    Absent,
+    /// A file.
+    File {
+        /// The name of its content.
+        content: BlobHash,
+        /// The content's length.
+        size_bytes: u64,
+        /// The permission bits.
+        mode: u32,
+    },
+    /// A symbolic link.
+    Link {
+        /// What it names.
+        target: PathBuf,
+    },
+    /// A directory or something special, which no tool replaces.
+    Other,
+}
+
+impl State {
+    /// Says whether the two have the same content, whatever the permissions.
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File { content, .. }, Self::File { content: other, .. }) => content == other,
+            _ => self == other,
+        }
+    }
+
+    fn encode(&self) -> IOValue {
+        let record = |label, fields| IOValue::record(IOValue::symbol(label), fields);
+        match self {
+            Self::Absent => IOValue::new(false),
+            Self::File {
+                content,
+                size_bytes,
+                mode,
+            } => record(
+                "file",
+                vec![
+                    IOValue::bytes(content.as_bytes().to_vec()),
+                    integer(*size_bytes),
+                    integer(u64::from(*mode)),
+                ],
+            ),
+            Self::Link { target } => record("link", vec![path_value(target)]),
+            Self::Other => record("other", Vec::new()),
+        }
+    }
+
+    fn decode(value: &IOValue) -> Option<Self> {
+        if value.as_boolean() == Some(false) {
+            return Some(Self::Absent);
+        }
+        let fields = fields(value)?;
+        match (fields.0.as_str(), &fields.1[..]) {
+            ("file", [content, size_bytes, mode]) => Some(Self::File {
+                content: BlobHash::from_slice(&content.as_bytestring()?)?,
+                size_bytes: arguments::count(size_bytes)?,
+                mode: u32::try_from(arguments::count(mode)?).ok()?,
+            }),
+            ("link", [target]) => Some(Self::Link {
+                target: arguments::path(target)?,
+            }),
+            ("other", []) => Some(Self::Other),
+            _ => None,
+        }
+    }
+}
+
+/// For people: what is there, without its content.
+impl fmt::Display for State {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => write!(formatter, "nothing"),
+            Self::File { size_bytes: 1, .. } => write!(formatter, "a file of 1 byte"),
+            Self::File { size_bytes, .. } => write!(formatter, "a file of {size_bytes} bytes"),
+            Self::Link { target } => write!(formatter, "a link to `{}`", target.display()),
+            Self::Other => write!(formatter, "something that is no file"),
+        }
+    }
+}
+
+fn fields(value: &IOValue) -> Option<(String, Vec<IOValue>)> {
+    if !value.is_record() {
+        return None;
+    }
+    let label: Value<IOValue> = value.value().label();
+    Some((
+        label.as_symbol()?.into_owned(),
+        value.iter().map(IOValue::from).collect(),
+    ))
+}
+
+/// One file that a call replaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The file, relative to the root; no link leads to it.
+    pub path: PathBuf,
+    /// What is there before.
+    pub before: State,
+    /// What is there afterwards.
+    pub after: State,
+    /// The topmost directory that is made for it, if one is.
+    pub made: Option<PathBuf>,
+}
+
+impl Change {
+    fn encode(&self) -> IOValue {
+        let made = self.made.as_deref().map_or_else(|| IOValue::new(false), path_value);
+        let fields = vec![path_value(&self.path), self.before.encode(), self.after.encode(), made];
+        IOValue::record(IOValue::symbol(LABEL), fields)
+    }
+
+    fn decode(value: &IOValue) -> Option<Self> {
+        let (label, fields) = fields(value)?;
+        let [path, before, after, made] = &fields[..] else {
+            return None;
+        };
+        if label != LABEL {
+            return None;
+        }
+        Some(Self {
+            path: arguments::path(path)?,
+            before: State::decode(before)?,
+            after: State::decode(after)?,
+            made: arguments::path(made),
+        })
+    }
+}
+
+/// Reads the changes that a note tells of; none if it tells of something else.
+pub fn changes(note: &IOValue) -> Vec<Change> {
+    let Some(items) = note.as_sequence() else {
+        return Vec::new();
+    };
+    items.filter_map(|item| Change::decode(&item.into())).collect()
+}
+
+/// A file as it is, with its content.
+#[derive(Debug)]
+pub struct Found {
+    /// What is there.
+    pub state: State,
+    /// The content of a file.
+    pub content: Option<Blob>,
+}
+
+/// A file that is to be replaced, with both contents.
+pub(crate) struct Replacement {
+    pub(crate) change: Change,
+    pub(crate) contents: Vec<Blob>,
+}
+
+impl Workspace {
+    /// Looks at what is at a path, which no link leads to, and reads it.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::explain`]; `output-limit` for a file above [`KEPT_BYTES_MAX`].
+    pub fn look(&self, path: &Path) -> Result<Found, ToolFailure> {
+        let explain = |error: io::Error| self.explain(path, &error);
+        let bare = |state| Ok(Found { state, content: None });
+        let metadata = match self.dir().symlink_metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return bare(State::Absent);
+            }
+            Err(error) => return Err(explain(error)),
+        };
+        if metadata.is_symlink() {
+            let target = self.dir().read_link_contents(path).map_err(explain)?;
+            return bare(State::Link { target });
+        }
+        if !metadata.is_file() {
+            return bare(State::Other);
+        }
+        let bytes = read_within(self.dir(), path, KEPT_BYTES_MAX)
+            .map_err(explain)?
+            .ok_or_else(|| too_large(path))?;
+        let content = Blob::new(bytes).map_err(|_| too_large(path))?;
+        let state = State::File {
+            content: content.hash(),
+            size_bytes: content.as_bytes().len() as u64,
+            mode: metadata.mode() & 0o7777,
+        };
+        Ok(Found {
+            state,
+            content: Some(content),
+        })
+    }
+
+    /// Says how replacing the file at `path`, which no link leads to, by `after` will change the workspace. `None` deletes it.
+    ///
+    /// # Errors
+    /// As [`look`](Self::look).
+    pub(crate) fn replacement(&self, path: &Path, after: Option<Vec<u8>>) -> Result<Replacement, ToolFailure> {
+        const MODE_NEW: u32 = 0o644;
+        let Found { state, content } = self.look(path)?;
+        let after = after
+            .map(|bytes| Blob::new(bytes).map_err(|_| too_large(path)))
+            .transpose()?;
+        let mode = match &state {
+            State::File { mode, .. } => *mode,
+            State::Absent | State::Link { .. } | State::Other => MODE_NEW,
+        };
+        let after_state = after.as_ref().map_or(State::Absent, |blob| State::File {
+            content: blob.hash(),
+            size_bytes: blob.as_bytes().len() as u64,
+            mode,
+        });
+        Ok(Replacement {
+            change: Change {
+                path: path.to_owned(),
+                made: self.missing_above(path),
+                before: state,
+                after: after_state,
+            },
+            contents: content.into_iter().chain(after).collect(),
+        })
+    }
+
+    /// Finds the topmost directory above a path that does not exist.
+    fn missing_above(&self, path: &Path) -> Option<PathBuf> {
+        let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+        let missing = above.take_while(|above| self.dir().symlink_metadata(above).is_err());
+        missing.last().map(Path::to_owned)
+    }
+
+    /// Requires that a file is still as it was when it was kept, or already as it is to be; says whether it is to be replaced.
+    ///
+    /// # Errors
+    /// `conflict` if somebody else has changed it meanwhile.
+    pub(crate) fn is_pending(&self, change: &Change) -> Result<bool, ToolFailure> {
+        let now = self.look(&change.path)?.state;
+        if now.is_like(&change.after) {
+            return Ok(false);
+        }
+        if now.is_like(&change.before) {
+            return Ok(true);
+        }
+        let shown = change.path.display();
+        let message =
+            format!("`{shown}` was changed by somebody else while the call was made; it is left as it is now");
+        Err(Kind::Conflict.with(message, [("path", path_value(&change.path))]))
+    }
+}
+
+/// Tells the journal what is about to be replaced; returns it as the call's first attempt found it, with the contents.
+///
+/// # Errors
+/// Those of [`Keeper::keep`].
+pub(crate) async fn keep(keeper: &Keeper, replacements: Vec<Replacement>) -> Result<Kept, ToolFailure> {
+    let (changes, contents): (Vec<_>, Vec<_>) = replacements.into_iter().map(|one| (one.change, one.contents)).unzip();
+    let note = IOValue::new(changes.iter().map(Change::encode).collect::<Vec<_>>());
+    let contents = contents.into_iter().flatten().collect();
+    keeper.keep(Kept { note, contents }).await
+}
+
+/// Finds the content that a state names among those that were kept.
+pub(crate) fn content_of<'a>(state: &State, kept: &'a Kept) -> Option<&'a [u8]> {
+    let State::File { content, .. } = state else {
+        return None;
+    };
+    let blob = kept.contents.iter().find(|blob| blob.hash() == *content);
+    blob.map(Blob::as_bytes)
+}
+
+/// Reads a file of at most so many bytes.
+pub(crate) fn read_within(dir: &Dir, path: &Path, length_bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    dir.open(path)?.take(length_bytes_max + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= length_bytes_max).then_some(bytes))
+}
+
+fn too_large(path: &Path) -> ToolFailure {
+    let message = format!(
+        "`{}` has more than {KEPT_BYTES_MAX} bytes, which is too much to be kept and put back, so it is not replaced",
+        path.display()
+    );
+    Kind::OutputLimit.with(
+        message,
+        [("path", path_value(path)), ("limit-bytes", integer(KEPT_BYTES_MAX))],
+    )
+}

@@ -1,0 +1,246 @@
+//! The files of the workspace at a turn: what they were then, what they are now, and putting them back.
+//!
+//! INVARIANT: unless the person insists, nothing is overwritten that neither this run left there nor the journal holds.
+//! It moves no head; `goto.rs` does.
+//! Read next: `drivers/src/tool/workspace/change.rs`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use duet_drivers::tool::workspace::Workspace;
+use duet_drivers::tool::workspace::change::{Change, State, changes};
+use duet_journal::{BranchName, RunId, Sequence, Store};
+use duet_runtime::action::Action;
+use duet_runtime::driver::ToolFailure;
+use duet_runtime::record::Body;
+use duet_runtime::replay;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::journal::Place;
+use crate::terminal::Terminal;
+use crate::{launch, session, turn};
+
+/// Records are read from the store in portions of this many.
+const PORTION: u64 = 256;
+
+/// What is to become of the workspace's files.
+pub(super) struct Plan {
+    workspace: Workspace,
+    root: PathBuf,
+    files: Vec<File>,
+}
+
+/// A file that is not as it was.
+struct File {
+    /// The change that tells of its path.
+    change: Change,
+    now: State,
+    then: State,
+    /// Whether what is there now came from elsewhere and would be lost.
+    is_foreign: bool,
+}
+
+/// What a run has done to one file.
+#[derive(Default)]
+struct Past {
+    /// The newest change in the turns that lead to the wanted one.
+    last: Option<(Sequence, Change)>,
+    /// The first change of each branch in turns that do not.
+    later: Vec<(Sequence, Change)>,
+    /// Everything that was there before or after a change.
+    known: Vec<State>,
+}
+
+impl Plan {
+    /// Compares the workspace with what it was at turn `at` of a branch.
+    ///
+    /// # Errors
+    /// If the journal cannot be read, or a file of the workspace not be looked at.
+    pub(super) fn make(store: &dyn Store, place: &Place, branch: &BranchName, at: Sequence) -> Result<Self, Failure> {
+        let root = root(store, place)?;
+        let workspace = Workspace::open(&root)
+            .map_err(|error| Failure::caused(format!("cannot use `{}` as the workspace", root.display()), &error))?;
+        let mut files = Vec::new();
+        for (path, past) in pasts(store, &place.run, branch, at)? {
+            let now = workspace.look(&path).map_err(|failure| told(&failure))?.state;
+            let Some((change, then)) = past.then() else { continue };
+            if now == then {
+                continue;
+            }
+            let is_known = past.known.iter().any(|known| known.is_like(&now));
+            let is_foreign = !is_known && !is_held(store, &now)? && !now.is_like(&then);
+            files.push(File { change, now, then, is_foreign });
+        }
+        Ok(Self { workspace, root, files })
+    }
+
+    /// Refuses if what came from elsewhere would be lost.
+    ///
+    /// # Errors
+    /// Naming the files.
+    pub(super) fn require_known(&self, address: &str) -> Result<(), Failure> {
+        let foreign: Vec<String> = self.files.iter().filter(|file| file.is_foreign).map(File::line).collect();
+        if foreign.is_empty() {
+            return Ok(());
+        }
+        let count = if foreign.len() == 1 { "1 file was".to_owned() } else { format!("{} files were", foreign.len()) };
+        let what = format!("{count} changed outside Duet in `{}`; nothing was done", self.root.display());
+        let failure = foreign.into_iter().fold(Failure::problem(what), Failure::advise);
+        Err(failure.advise(format!("`duet goto --workspace --force {address}` overwrites them; what is in them now is then lost")))
+    }
+
+    /// Puts the files back.
+    ///
+    /// # Errors
+    /// If a content is missing or a file cannot be written; the same command goes on from there.
+    pub(super) fn carry_out(&self, store: &dyn Store, terminal: &mut Terminal) -> Result<(), Failure> {
+        for file in &self.files {
+            let content = if let State::File { content, .. } = &file.then { Some(store.blob(content)?) } else { None };
+            self.workspace.put(&file.change, &file.then, content.as_deref()).map_err(|failure| told(&failure))?;
+        }
+        let root = self.root.display();
+        terminal.message(&match self.files.len() {
+            0 => format!("the files in `{root}` are as they were"),
+            1 => format!("1 file in `{root}` was put back"),
+            count => format!("{count} files in `{root}` were put back"),
+        });
+        Ok(())
+    }
+
+    /// Lists what would change.
+    ///
+    /// # Errors
+    /// If standard output is closed.
+    pub(super) fn list(&self, is_json: bool, terminal: &mut Terminal) -> Result<(), Failure> {
+        if is_json {
+            let files = self.files.iter().map(|file| {
+                json!({
+                    "path": file.change.path.to_string_lossy(),
+                    "now": file.now.to_string(),
+                    "then": file.then.to_string(),
+                    "changed_outside": file.is_foreign,
+                })
+            });
+            return terminal.json(&json!(files.collect::<Vec<_>>()));
+        }
+        self.files.iter().try_for_each(|file| terminal.data(&format!("{}\n", file.line())))
+    }
+}
+
+impl File {
+    fn line(&self) -> String {
+        let path = self.change.path.display();
+        let what = match (&self.now, &self.then) {
+            (State::Absent, then) => format!("make {path}: {then}"),
+            (now, State::Absent) => format!("delete {path}: now {now}"),
+            (now, then) => format!("replace {path}: now {now}, then {then}"),
+        };
+        if self.is_foreign { format!("{what}; changed outside Duet") } else { what }
+    }
+}
+
+impl Past {
+    /// What was there at the wanted turn: what the newest change until then left, else what the first one since found.
+    fn then(&self) -> Option<(Change, State)> {
+        if let Some((_, change)) = &self.last {
+            return Some((change.clone(), change.after.clone()));
+        }
+        // A branch that was begun later found what the earlier ones had left.
+        let is_left = |state: &State| self.later.iter().any(|(_, other)| other.after.is_like(state));
+        let original = self.later.iter().filter(|(_, change)| !is_left(&change.before));
+        let first = original.min_by_key(|(at, _)| *at).or_else(|| self.later.iter().min_by_key(|(at, _)| *at));
+        first.map(|(_, change)| (change.clone(), change.before.clone()))
+    }
+}
+
+/// Collects what a run has done to each file, on all its branches, as seen from turn `at` of one of them.
+fn pasts(store: &dyn Store, run: &RunId, branch: &BranchName, at: Sequence) -> Result<BTreeMap<PathBuf, Past>, Failure> {
+    let mut pasts: BTreeMap<PathBuf, Past> = BTreeMap::new();
+    for head in store.heads(run)? {
+        let shared = shared(store, run, (branch, at), (&head.branch, head.sequence))?;
+        let from = if head.branch == *branch { Sequence::FIRST } else { shared };
+        let mut is_first: BTreeMap<PathBuf, bool> = BTreeMap::new();
+        for (sequence, change) in kept(store, run, &head.branch, (from, head.sequence))? {
+            let past = pasts.entry(change.path.clone()).or_default();
+            past.known.extend([change.before.clone(), change.after.clone()]);
+            if sequence <= shared {
+                if past.last.as_ref().is_none_or(|(last, _)| *last <= sequence) {
+                    past.last = Some((sequence, change));
+                }
+            } else if std::mem::replace(is_first.entry(change.path.clone()).or_insert(true), false) {
+                past.later.push((sequence, change));
+            }
+        }
+    }
+    Ok(pasts)
+}
+
+/// Finds the newest turn, not after `at`, that two branches share.
+fn shared(
+    store: &dyn Store,
+    run: &RunId,
+    (branch, at): (&BranchName, Sequence),
+    (other, head): (&BranchName, Sequence),
+) -> Result<Sequence, Failure> {
+    let hash = |branch: &BranchName, at| Ok::<_, Failure>(store.record_at(run, branch, at)?.map(|record| record.hash()));
+    let position = |number| Sequence::new(number).map_err(|error| Failure::problem(error.to_string()));
+    // They share the first turn of all, and once they have parted they stay apart.
+    let (mut low, mut high) = (0, at.min(head).number());
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        let here = position(middle)?;
+        if branch == other || hash(branch, here)? == hash(other, here)? {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    position(low)
+}
+
+/// Lists the changes that the turns of a branch kept.
+fn kept(
+    store: &dyn Store,
+    run: &RunId,
+    branch: &BranchName,
+    (from, to): (Sequence, Sequence),
+) -> Result<Vec<(Sequence, Change)>, Failure> {
+    let mut found = Vec::new();
+    let mut start = from;
+    while start <= to {
+        let end = Sequence::new(start.number() + PORTION).map_err(|error| Failure::problem(error.to_string()))?;
+        for record in store.read(run, branch, start..end)? {
+            let sequence = record.header().sequence;
+            // A turn that keeps something has contents beside it.
+            if record.header().blobs.is_empty() || sequence > to {
+                continue;
+            }
+            if let Body::Turn(turn) = turn::body(&record)? {
+                let notes = turn.actions.iter().filter_map(|action| if let Action::Keep(keep) = action { Some(&keep.kept.note) } else { None });
+                found.extend(notes.flat_map(changes).map(|change| (sequence, change)));
+            }
+        }
+        start = end;
+    }
+    Ok(found)
+}
+
+/// The workspace that a run works in.
+fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, Failure> {
+    let genesis = replay::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
+    let note = genesis.pinned.iter().find_map(|hash| launch::workspace_of_note(&store.blob(hash).ok()?));
+    Ok(note.unwrap_or_else(|| Path::new(".").to_owned()))
+}
+
+/// Says whether the journal holds what is in a file.
+fn is_held(store: &dyn Store, state: &State) -> Result<bool, Failure> {
+    match state {
+        State::File { content, .. } => Ok(store.has_blob(content)?),
+        State::Absent | State::Link { .. } | State::Other => Ok(false),
+    }
+}
+
+fn told(failure: &ToolFailure) -> Failure {
+    Failure::problem(failure.message.clone())
+}
