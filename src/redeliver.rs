@@ -65,7 +65,7 @@ pub(crate) fn recorded(
                 };
                 Some(Recorded { turn: at, what })
             }));
-            questions.extend(turn.actions.iter().filter_map(|action| action.effect()));
+            questions.extend(turn.actions.iter().flat_map(duet_runtime::action::Action::effects));
         }
         next = at.next();
     }

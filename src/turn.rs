@@ -226,6 +226,7 @@ fn full_turn(turn: &TurnRecord, row: &mut dyn FnMut(&str, &dyn std::fmt::Display
         let verdict = match verdict {
             Verdict::Allow {} => String::new(),
             Verdict::Deny { reason } => format!("  (denied: {reason})"),
+            Verdict::Defer { reason } => format!("  (deferred: {reason})"),
         };
         row("action", &format!("{action}{verdict}"));
     }
@@ -274,7 +275,7 @@ fn json_turn(turn: &TurnRecord) -> Value {
     let actions = turn.actions.iter().zip(&turn.verdicts).map(|(action, verdict)| {
         let denied = match verdict {
             Verdict::Allow {} => None,
-            Verdict::Deny { reason } => Some(reason.to_string()),
+            Verdict::Deny { reason } | Verdict::Defer { reason } => Some(reason.to_string()),
         };
         json!({ "kind": action.name(), "value": shown(&action.encode()), "denied": denied })
     });

@@ -35,6 +35,11 @@ pub trait Act: Codec {
         None
     }
 
+    /// Returns the actions that it carries out now and that were put off before.
+    fn carried_out(&self) -> &[Action] {
+        &[]
+    }
+
     /// Describes the action for people, in one line, without its name.
     fn show(&self) -> String;
 }
@@ -199,6 +204,16 @@ actions! {
     keep Keep "keep"
     /// Puts a question to the person.
     ask_user AskUser "ask-user"
+    /// Notes what was attempted and not allowed.
+    refuse Refuse "refuse"
+    /// Puts what was attempted to the person.
+    propose Propose "propose"
+    /// Carries out what was approved.
+    approve Approve "approve"
+    /// Gives up what was proposed.
+    reject Reject "reject"
+    /// Answers a proposal in the place of a person.
+    decide Decide "decide"
     /// Writes to the console.
     write Write "write"
     /// Asks for bytes from standard input.
@@ -228,6 +243,7 @@ trait DynAct {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal>;
     fn claims(&self) -> Claims;
     fn effect(&self) -> Option<(RequestId, EffectKind)>;
+    fn carried_out(&self) -> &[Action];
     fn show(&self) -> String;
 }
 
@@ -242,6 +258,10 @@ impl<T: Act> DynAct for T {
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
         Act::effect(self)
+    }
+
+    fn carried_out(&self) -> &[Action] {
+        Act::carried_out(self)
     }
 
     fn show(&self) -> String {
@@ -264,8 +284,19 @@ impl Action {
     }
 
     /// Returns what the world is to do once the turn is durable.
-    pub fn effect(&self) -> Option<(RequestId, EffectKind)> {
-        self.act().effect()
+    pub fn effects(&self) -> impl Iterator<Item = (RequestId, EffectKind)> {
+        let put_off = self.act().carried_out().iter();
+        let put_off = put_off.filter_map(|action| action.act().effect());
+        self.act().effect().into_iter().chain(put_off)
+    }
+
+    /// Returns the call of a tool, if it is one.
+    pub fn call(&self) -> Option<&InvokeTool> {
+        if let Self::InvokeTool(call) = self {
+            Some(call)
+        } else {
+            None
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! It neither judges nor commits; `turn.rs` does.
 //! Read next: `activation/deliver.rs`, `activation/operation.rs`, then `turn.rs`.
 
+mod arbitrate;
 mod deliver;
 mod operation;
 

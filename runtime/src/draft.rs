@@ -73,6 +73,8 @@ pub enum Refusal {
     NoCallable,
     /// A predicate tried to have an effect.
     Pure,
+    /// Policy does not allow it; the attempt is on record.
+    Policy(Box<crate::policy::ruling::Ruling>),
     /// No class was registered for the role.
     NoRole {
         /// The role.
@@ -99,6 +101,7 @@ impl fmt::Display for Refusal {
             Self::Value(_) => write!(f, "the value cannot be recorded"),
             Self::NoCallable => write!(f, "the action was given no procedure"),
             Self::Pure => write!(f, "a predicate can have no effect"),
+            Self::Policy(ruling) => write!(f, "{ruling}"),
             Self::NoRole { role, known } if known.is_empty() => {
                 write!(
                     f,

@@ -9,13 +9,19 @@
 //! Source: SS-01, "Arbitration contract": the proposal is the turn's actions, the snapshot is the state before the turn, the provenance is
 //! the principal.
 
+pub mod bench;
+mod payload;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::action::{Action, Claims, Thing};
 use crate::actor::Manifest;
 use crate::codec_enum;
+use crate::gate::bench::Bench;
 use crate::identity::{ActorId, Counters};
+use crate::policy::keyed;
+use crate::policy::ruling::{Code, Decision, Ruling};
 use crate::state::Before;
 
 /// On whose behalf a turn acts.
@@ -48,8 +54,50 @@ pub enum Verdict {
         /// Why.
         reason: Reason,
     },
+    /// Not yet.
+    Defer {
+        /// Why.
+        reason: Reason,
+    },
 }
-codec_enum!(Verdict "a verdict" { Allow "allow" {} Deny "deny" { reason } });
+codec_enum!(Verdict "a verdict" { Allow "allow" {} Deny "deny" { reason } Defer "defer" { reason } });
+
+impl Verdict {
+    /// Makes a verdict of a ruling.
+    fn of(ruling: &Ruling) -> Self {
+        let Some(on_fail) = ruling.on_fail else {
+            return Self::Allow {};
+        };
+        let reason = Reason::Policy {
+            code: ruling.code.name().to_owned(),
+            on_fail: on_fail.name().to_owned(),
+            decided_by: ruling.decided_by.clone(),
+            detail: ruling.detail.clone(),
+        };
+        match on_fail.decision() {
+            Decision::Defer => Self::Defer { reason },
+            Decision::Allow | Decision::Deny => Self::Deny { reason },
+        }
+    }
+
+    /// Says why a turn in which `action` has this verdict cannot commit, if so. What is on record as refused or put off is meant to be.
+    pub fn fault(&self, action: &Action) -> Option<&Reason> {
+        let is_refused = matches!(action, Action::Refuse(_));
+        match self {
+            Self::Allow {} => None,
+            Self::Deny {
+                reason: Reason::Policy { .. },
+            }
+            | Self::Defer { .. }
+                if is_refused =>
+            {
+                None
+            }
+            Self::Defer { .. } if matches!(action, Action::Propose(_)) => None,
+            Self::Deny { reason } | Self::Defer { reason } => Some(reason),
+        }
+    }
+}
 
 /// Why an action is denied; a stable code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,12 +113,27 @@ pub enum Reason {
     NotOwned {},
     /// Something made has an id that was given out before.
     NotFresh {},
+    /// Policy does not allow it.
+    Policy {
+        /// The reason's code.
+        code: String,
+        /// What follows: block, ask, defer or degrade.
+        on_fail: String,
+        /// The key of the entry that decided, if one did.
+        decided_by: Option<String>,
+        /// More about why; may be empty.
+        detail: String,
+    },
+    /// It is on record as refused or put off, and nothing stands in its way.
+    Unfounded {},
 }
 codec_enum!(Reason "a reason" {
     CapabilityMissing "capability_missing" { capability }
     CapabilityExceeded "capability_exceeded" {}
     NotOwned "not_owned" {}
     NotFresh "not_fresh" {}
+    Policy "policy" { code, on_fail, decided_by, detail }
+    Unfounded "unfounded" {}
 });
 
 impl fmt::Display for Reason {
@@ -80,6 +143,21 @@ impl fmt::Display for Reason {
             Self::CapabilityExceeded {} => write!(f, "an actor cannot grant what it was not granted"),
             Self::NotOwned {} => write!(f, "it names something that is not there or belongs to another actor"),
             Self::NotFresh {} => write!(f, "it gives an id that was given before"),
+            Self::Policy {
+                code,
+                on_fail,
+                decided_by,
+                detail,
+            } => {
+                write!(f, "{code}, {on_fail}")?;
+                decided_by.iter().try_for_each(|key| write!(f, ", by {key}"))?;
+                if detail.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, " ({detail})")
+                }
+            }
+            Self::Unfounded {} => write!(f, "it is said to be refused and would be allowed"),
         }
     }
 }
@@ -88,24 +166,75 @@ impl fmt::Display for Reason {
 pub fn judge(proposal: &Proposal<'_>) -> Vec<Verdict> {
     let mut docket = Docket {
         proposal: *proposal,
+        bench: proposal.before.has_policy().then(|| Bench::new(*proposal)),
         made: BTreeSet::new(),
         ended: BTreeSet::new(),
     };
-    let verdict = |action: &Action| match docket.fault(action) {
-        None => Verdict::Allow {},
-        Some(reason) => Verdict::Deny { reason },
-    };
-    proposal.actions.iter().map(verdict).collect()
+    proposal.actions.iter().map(|action| docket.judge(action)).collect()
+}
+
+/// Says what policy makes of attempts that are made together after the proposal's actions; [`None`] if it has no say in them.
+pub fn explain(proposal: &Proposal<'_>, attempts: &[Action], is_approved: bool) -> Option<Ruling> {
+    let is_entry = |attempt: &Action| matches!(attempt, Action::Assert(assert) if keyed::of(&assert.value).is_some());
+    if !proposal.before.has_policy() && !attempts.iter().any(is_entry) {
+        return None;
+    }
+    let mut bench = Bench::new(*proposal);
+    proposal.actions.iter().for_each(|action| bench.note(action));
+    bench.rule(attempts, is_approved)
 }
 
 /// What the earlier actions of the proposal made and ended.
 struct Docket<'a> {
     proposal: Proposal<'a>,
+    /// The policy, if there is any.
+    bench: Option<Bench<'a>>,
     made: BTreeSet<Thing>,
     ended: BTreeSet<Thing>,
 }
 
 impl Docket<'_> {
+    fn judge(&mut self, action: &Action) -> Verdict {
+        if let Some(reason) = self.fault(action) {
+            return Verdict::Deny { reason };
+        }
+        let verdict = self.policy_verdict(action);
+        if let Some(bench) = &mut self.bench {
+            bench.note(action);
+        }
+        verdict
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the kinds that policy has no special word for are all alike"
+    )]
+    fn policy_verdict(&self, action: &Action) -> Verdict {
+        let (attempts, is_approved, is_put_off) = match action {
+            Action::Refuse(refused) => (&refused.attempts[..], false, true),
+            Action::Propose(proposed) => (&proposed.attempts[..], false, true),
+            Action::Approve(approved) => (&approved.attempts[..], true, false),
+            action => (std::slice::from_ref(action), false, false),
+        };
+        let ruling = self.bench.as_ref().and_then(|bench| bench.rule(attempts, is_approved));
+        match ruling.as_ref().map_or(Verdict::Allow {}, Verdict::of) {
+            Verdict::Allow {} if is_put_off => Verdict::Deny {
+                reason: Reason::Unfounded {},
+            },
+            verdict => self.ambiguity(action).map_or(verdict, |ruling| Verdict::of(&ruling)),
+        }
+    }
+
+    /// Finds an entry that the turn leaves with two values.
+    fn ambiguity(&self, action: &Action) -> Option<Ruling> {
+        let Action::Assert(assert) = action else { return None };
+        let key = keyed::of(&assert.value)?.key;
+        let after = self.proposal.before.entries_after();
+        let is_ambiguous = after.get(&key).is_some() && after.text(&key).is_none();
+        let detail = "the key has another value already; update! replaces one that is your own";
+        is_ambiguous.then(|| Ruling::deny(Code::MalformedValue, detail).by(&key))
+    }
+
     fn fault(&mut self, action: &Action) -> Option<Reason> {
         let claims = action.claims();
         let fault = self.capability_fault(&claims).or_else(|| self.ownership_fault(&claims));
@@ -119,7 +248,7 @@ impl Docket<'_> {
         if let Some(capability) = claims
             .capability
             .as_ref()
-            .filter(|capability| !manifest.grants(capability))
+            .filter(|capability| !manifest.grants(capability) && !self.is_granted_by_policy(capability))
         {
             return Some(Reason::CapabilityMissing {
                 capability: capability.clone(),
@@ -130,6 +259,10 @@ impl Docket<'_> {
             .as_ref()
             .is_some_and(|granted| !manifest.includes(granted));
         is_excess.then_some(Reason::CapabilityExceeded {})
+    }
+
+    fn is_granted_by_policy(&self, capability: &str) -> bool {
+        self.bench.as_ref().is_some_and(|bench| bench.is_granted(capability))
     }
 
     fn ownership_fault(&self, claims: &Claims) -> Option<Reason> {

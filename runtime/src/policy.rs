@@ -15,6 +15,7 @@ pub mod schema;
 pub mod predicate;
 pub mod constraint;
 pub mod entry;
+pub mod keyed;
 pub mod authority;
 pub mod evidence;
 pub mod token;

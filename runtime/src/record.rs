@@ -146,7 +146,7 @@ impl fmt::Display for TurnRecord {
         for (action, verdict) in self.actions.iter().zip(&self.verdicts) {
             match verdict {
                 Verdict::Allow {} => writeln!(f, "  did {action}")?,
-                Verdict::Deny { reason } => writeln!(f, "  wanted {action}: {reason}")?,
+                Verdict::Deny { reason } | Verdict::Defer { reason } => writeln!(f, "  wanted {action}: {reason}")?,
             }
         }
         match &self.outcome {

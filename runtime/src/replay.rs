@@ -178,14 +178,14 @@ impl<P: Programs> Run<P> {
                 Question::Tool { name, .. } if !recovery.repeatable.contains(name) => {
                     answers.push(crate::run::interrupted(*id));
                 }
-                Question::Tool { .. } | Question::Read { .. } | Question::Timer { .. } | Question::Ask { .. } => {
-                    let (key, kind) = (request.key.clone(), request.question.effect());
-                    again.push(Effect {
-                        request: *id,
-                        key,
-                        kind,
-                    });
-                    again.extend(kept.remove(id).map(|kind| Effect {
+                Question::Tool { .. }
+                | Question::Deferred { .. }
+                | Question::Approve { .. }
+                | Question::Read { .. }
+                | Question::Timer { .. }
+                | Question::Ask { .. } => {
+                    let kinds = request.question.effect().into_iter().chain(kept.remove(id));
+                    again.extend(kinds.map(|kind| Effect {
                         request: *id,
                         key: request.key.clone(),
                         kind,

@@ -312,8 +312,8 @@ impl<P: Programs> Run<P> {
             .iter()
             .filter(|(_, request)| request.answer.is_none());
         let asked = open.filter_map(|(id, request)| match &request.question {
-            Question::Ask { prompt } => Some((*id, prompt.clone())),
-            Question::Tool { .. } | Question::Read { .. } | Question::Timer { .. } => None,
+            Question::Ask { prompt } | Question::Approve { prompt, .. } => Some((*id, prompt.clone())),
+            Question::Tool { .. } | Question::Deferred { .. } | Question::Read { .. } | Question::Timer { .. } => None,
         });
         asked.collect()
     }

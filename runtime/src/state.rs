@@ -11,13 +11,15 @@ use std::sync::Arc;
 use duet_journal::BlobHash;
 use preserves::IOValue;
 
-use crate::action::Thing;
+use crate::action::{Action, Thing};
 use crate::actor::{Actor, Manifest};
 use crate::codec::{Codec, DecodeError, Fields, record};
 use crate::dataspace::{Dataspace, ObserverRef};
 use crate::driver::{EffectKind, RequestId, Stream};
 use crate::event::{Outbox, Queue};
 use crate::identity::{ActorId, Counters, FacetId, Handle};
+use crate::policy::entry::Entries;
+use crate::policy::keyed;
 use crate::tracked::{Tracked, TrackedTree, Tracking};
 use crate::value::Fact;
 use crate::{codec_enum, codec_struct};
@@ -86,6 +88,24 @@ pub enum Question {
         /// How long, in milliseconds.
         delay_ms: u64,
     },
+    /// A call of a tool that is put off until it is approved.
+    Deferred {
+        /// The tool.
+        name: String,
+        /// Its argument.
+        payload: IOValue,
+    },
+    /// Whether what was attempted may be done.
+    Approve {
+        /// What to show.
+        prompt: IOValue,
+        /// What was attempted.
+        attempts: Vec<Action>,
+        /// The attempts, by content.
+        proposal: BlobHash,
+        /// The policy for which an approval holds, by content.
+        policy: BlobHash,
+    },
     /// A question to the person.
     Ask {
         /// What to show.
@@ -96,6 +116,8 @@ codec_enum!(Question "a question" {
     Tool "tool" { name, payload }
     Read "read" { length_bytes_max }
     Timer "timer" { delay_ms }
+    Deferred "deferred" { name, payload }
+    Approve "approve" { prompt, attempts, proposal, policy }
     Ask "ask" { prompt }
 });
 
@@ -103,14 +125,15 @@ impl Question {
     /// Says whether the question is put away as soon as nobody waits for its answer; a tool's result may be awaited later.
     pub fn is_withdrawable(&self) -> bool {
         match self {
-            Self::Ask { .. } | Self::Timer { .. } => true,
-            Self::Tool { .. } | Self::Read { .. } => false,
+            Self::Ask { .. } | Self::Approve { .. } | Self::Timer { .. } => true,
+            Self::Tool { .. } | Self::Deferred { .. } | Self::Read { .. } => false,
         }
     }
 
-    /// Returns the effect that puts the question.
-    pub fn effect(&self) -> EffectKind {
-        match self {
+    /// Returns the effect that puts the question; what is put off has none.
+    pub fn effect(&self) -> Option<EffectKind> {
+        Some(match self {
+            Self::Deferred { .. } => return None,
             Self::Tool { name, payload } => EffectKind::Tool {
                 name: name.clone(),
                 payload: payload.clone(),
@@ -119,8 +142,8 @@ impl Question {
                 length_bytes_max: usize::try_from(*length_bytes_max).unwrap_or(usize::MAX),
             },
             Self::Timer { delay_ms } => EffectKind::Timer { delay_ms: *delay_ms },
-            Self::Ask { prompt } => EffectKind::Ask { prompt: prompt.clone() },
-        }
+            Self::Ask { prompt } | Self::Approve { prompt, .. } => EffectKind::Ask { prompt: prompt.clone() },
+        })
     }
 }
 
@@ -159,6 +182,7 @@ codec_struct!(Counters "counters" { actors, facets, handles, observers, fibers, 
 struct Begun {
     counters: Counters,
     exit: Option<u64>,
+    entries: Entries,
 }
 
 /// Everything a run is, except what the actors' programs keep to themselves.
@@ -178,6 +202,10 @@ pub struct RunState {
     pub requests: Tracked<RequestId, Request>,
     /// The exit code, once the main program has ended the run.
     pub exit: Option<u64>,
+    /// The keyed entries among what is asserted.
+    entries: Entries,
+    /// Whether the turn asserted or retracted one.
+    has_touched_entries: bool,
     begun: Begun,
 }
 
@@ -199,7 +227,7 @@ impl Codec for RunState {
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
         let mut fields = Fields::of(value, "run-state", 7)?;
-        Ok(Self {
+        let mut state = Self {
             counters: fields.read("counters")?,
             dataspace: fields.read("dataspace")?,
             held: fields.read("held")?,
@@ -207,8 +235,14 @@ impl Codec for RunState {
             queue: fields.read("queue")?,
             requests: fields.read("requests")?,
             exit: fields.read("exit")?,
+            entries: Entries::default(),
+            has_touched_entries: false,
             begun: Begun::default(),
-        })
+        };
+        for entry in state.held.values().filter_map(|held| keyed::of(&held.fact)) {
+            state.entries.add(&entry.key, &entry.text);
+        }
+        Ok(state)
     }
 }
 
@@ -252,6 +286,26 @@ impl<'a> Before<'a> {
         }
     }
 
+    /// Returns what an actor asserted under a handle.
+    pub fn held(self, handle: Handle) -> Option<&'a Held> {
+        self.0.held.before(&handle)
+    }
+
+    /// Returns the keyed entries.
+    pub fn entries(self) -> &'a Entries {
+        &self.0.begun.entries
+    }
+
+    /// Returns the keyed entries as the turn has made them.
+    pub fn entries_after(self) -> &'a Entries {
+        &self.0.entries
+    }
+
+    /// Says whether there is any policy to judge by: whether there was an entry or the turn touched one.
+    pub fn has_policy(self) -> bool {
+        self.0.has_touched_entries || !self.entries().is_empty()
+    }
+
     /// Returns the counters.
     pub fn counters(self) -> &'a Counters {
         &self.0.begun.counters
@@ -269,7 +323,9 @@ impl RunState {
         self.begun = Begun {
             counters: self.counters.clone(),
             exit: self.exit,
+            entries: self.entries.clone(),
         };
+        self.has_touched_entries = false;
     }
 
     /// Keeps what the turn changed.
@@ -287,6 +343,8 @@ impl RunState {
         self.actors.abort_turn();
         self.requests.abort_turn();
         (self.counters, self.exit) = (self.begun.counters.clone(), self.begun.exit);
+        self.entries = self.begun.entries.clone();
+        self.has_touched_entries = false;
     }
 
     /// Returns the state as it was when the turn began.
@@ -321,6 +379,10 @@ impl RunState {
 
     /// Asserts `fact` under `handle`, which belongs to the facet from now on, and tells the observers.
     pub(crate) fn hold(&mut self, handle: Handle, held: Held, outbox: &mut Outbox) {
+        if let Some(entry) = keyed::of(&held.fact) {
+            self.entries.add(&entry.key, &entry.text);
+            self.has_touched_entries = true;
+        }
         let notices = self.dataspace.assert(&held.fact, &mut self.counters);
         if let Some(facet) = self
             .actor_mut(held.actor)
@@ -340,6 +402,10 @@ impl RunState {
             .and_then(|actor| actor.facets.get_mut(&held.facet))
         {
             facet.handles.remove(&handle);
+        }
+        if let Some(entry) = keyed::of(&held.fact) {
+            self.entries.remove(&entry.key, &entry.text);
+            self.has_touched_entries = true;
         }
         let notices = self.dataspace.retract(&held.fact);
         self.tell(notices, outbox);

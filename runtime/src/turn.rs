@@ -291,9 +291,8 @@ fn judged(
 /// Finds the first action that is denied.
 fn denial(actions: &[Action], verdicts: &[Verdict]) -> Result<(), Failure> {
     for (action, verdict) in actions.iter().zip(verdicts) {
-        match verdict {
-            Verdict::Allow {} => {}
-            Verdict::Deny { reason } => return Err(Failure::new("denied", format!("{action}: {reason}"))),
+        if let Some(reason) = verdict.fault(action) {
+            return Err(Failure::new("denied", format!("{action}: {reason}")));
         }
     }
     Ok(())
@@ -301,7 +300,7 @@ fn denial(actions: &[Action], verdicts: &[Verdict]) -> Result<(), Failure> {
 
 /// Lists what the world is to do for a turn, in the order of its actions.
 fn effects(actions: &[Action], draft: &Draft) -> Vec<Effect> {
-    let asked = actions.iter().filter_map(Action::effect);
+    let asked = actions.iter().flat_map(Action::effects);
     let withdrawn = draft
         .outbox
         .withdrawn

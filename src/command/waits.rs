@@ -65,6 +65,8 @@ fn condition(condition: &Condition) -> String {
 fn question(request: &Request) -> String {
     match &request.question {
         Question::Tool { name, payload } => format!("call of {name} with {}", shown(payload)),
+        Question::Deferred { name, payload } => format!("approval of the call of {name} with {}", shown(payload)),
+        Question::Approve { prompt, .. } => format!("approval {}", shown(prompt)),
         Question::Read { length_bytes_max } => format!("at most {length_bytes_max} bytes of input"),
         Question::Timer { delay_ms } => format!("{delay_ms} ms to pass"),
         Question::Ask { prompt } => format!("question {}", shown(prompt)),
@@ -85,6 +87,8 @@ fn as_json(state: &RunState) -> Value {
     let requests = requests(state).map(|(id, request)| {
         let (kind, tool, payload) = match &request.question {
             Question::Tool { name, payload } => ("tool", Some(name), Some(shown(payload))),
+            Question::Deferred { name, payload } => ("deferred", Some(name), Some(shown(payload))),
+            Question::Approve { prompt, .. } => ("approve", None, Some(shown(prompt))),
             Question::Read { .. } => ("read", None, None),
             Question::Timer { .. } => ("timer", None, None),
             Question::Ask { prompt } => ("ask", None, Some(shown(prompt))),

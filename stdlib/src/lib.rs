@@ -35,6 +35,8 @@ embed! {
     "duet/internal/syntax.sld",
     "duet/internal/tables.scm",
     "duet/internal/tables.sld",
+    "duet/policy.scm",
+    "duet/policy.sld",
     "duet/syntax.sld",
     "scheme/base.sld",
     "scheme/case-lambda.sld",

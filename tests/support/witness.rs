@@ -38,7 +38,7 @@ impl Ledger {
             let asked = turn_of(record)
                 .into_iter()
                 .flat_map(|turn| turn.actions)
-                .filter_map(|action| action.effect());
+                .flat_map(|action| action.effects().collect::<Vec<_>>());
             let sequence = record.header().sequence;
             durable
                 .asked

@@ -36,7 +36,7 @@ impl Act for Read {
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
         let question = Question::Read { length_bytes_max: self.length_bytes_max };
-        Some((self.request, question.effect()))
+        question.effect().map(|effect| (self.request, effect))
     }
 
     fn show(&self) -> String {

@@ -8,6 +8,7 @@ use super::{Activation, Current, Job, failure};
 use crate::action::{Keep, SpawnFiber, Synced};
 use crate::actor::{Condition, FiberKind, Target};
 use crate::body::{Argument, End, Resumption, Runner, Task};
+use crate::draft::Refusal;
 use crate::driver::RequestId;
 use crate::event::{Attached, Event};
 use crate::identity::{ActorId, Callable, FacetId, FiberId, ObserverId, WaitId};
@@ -33,6 +34,9 @@ impl Activation {
             Event::Direct { facet, payload } => self.direct(position, facet, &payload),
             Event::Resume { fiber } => self.resume(fiber)?,
             Event::Settled { wait, request } => self.settle(wait, request)?,
+            Event::Answered { request, outcome } if self.is_proposal(request) => {
+                self.settle_proposal(request, outcome)?
+            }
             Event::Answered { request, outcome } => self.answer(request, outcome)?,
             Event::Sync { from, fiber } => self.synced(from, fiber)?,
             Event::Ended { actor, code, failure } => self.tell_of_end(actor, code, failure)?,
@@ -226,14 +230,17 @@ impl Activation {
         }
     }
 
-    fn answer(&mut self, id: RequestId, outcome: Result<IOValue, IOValue>) -> Result<bool, Failure> {
-        let actor = self.draft.acting().map_err(failure)?;
-        let awaits = |condition: &Condition| *condition == Condition::Answer { request: id };
-        let wait = actor
-            .waits
-            .iter()
+    /// Finds the wait for the answer to a request.
+    pub(super) fn wait_for(&self, request: RequestId) -> Result<Option<WaitId>, Refusal> {
+        let awaits = |condition: &Condition| *condition == Condition::Answer { request };
+        let mut waits = self.draft.acting()?.waits.iter();
+        Ok(waits
             .find(|(_, wait)| wait.conditions.iter().any(awaits))
-            .map(|(wait, _)| *wait);
+            .map(|(wait, _)| *wait))
+    }
+
+    fn answer(&mut self, id: RequestId, outcome: Result<IOValue, IOValue>) -> Result<bool, Failure> {
+        let wait = self.wait_for(id).map_err(failure)?;
         let Some(request) = self
             .draft
             .state
@@ -262,7 +269,7 @@ impl Activation {
         Ok(true)
     }
 
-    fn end_with_answer(
+    pub(super) fn end_with_answer(
         &mut self,
         wait: WaitId,
         request: RequestId,

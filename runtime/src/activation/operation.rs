@@ -16,6 +16,7 @@ use crate::dataspace::pattern::Pattern;
 use crate::draft::Refusal;
 use crate::driver::{RequestId, Stream};
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId};
+use crate::policy::keyed;
 use crate::state::{Ignored, Question};
 use crate::value::Fact;
 
@@ -69,6 +70,7 @@ impl Activation {
     /// Says whether the acting actor was granted `capability`, so that a program can be told before it tries; the gate decides.
     pub fn is_granted(&self, capability: &str) -> bool {
         self.draft.acting().is_ok_and(|actor| actor.manifest.grants(capability))
+            || self.is_granted_by_policy(capability)
     }
 
     /// Names the `counter`th thing at `path` in this run; see [`Namer`](crate::identity::Namer).
@@ -81,13 +83,22 @@ impl Activation {
     /// # Errors
     /// [`Refusal::NoFacet`] if the facet has stopped.
     pub fn assert(&mut self, value: Fact) -> Result<Handle, Refusal> {
+        let is_entry = keyed::of(&value).is_some();
         let handle = self.draft.state.counters.handle();
-        self.perform(Assert {
-            facet: self.facet(),
-            handle,
-            value,
-        })?;
+        let facet = self.facet();
+        let assert = Assert { facet, handle, value };
+        if is_entry {
+            self.arbitrate(vec![assert.into()])?;
+        } else {
+            self.perform(assert)?;
+        }
         Ok(handle)
+    }
+
+    /// Says whether retracting concerns policy.
+    fn is_entry(&self, handle: Handle) -> bool {
+        let held = self.draft.state.before().held(handle);
+        held.is_some_and(|held| keyed::of(&held.fact).is_some())
     }
 
     /// Retracts an assertion of this actor; returns why not, if not.
@@ -96,7 +107,12 @@ impl Activation {
     /// [`Refusal::Pure`].
     pub fn retract(&mut self, handle: Handle) -> Result<Option<Ignored>, Refusal> {
         let ignored = self.draft.state.why_not_retract(self.actor(), handle);
-        self.perform(Retract { handle, ignored })?;
+        let retract = Retract { handle, ignored };
+        if ignored.is_none() && self.is_entry(handle) {
+            self.arbitrate(vec![retract.into()])?;
+        } else {
+            self.perform(retract)?;
+        }
         Ok(ignored)
     }
 
@@ -105,8 +121,16 @@ impl Activation {
     /// # Errors
     /// As [`assert`](Self::assert).
     pub fn update(&mut self, old: Handle, value: Fact) -> Result<Handle, Refusal> {
-        let handle = self.assert(value)?;
-        self.retract(old)?;
+        if keyed::of(&value).is_none() && !self.is_entry(old) {
+            let handle = self.assert(value)?;
+            self.retract(old)?;
+            return Ok(handle);
+        }
+        let handle = self.draft.state.counters.handle();
+        let facet = self.facet();
+        let ignored = self.draft.state.why_not_retract(self.actor(), old);
+        let retract = Retract { handle: old, ignored };
+        self.arbitrate(vec![retract.into(), Assert { facet, handle, value }.into()])?;
         Ok(handle)
     }
 
@@ -352,14 +376,16 @@ impl Activation {
     ) -> Result<String, Refusal> {
         let request = self.draft.state.counters.request();
         let tag = tag.unwrap_or_else(|| self.name("request", request.0));
-        self.perform(InvokeTool {
+        let facet = self.facet();
+        let call = InvokeTool {
             request,
-            facet: self.facet(),
+            facet,
             role,
             tool,
             payload,
             tag: tag.clone(),
-        })?;
+        };
+        self.arbitrate(vec![call.into()])?;
         Ok(tag)
     }
 
@@ -396,7 +422,8 @@ impl Activation {
     /// Finds the newest tool call of this actor whose result is not consumed, by its tag.
     pub fn tool_call(&self, tag: &str) -> Option<RequestId> {
         let is_it = |request: &crate::state::Request| {
-            request.actor == self.actor() && request.tag == tag && matches!(request.question, Question::Tool { .. })
+            let is_call = matches!(request.question, Question::Tool { .. } | Question::Deferred { .. });
+            request.actor == self.actor() && request.tag == tag && is_call
         };
         let requests = self.draft.state.requests.iter();
         requests

@@ -48,7 +48,7 @@ fn check(granted: &[&str], actions: &[&str], expected: &[&str]) {
         .iter()
         .map(|verdict| match verdict {
             Verdict::Allow {} => "ok".to_owned(),
-            Verdict::Deny { reason } => format!("{:?}", reason.encode()),
+            Verdict::Deny { reason } | Verdict::Defer { reason } => format!("{:?}", reason.encode()),
         })
         .collect();
     assert_eq!(shown, expected, "{actions:?}");

@@ -71,9 +71,10 @@ fn asked(source: &Source<'_>, turn: &TurnRecord, before: Sequence) -> Result<Opt
         for record in source.read(from, end)?.iter().rev() {
             let made = |action: &Action| match action {
                 Action::InvokeTool(call) => (call.request == request).then_some(true),
-                _ => action
-                    .effect()
-                    .and_then(|(made, kind)| (made == request && kind != EffectKind::Withdraw).then_some(false)),
+                _ => action.effects().find_map(|(made, kind)| {
+                    let is_tool = matches!(kind, EffectKind::Tool { .. });
+                    (made == request && kind != EffectKind::Withdraw).then_some(is_tool)
+                }),
             };
             if let Some(is_tool) = decode_turn(record)?.actions.iter().find_map(made) {
                 return Ok(Some((record.header().sequence, is_tool)));

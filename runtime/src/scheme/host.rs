@@ -2,7 +2,7 @@
 //!
 //! Owns the table form, the arguments' checks and how a procedure answers: with a value, by parking the fiber, or with a condition.
 //! INVARIANT: a host procedure reaches the run only through the turn, so whatever it does is an action that passes the gate.
-//! The families are `host/dataspace.rs`, `host/control.rs`, `host/entity.rs`, `host/world.rs`, `host/file.rs` and `host/evaluation.rs`.
+//! The families are `host/dataspace.rs`, `host/control.rs`, `host/entity.rs`, `host/world.rs`, `host/file.rs`, `host/policy.rs` and `host/evaluation.rs`.
 //! Read next: `host/dataspace.rs`.
 
 mod control;
@@ -10,6 +10,7 @@ mod dataspace;
 mod entity;
 mod evaluation;
 mod file;
+mod policy;
 mod world;
 
 pub(super) use world::release_console;
@@ -114,6 +115,7 @@ impl Fault {
         match self {
             Self::HeapFull => convert::make_condition(heap, "out-of-memory", "the memory limit is reached", &[]),
             Self::Boundary(error) => convert::boundary_condition(heap, error),
+            Self::Refused(Refusal::Policy(ruling)) => policy::condition(heap, procedure, ruling),
             Self::Refused(refusal) => {
                 convert::make_condition(heap, refusal_kind(refusal), &format!("{procedure}: {refusal}"), &[])
             }
@@ -143,6 +145,7 @@ fn refusal_kind(refusal: &Refusal) -> &'static str {
         Refusal::NoRole { .. } => "unknown-role",
         Refusal::Attached(_) => "already-attached",
         Refusal::NotAttached(_) => "not-attached",
+        Refusal::Policy(_) => policy::DENIED,
         Refusal::Value(_) => "too-large",
         Refusal::NoWait(_) | Refusal::NoFiber(_) | Refusal::NoRequest(_) | Refusal::NoCallable => "refused",
     }
@@ -299,6 +302,7 @@ pub fn procedures() -> impl Iterator<Item = &'static HostProcedure> {
         entity::TABLE,
         world::TABLE,
         file::TABLE,
+        policy::TABLE,
         evaluation::TABLE,
     ]
     .into_iter()

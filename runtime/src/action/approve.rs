@@ -1,0 +1,48 @@
+//! `approve`: what was proposed has been approved and is carried out. The approval is used up.
+
+use super::refuse::listed;
+use super::{Act, Action, Claims, Thing};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::driver::RequestId;
+use crate::state::Question;
+
+/// Carries out what was approved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Approve {
+    /// The question that was answered.
+    pub request: RequestId,
+    /// What was proposed.
+    pub attempts: Vec<Action>,
+}
+codec_struct!(Approve "approve" { request, attempts });
+
+impl Act for Approve {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        draft.forget_request(self.request);
+        for attempt in &self.attempts {
+            let Some(call) = attempt.call() else {
+                attempt.perform(draft)?;
+                continue;
+            };
+            let known = draft.state.requests.get_mut(&call.request);
+            let known = known.ok_or(Refusal::NoRequest(call.request))?;
+            known.question = Question::Tool { name: call.tool.clone(), payload: call.payload.clone() };
+        }
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        let called = self.attempts.iter().filter_map(Action::call);
+        let claims = Claims::default().ending(Thing::Request(self.request));
+        called.fold(claims, |claims, call| claims.using(Thing::Request(call.request)))
+    }
+
+    fn carried_out(&self) -> &[Action] {
+        &self.attempts
+    }
+
+    fn show(&self) -> String {
+        listed(&self.attempts)
+    }
+}

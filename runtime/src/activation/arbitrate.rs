@@ -1,0 +1,253 @@
+//! What policy says before a program acts, and what becomes of a proposal when it is answered.
+//!
+//! INVARIANT: an attempt that policy does not allow leaves nothing but its record; one that waits for approval happens at most once, and only
+//! while the policy for which it was approved holds.
+
+use duet_journal::BlobHash;
+use preserves::{IOValue, ValueImpl};
+
+use super::{Activation, failure};
+use crate::action::{Action, Approve, Decide, Propose, Refuse, Reject};
+use crate::codec::{Codec, record};
+use crate::draft::Refusal;
+use crate::driver::RequestId;
+use crate::gate::{self, Principal, Proposal, bench};
+use crate::identity::{ActorId, Handle};
+use crate::policy::ruling::{Code, OnFail, Ruling};
+use crate::record::Failure;
+use crate::state::{Ignored, Question};
+
+/// What the person sees of a proposal is at most this many characters long.
+const PROMPT_CHARACTERS_MAX: usize = 400;
+
+impl Activation {
+    /// Says what policy makes of attempts that are made together now.
+    pub fn explain(&self, attempts: &[Action]) -> Ruling {
+        self.rule(attempts, false)
+    }
+
+    fn rule(&self, attempts: &[Action], is_approved: bool) -> Ruling {
+        self.with_proposal(|proposal| gate::explain(&proposal, attempts, is_approved))
+            .unwrap_or_else(Ruling::allow)
+    }
+
+    /// Performs attempts together if policy allows them, or puts them to the person if that is what policy wants; then returns the question.
+    ///
+    /// # Errors
+    /// [`Refusal::Policy`] if neither; the attempt is on record.
+    pub(crate) fn arbitrate(&mut self, attempts: Vec<Action>) -> Result<Option<RequestId>, Refusal> {
+        if self.is_pure {
+            return Err(Refusal::Pure);
+        }
+        let ruling = self.rule(&attempts, false);
+        match ruling.on_fail {
+            None => attempts
+                .into_iter()
+                .try_for_each(|attempt| self.perform(attempt))
+                .map(|()| None),
+            Some(OnFail::Ask) => self.propose(attempts, &ruling).map(Some),
+            Some(OnFail::Defer | OnFail::Degrade | OnFail::Block) => {
+                self.perform(Refuse { attempts })?;
+                Err(Refusal::Policy(Box::new(ruling)))
+            }
+        }
+    }
+
+    fn propose(&mut self, attempts: Vec<Action>, ruling: &Ruling) -> Result<RequestId, Refusal> {
+        let (request, handle) = (self.draft.state.counters.request(), self.draft.state.counters.handle());
+        let prompt = prompt(&attempts, ruling);
+        let policy = self.policy_hash();
+        let facet = self.facet();
+        self.perform(Propose {
+            request,
+            facet,
+            handle,
+            attempts,
+            prompt,
+            policy,
+        })?;
+        Ok(request)
+    }
+
+    /// Names the policy before the turn by its content.
+    fn policy_hash(&self) -> BlobHash {
+        let entries = self.draft.state.before().entries();
+        let texts = entries.texts("constraint.").chain(entries.texts("policy."));
+        let texts: Vec<IOValue> = texts
+            .flat_map(|(key, text)| [key.to_owned().encode(), text.to_owned().encode()])
+            .collect();
+        let bytes = duet_journal::PackedValue::from_value(&IOValue::new(texts));
+        BlobHash::of(bytes.as_ref().map_or(&[], duet_journal::PackedValue::as_bytes))
+    }
+
+    /// Says whether policy grants the acting actor `capability`.
+    pub(super) fn is_granted_by_policy(&self, capability: &str) -> bool {
+        let before = self.draft.state.before();
+        before.has_policy() && self.with_proposal(|proposal| bench::Bench::new(proposal).is_granted(capability))
+    }
+
+    fn with_proposal<T>(&self, judge: impl FnOnce(Proposal<'_>) -> T) -> T {
+        let nothing = crate::actor::Manifest::default();
+        let before = self.draft.state.before();
+        let manifest = before.manifest(self.draft.actor).unwrap_or(&nothing);
+        let principal = Principal {
+            actor: self.draft.actor,
+            manifest,
+        };
+        judge(Proposal {
+            before,
+            principal,
+            actions: &self.actions,
+        })
+    }
+
+    /// Says whether a request is a proposal that waits for an answer.
+    pub(super) fn is_proposal(&self, request: RequestId) -> bool {
+        let request = self.draft.state.requests.get(&request);
+        request.is_some_and(|request| matches!(request.question, Question::Approve { .. }))
+    }
+
+    /// Carries out what was proposed, or gives it up, now that the question is answered.
+    pub(super) fn settle_proposal(
+        &mut self,
+        id: RequestId,
+        outcome: Result<IOValue, IOValue>,
+    ) -> Result<bool, Failure> {
+        let Some(request) = self
+            .draft
+            .state
+            .requests
+            .get_mut(&id)
+            .filter(|request| request.answer.is_none())
+        else {
+            return Ok(false);
+        };
+        let Question::Approve {
+            attempts,
+            proposal,
+            policy,
+            ..
+        } = request.question.clone()
+        else {
+            return Ok(false);
+        };
+        request.answer = Some(outcome.clone());
+        let ruling = self.revalidate(&outcome, &attempts, proposal, policy);
+        if ruling.is_allowed() {
+            self.perform(Approve { request: id, attempts }).map_err(failure)?;
+            return Ok(true);
+        }
+        let calls: Vec<RequestId> = attempts
+            .iter()
+            .filter_map(Action::call)
+            .map(|call| call.request)
+            .collect();
+        let (code, reason) = (ruling.code.name().to_owned(), ruling.to_string());
+        let reject = Reject {
+            request: id,
+            calls: calls.clone(),
+            code,
+            reason,
+        };
+        let fault = reject.fault();
+        self.perform(reject).map_err(failure)?;
+        for call in calls {
+            if let Some(wait) = self.wait_for(call).map_err(failure)? {
+                self.end_with_answer(wait, call, Err(fault.clone()))?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn revalidate(
+        &self,
+        outcome: &Result<IOValue, IOValue>,
+        attempts: &[Action],
+        proposal: BlobHash,
+        policy: BlobHash,
+    ) -> Ruling {
+        if !matches!(outcome, Ok(answer) if answer.as_boolean() == Some(true)) {
+            let why = outcome
+                .as_ref()
+                .ok()
+                .and_then(|answer| answer.as_string().map(std::borrow::Cow::into_owned));
+            return Ruling::deny(
+                Code::ApprovalRequired,
+                why.unwrap_or_else(|| "it was rejected".to_owned()),
+            );
+        }
+        if policy != self.policy_hash() || proposal != crate::action::propose::hash(attempts) {
+            return Ruling::deny(Code::ApprovalStale, "the policy has changed since it was proposed");
+        }
+        self.rule(attempts, true)
+    }
+
+    /// Draws the id of a request that is to be proposed.
+    pub(crate) fn fresh_request(&mut self) -> RequestId {
+        self.draft.state.counters.request()
+    }
+
+    /// Draws the handle of an assertion that is to be proposed.
+    pub(crate) fn fresh_handle(&mut self) -> Handle {
+        self.draft.state.counters.handle()
+    }
+
+    /// Says why this actor cannot retract an assertion; `None` if it can.
+    pub(crate) fn why_not_retract(&self, handle: Handle) -> Option<Ignored> {
+        self.draft.state.why_not_retract(self.draft.actor, handle)
+    }
+
+    /// Lists the proposals that wait for an answer: the name, what is shown, and who proposes.
+    pub fn proposals(&self) -> Vec<(String, IOValue, ActorId)> {
+        let open = self
+            .draft
+            .state
+            .requests
+            .iter()
+            .filter(|(_, request)| request.answer.is_none());
+        let asked = open.filter_map(|(_, request)| match &request.question {
+            Question::Approve { prompt, .. } => Some((request.tag.clone(), prompt.clone(), request.actor)),
+            Question::Tool { .. }
+            | Question::Deferred { .. }
+            | Question::Read { .. }
+            | Question::Timer { .. }
+            | Question::Ask { .. } => None,
+        });
+        asked.collect()
+    }
+
+    /// Answers a proposal by its name, in the place of a person; whether there is such a proposal.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn decide(&mut self, name: &str, answer: IOValue) -> Result<bool, Refusal> {
+        let mut requests = self.draft.state.requests.iter();
+        let is_it = |request: &crate::state::Request| {
+            request.tag == name && request.answer.is_none() && matches!(request.question, Question::Approve { .. })
+        };
+        let Some((request, to)) = requests
+            .find(|(_, request)| is_it(request))
+            .map(|(id, request)| (*id, request.actor))
+        else {
+            return Ok(false);
+        };
+        self.perform(Decide { to, request, answer }).map(|()| true)
+    }
+}
+
+/// What the person is asked: what is attempted and why it needs approval, to be answered by yes or no.
+fn prompt(attempts: &[Action], ruling: &Ruling) -> IOValue {
+    let attempts: Vec<String> = attempts.iter().map(bench::described).collect();
+    let mut text = format!("Allow {}?", attempts.join(" and "));
+    let by = ruling.decided_by.as_deref().unwrap_or(ruling.code.name());
+    let why = if ruling.detail.is_empty() {
+        by.to_owned()
+    } else {
+        format!("{by}: {}", ruling.detail)
+    };
+    if text.chars().count() > PROMPT_CHARACTERS_MAX {
+        text = text.chars().take(PROMPT_CHARACTERS_MAX).chain("…?".chars()).collect();
+    }
+    let choices = IOValue::new(vec![IOValue::new(true), IOValue::new(false)]);
+    record("approve", vec![format!("{text} ({why})").encode(), choices])
+}

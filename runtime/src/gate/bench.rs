@@ -1,0 +1,150 @@
+//! What policy says of attempts: actions as items, the actor as a principal.
+//!
+//! INVARIANT: a ruling depends on the state before the turn, the principal and the actions of the turn so far, so that a program is told
+//! before it acts what the gate will say after it has.
+//! It does not know what becomes of a ruling.
+//! Read next: `policy/proposal.rs`.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::{Proposal, payload};
+use crate::action::Action;
+use crate::policy::authority::{NAMESPACES, Role};
+use crate::policy::entry::Entries;
+use crate::policy::item::{Grounds, Item, Tools};
+use crate::policy::keyed;
+use crate::policy::path::Malformed;
+use crate::policy::proposal::judge_with;
+use crate::policy::ruling::Ruling;
+use crate::policy::schema::Schema;
+use crate::policy::token::{Limits, Names, Principal};
+
+/// The policy before a turn, and what the turn has done to it.
+pub(crate) struct Bench<'a> {
+    proposal: Proposal<'a>,
+    before: &'a Entries,
+    schemas: BTreeMap<String, Result<Schema, Malformed>>,
+    tools: Tools,
+    principal: Principal,
+    after: Entries,
+    calls: usize,
+}
+
+impl<'a> Bench<'a> {
+    /// Makes ready to judge a turn; nothing of it has happened.
+    pub(crate) fn new(proposal: Proposal<'a>) -> Self {
+        let before = proposal.before.entries();
+        let mut principal = Principal {
+            roles: Vec::new(),
+            tools: Names(proposal.principal.manifest.0.iter().cloned().collect()),
+            limits: Limits::default(),
+            session: Some(session(proposal.principal.actor)),
+            grants_allow: true,
+        };
+        principal.roles = roles(&principal, before);
+        Self {
+            proposal,
+            before,
+            schemas: before.schemas(),
+            tools: Tools {
+                known: BTreeMap::new(),
+                is_open: true,
+            },
+            principal,
+            after: before.clone(),
+            calls: 0,
+        }
+    }
+
+    /// Says whether the principal was granted `capability` by policy, if not by its manifest.
+    pub(crate) fn is_granted(&self, capability: &str) -> bool {
+        self.principal.is_granted(self.before, capability)
+    }
+
+    /// Judges attempts that are made together; [`None`] if policy has no say in them.
+    pub(crate) fn rule(&self, attempts: &[Action], is_approved: bool) -> Option<Ruling> {
+        let items: Vec<Item> = attempts.iter().filter_map(|attempt| self.item(attempt)).collect();
+        if items.is_empty() {
+            return None;
+        }
+        let mut after = self.after.clone();
+        items.iter().for_each(|item| apply(&mut after, item));
+        let grounds = Grounds {
+            entries: self.before,
+            schemas: &self.schemas,
+            tools: &self.tools,
+            principal: &self.principal,
+            is_approved,
+        };
+        Some(judge_with(grounds, &items, &after, self.calls))
+    }
+
+    /// Notes that an action was carried out.
+    pub(crate) fn note(&mut self, action: &Action) {
+        let Some(item) = self.item(action) else { return };
+        self.calls += usize::from(matches!(item, Item::Call { .. }));
+        apply(&mut self.after, &item);
+    }
+
+    /// What policy sees of an action; the others are the actor's own affair.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "policy is about calls and entries; the table of actions is long"
+    )]
+    fn item(&self, action: &Action) -> Option<Item> {
+        match action {
+            Action::InvokeTool(call) => Some(Item::Call {
+                tool: call.tool.clone(),
+                arguments: payload::as_json(&call.payload),
+            }),
+            Action::Assert(assert) => {
+                let entry = keyed::of(&assert.value)?;
+                Some(Item::Delta {
+                    key: entry.key,
+                    text: Some(entry.text),
+                })
+            }
+            Action::Retract(retract) if retract.ignored.is_none() => {
+                let entry = keyed::of(&self.proposal.before.held(retract.handle)?.fact)?;
+                Some(Item::Delta {
+                    key: entry.key,
+                    text: None,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The name under which an actor's grants are kept.
+pub fn session(actor: crate::identity::ActorId) -> String {
+    format!("actor-{}", actor.0)
+}
+
+fn apply(entries: &mut Entries, item: &Item) {
+    if let Item::Delta { key, text } = item {
+        entries.set(key, text.as_deref());
+    }
+}
+
+fn roles(principal: &Principal, before: &Entries) -> Vec<Role> {
+    let granted = NAMESPACES
+        .iter()
+        .filter(|(.., capability)| principal.is_granted(before, capability));
+    granted.flat_map(|(_, roles, _)| roles.iter().copied()).collect()
+}
+
+/// Describes the arguments of an action to those who are asked about it.
+pub(crate) fn described(action: &Action) -> String {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other actions describe themselves")]
+    match action {
+        Action::InvokeTool(call) => format!("{} {}", call.tool, payload::as_json(&call.payload)),
+        Action::Assert(assert) => match keyed::of(&assert.value) {
+            Some(entry) => format!("{} = {}", entry.key, entry.text),
+            None => json!(format!("{:?}", assert.value)).to_string(),
+        },
+        other => other.to_string(),
+    }
+}

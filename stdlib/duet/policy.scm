@@ -1,0 +1,155 @@
+;;; JSON as policy is written in it. A list whose elements are all pairs with a symbol or string first is an object, any other list or vector an
+;;; array, `null` is null, any other symbol a string.
+
+(define (%json value)
+  (cond
+    ((eq? value #t) "true")
+    ((eq? value #f) "false")
+    ((eq? value 'null) "null")
+    ((string? value) (%json-string value))
+    ((symbol? value) (%json-string (symbol->string value)))
+    ((and (number? value) (exact? value) (integer? value)) (number->string value))
+    ((and (real? value) (inexact? value) (= value value) (< (abs value) +inf.0)) (%json-real value))
+    ((vector? value) (%json-array (vector->list value)))
+    ((null? value) "[]")
+    ((and (list? value) (%object? value)) (%json-object value))
+    ((list? value) (%json-array value))
+    (else (%bad-entry "not expressible as JSON" value))))
+
+(define (%bad-entry message value) (raise (%make-condition 'bad-entry message (list value))))
+
+(define (%object? list)
+  (let loop ((rest list))
+    (or (null? rest)
+        (and (pair? (car rest)) (or (symbol? (caar rest)) (string? (caar rest))) (loop (cdr rest))))))
+
+(define (%json-array items) (string-append "[" (string-join (map %json items) ",") "]"))
+
+(define (%json-object fields)
+  (define (field entry)
+    (string-append (%json (if (symbol? (car entry)) (symbol->string (car entry)) (car entry))) ":" (%json (cdr entry))))
+  (string-append "{" (string-join (map field fields) ",") "}"))
+
+;;; Scheme writes 1. and .5, which JSON does not know.
+(define (%json-real value)
+  (let* ((text (number->string value)) (length (string-length text)))
+    (cond
+      ((char=? (string-ref text (- length 1)) #\.) (string-append text "0"))
+      ((char=? (string-ref text 0) #\.) (string-append "0" text))
+      (else text))))
+
+(define (%json-string text)
+  (define (escaped char)
+    (let ((code (char->integer char)))
+      (cond
+        ((char=? char #\") "\\\"")
+        ((char=? char #\\) "\\\\")
+        ((< code 32) (string-append "\\u" (substring "0000" 0 (if (< code 16) 3 2)) (number->string code 16)))
+        (else (string char)))))
+  (string-append "\"" (apply string-append (map escaped (string->list text))) "\""))
+
+;;; A predicate: `(exists fact.a)`, `(not (eq fact.a.value "x"))`. Symbols are paths; `(ref path)` and `(lit value)` are operands.
+(define (%predicate form)
+  (if (and (pair? form) (symbol? (car form)) (list? form))
+      (list (cons 'op (car form)) (cons 'args (list->vector (map %operand (cdr form)))))
+      (%bad-entry "a predicate is written (op argument ...)" form)))
+
+(define (%operand form)
+  (cond
+    ((and (pair? form) (memq (car form) '(all any not eq in exists missing schema))) (%predicate form))
+    ((and (pair? form) (memq (car form) '(ref lit)) (pair? (cdr form)) (null? (cddr form))) (list (cons (car form) (cadr form))))
+    (else form)))
+
+;;;> The JSON text of an entry: version 1 and the fields, an association list.
+(define (entry-text fields) (%json (cons '(v . 1) fields)))
+
+;;; Asserts an entry and lets the turn commit, because policy is what it was when a turn began.
+(define (%enter label name fields)
+  (let ((handle (assert! (record label name (entry-text fields)))))
+    (yield)
+    handle))
+
+(define (%option options name default)
+  (cond
+    ((null? options) default)
+    ((eq? (car options) name) (cadr options))
+    (else (%option (cddr options) name default))))
+
+(define %constraint-options '(:effect :tool :capability :when :on-fail :reason))
+
+;;;> Enters a constraint, which holds from the next turn on, at which this returns its handle. `:effect` is `deny` (the default) or `allow`; `:tool`
+;;;> or `:capability` says what it is about, by default everything; `:when` is a predicate, such as `'(missing fact.source)`; `:on-fail` is `block`
+;;;> (the default), `ask` or `defer`; `:reason` is for people. It lasts as long as the current facet. Fails with `policy-denied` without
+;;;> `policy/update`.
+(define (define-constraint name . options)
+  (let check ((rest options))
+    (cond
+      ((null? rest) #t)
+      ((not (and (memq (car rest) %constraint-options) (pair? (cdr rest))))
+       (%bad-entry "define-constraint takes :effect, :tool, :capability, :when, :on-fail and :reason, each with a value" rest))
+      (else (check (cddr rest)))))
+  (let ((tool (%option options ':tool #f))
+        (capability (%option options ':capability #f))
+        (when (%option options ':when #f))
+        (reason (%option options ':reason #f)))
+    (%enter 'constraint name
+      (append
+        (list (cons 'effect (%option options ':effect 'deny))
+              (cons 'subject
+                    (cond (tool (list (cons 'tool_id tool)))
+                          (capability (list (cons 'capability capability)))
+                          (else 'null)))
+              (cons 'on_fail (%option options ':on-fail 'block)))
+        (if when (list (cons 'when (%predicate when))) '())
+        (if reason (list (cons 'reason reason)) '())))))
+
+;;;> Takes a constraint, or any other entry of this actor, away; it is gone when this returns.
+(define (remove-constraint! handle)
+  (retract! handle)
+  (yield))
+
+;;;> Grants `capability` to an actor for as long as the current facet lives, from the next turn on; the handle. Nobody can grant more than they have.
+(define (grant! actor capability)
+  (let ((name (if (symbol? capability) (symbol->string capability) capability)))
+    (define (plain char) (if (or (char-alphabetic? char) (char-numeric? char) (memv char '(#\- #\_))) char #\_))
+    (%enter 'constraint (string-append "grant." (session-name actor) "." (string-map plain name))
+      (list '(effect . allow) (list 'subject (cons 'capability name))))))
+
+;;;> Enters `policy.name` with fields, an association list; the handle. It holds from the next turn on.
+(define (set-policy! name fields) (%enter 'policy name fields))
+
+;;;> Enters the goal `goal.name` with fields, an association list; the handle.
+(define (set-goal! name fields) (%enter 'goal name fields))
+
+;;;> Enters the fact `fact.name` with fields, an association list; the handle.
+(define (record-fact! name fields) (%enter 'fact name fields))
+
+;;;> Proposes items together, each `(call tool payload)`, `(entry record)` or `(remove handle)`: all of them happen, or none. A pair of the name under
+;;;> which they wait for approval, or `#f`, and a list of what each gave: a tag for `tool-result`, a handle, or `#f`. Fails with `policy-denied` or
+;;;> `policy-deferred`.
+(define (propose! . items) (%propose items))
+
+;;;> What policy would say if the items were proposed together now, as `propose!` takes them: a list of the decision, what follows, the reason's code,
+;;;> the key of the entry that decided or `#f`, and an explanation. Nothing happens.
+(define (explain . items) (%explain items))
+
+;;;> Says whether a condition is a refusal by policy.
+(define (policy-refusal? object)
+  (and (condition? object) (if (memq (condition-kind object) '(policy-denied policy-deferred)) #t #f)))
+
+(define (%refusal-part condition index)
+  (let ((irritants (condition-irritants condition)))
+    (and (< index (length irritants)) (list-ref irritants index))))
+
+;;;> What follows from a refusal: `block`, `defer` or `degrade`; of a proposal that was rejected, the reason's code.
+(define (refusal-follows condition) (%refusal-part condition 0))
+
+;;;> The code of a refusal's reason, a symbol such as `constraint_deny`.
+(define (refusal-code condition)
+  (or (%refusal-part condition 1) (%refusal-part condition 0)))
+
+;;;> The key of the entry that decided, or `#f`.
+(define (refusal-key condition) (%refusal-part condition 2))
+
+;;;> Why, a string for people.
+(define (refusal-explanation condition) (or (%refusal-part condition 3) (condition-message condition)))

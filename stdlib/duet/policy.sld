@@ -1,0 +1,11 @@
+;;; Policy: constraints, grants, proposals and their approval.
+;;; Procedures not defined here are supplied by the runtime.
+(define-library (duet policy)
+  (export
+    define-constraint remove-constraint! grant! set-policy! set-goal! record-fact! entry-text
+    propose! explain pending-approvals approve! reject! session-name
+    policy-refusal? refusal-code refusal-follows refusal-key refusal-explanation)
+  (on-demand)
+  (import (duet kernel) (scheme base) (only (duet base) string-join keyword? keyword->symbol record)
+          (only (duet dataspace) assert! retract! yield))
+  (include "policy.scm"))
