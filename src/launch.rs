@@ -16,6 +16,7 @@ use duet_kernel::diagnostic::Diagnostic;
 use duet_runtime::action::{ask_user, spawn_actor, write};
 use duet_runtime::actor::Manifest;
 use duet_runtime::codec::{Codec, Fields, record};
+use duet_runtime::policy::authority;
 
 use crate::failure::Failure;
 use crate::render;
@@ -23,12 +24,16 @@ use crate::render;
 /// The file that makes a folder a program.
 const MANIFEST: &str = "manifest.scm";
 
-/// Granted to every program: the console, questions to the person, and the clock.
-const ALWAYS: [&str; 4] = [
+/// Granted to every program: the console, questions to the person, the clock, actors, and the entries that it is governed by; what it grants in
+/// turn is never more than it has.
+const ALWAYS: [&str; 7] = [
     write::CAPABILITY,
     ask_user::CAPABILITY,
     "clock/*",
     spawn_actor::CAPABILITY,
+    authority::POLICY_UPDATE,
+    authority::GOAL_PROPOSE,
+    authority::FACT_RECORD,
 ];
 
 /// Granted to a single file, which then works in its own directory.

@@ -1,13 +1,27 @@
 ;;; A release note is written only when a person has approved it.
 ;;;
-;;;   duet run examples/approval --workspace DIR
+;;;   duet run examples/approval -- DIRECTORY
 ;;;
 ;;; The program may write files, but a constraint turns each call into a question. Until it is answered the run waits, if need be for weeks and across
 ;;; restarts; after a yes the call is made and the program goes on where it stood, after a no it is told why.
 (import (duet base) (duet dataspace) (duet policy))
 
 (define-constraint "notes_are_approved"
-  ':tool 'workspace/write ':on-fail 'ask ':reason "a person reads what is published")
+  :tool 'workspace/write :on-fail 'ask :reason "a person reads what is published")
 
-(define-constraint "nothing_hidden"
-  ':tool 'workspace/write ':when '(schema args.path (lit "hidden")) ':on-fail 'block)
+(define-constraint "only_notes"
+  :tool 'workspace/write :when '(not (in args.path #("NOTES.md" "DRAFT.md"))) :reason "this program writes notes and nothing else")
+
+(define (write-file! path text)
+  (call-tool 'writer 'workspace/write (dictionary 'path path 'content text)))
+
+(define (attempt path text)
+  (guard (refusal ((policy-refusal? refusal)
+                   (display (list path 'refused (refusal-code refusal)))
+                   (newline)))
+    (write-file! path text)
+    (display (list path 'written))
+    (newline)))
+
+(attempt "README.md" "This is not a note.")
+(attempt "NOTES.md" "What users notice: approvals.\n")

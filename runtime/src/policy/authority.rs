@@ -42,12 +42,18 @@ impl Role {
 pub const NAMESPACES: [(&str, &[Role], &str); 4] = [
     ("policy", &[Role::Policy], POLICY_UPDATE),
     ("constraint", &[Role::Policy], POLICY_UPDATE),
-    ("goal", &[Role::Agent, Role::User], "goal/propose"),
-    ("fact", &[Role::Encoder, Role::Tool], "fact/record"),
+    ("goal", &[Role::Agent, Role::User], GOAL_PROPOSE),
+    ("fact", &[Role::Encoder, Role::Tool], FACT_RECORD),
 ];
 
 /// The capability to write policy and constraints.
 pub const POLICY_UPDATE: &str = "policy/update";
+
+/// The capability to write goals.
+pub const GOAL_PROPOSE: &str = "goal/propose";
+
+/// The capability to write facts.
+pub const FACT_RECORD: &str = "fact/record";
 
 /// Says why nobody with these roles may write under `key`, if so; otherwise names the capability under which it is written.
 ///
