@@ -57,17 +57,6 @@ fn every_kind_reads_back_and_says_what_it_does() {
             "<ask-user 1 2 3 \"name?\" \"t\">",
             "ask-user \"name?\" as request 1, tag \"t\"",
         ),
-        ("<refuse [<retract 2 #f>]>", "refuse retract handle 2"),
-        (
-            "<propose 1 2 3 [<invoke-tool 4 2 role \"shell\" [] \"t\">] <approve \"Allow?\" [#t #f]> #x\"0000000000000000000000000000000000000000000000000000000000000000\">",
-            "propose invoke-tool shell [] as request 4, tag \"t\" to the person, request 1",
-        ),
-        ("<approve 1 [<retract 2 #f>]>", "approve retract handle 2"),
-        (
-            "<reject 1 [4] \"approval_required\" \"no\">",
-            "reject request 1, approval_required: no",
-        ),
-        ("<decide 2 1 #t>", "decide request 1 of actor 2 with #t"),
         ("<write 1 output #\"text\">", "write \"text\" to Output"),
         ("<read 1 2 10>", "read at most 10 bytes as request 1"),
         ("<progress 1 \"work\" 2 3>", "progress \"work\" 2 of 3"),
@@ -100,4 +89,24 @@ fn every_kind_reads_back_and_says_what_it_does() {
         KINDS.iter().all(|(name, _)| names.contains(name)),
         "every kind has a case"
     );
+}
+
+#[test]
+fn what_policy_makes_of_attempts_reads_back() {
+    let cases = [
+        ("<refuse [<retract 2 #f>]>", "refuse retract handle 2"),
+        (
+            "<propose 1 2 3 [<invoke-tool 4 2 role \"shell\" [] \"t\">] <approve \"Allow?\" [#t #f]> #x\"0000000000000000000000000000000000000000000000000000000000000000\">",
+            "propose invoke-tool shell [] as request 4, tag \"t\" to the person, request 1",
+        ),
+        ("<approve 1 [<retract 2 #f>]>", "approve retract handle 2"),
+        (
+            "<reject 1 [4] \"approval_required\" \"no\">",
+            "reject request 1, approval_required: no",
+        ),
+        ("<decide 2 1 #t>", "decide request 1 of actor 2 with #t"),
+    ];
+    for (text, shown) in cases {
+        check(text, shown);
+    }
 }
