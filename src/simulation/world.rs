@@ -41,7 +41,10 @@ impl World {
                 }
                 EffectKind::Ask { .. } | EffectKind::Read { .. } | EffectKind::Timer { .. } => self.open.push(effect),
                 EffectKind::Withdraw => self.open.retain(|open| open.request != effect.request),
-                EffectKind::Write { .. } | EffectKind::Log { .. } | EffectKind::Progress { .. } => {}
+                EffectKind::Proceed { .. }
+                | EffectKind::Write { .. }
+                | EffectKind::Log { .. }
+                | EffectKind::Progress { .. } => {}
             }
         }
         Ok(())
@@ -85,9 +88,11 @@ impl World {
                     format!("line {what}\n").into_bytes()
                 },
             }),
-            EffectKind::Write { .. } | EffectKind::Withdraw | EffectKind::Log { .. } | EffectKind::Progress { .. } => {
-                None
-            }
+            EffectKind::Proceed { .. }
+            | EffectKind::Write { .. }
+            | EffectKind::Withdraw
+            | EffectKind::Log { .. }
+            | EffectKind::Progress { .. } => None,
         }
     }
 

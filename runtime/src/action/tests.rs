@@ -22,6 +22,21 @@ fn check(text: &str, shown: &str) {
     );
 }
 
+/// What policy makes of attempts.
+const OF_POLICY: &[(&str, &str)] = &[
+    ("<refuse [<retract 2 #f>]>", "refuse retract handle 2"),
+    (
+        "<propose 1 2 3 [<invoke-tool 4 2 role \"shell\" [] \"t\">] <approve \"Allow?\" [#t #f]> #x\"0000000000000000000000000000000000000000000000000000000000000000\">",
+        "propose invoke-tool shell [] as request 4, tag \"t\" to the person, request 1",
+    ),
+    ("<approve 1 [<retract 2 #f>]>", "approve retract handle 2"),
+    (
+        "<reject 1 [4] \"approval_required\" \"no\">",
+        "reject request 1, approval_required: no",
+    ),
+    ("<decide 2 1 #t>", "decide request 1 of actor 2 with #t"),
+];
+
 #[test]
 fn every_kind_reads_back_and_says_what_it_does() {
     let cases = [
@@ -78,35 +93,15 @@ fn every_kind_reads_back_and_says_what_it_does() {
         ("<detach-entity \"worker\" 2>", "detach-entity worker from facet 2"),
         ("<exit 1 [5 4] #f>", "exit with code 1, retracting 2 assertions"),
     ];
-    for (text, shown) in cases {
+    let cases = || cases.iter().chain(OF_POLICY);
+    for (text, shown) in cases() {
         check(text, shown);
     }
-    let names: std::collections::BTreeSet<&str> = cases
-        .iter()
+    let names: std::collections::BTreeSet<&str> = cases()
         .filter_map(|(text, _)| text[1..].split([' ', '>']).next())
         .collect();
     assert!(
         KINDS.iter().all(|(name, _)| names.contains(name)),
         "every kind has a case"
     );
-}
-
-#[test]
-fn what_policy_makes_of_attempts_reads_back() {
-    let cases = [
-        ("<refuse [<retract 2 #f>]>", "refuse retract handle 2"),
-        (
-            "<propose 1 2 3 [<invoke-tool 4 2 role \"shell\" [] \"t\">] <approve \"Allow?\" [#t #f]> #x\"0000000000000000000000000000000000000000000000000000000000000000\">",
-            "propose invoke-tool shell [] as request 4, tag \"t\" to the person, request 1",
-        ),
-        ("<approve 1 [<retract 2 #f>]>", "approve retract handle 2"),
-        (
-            "<reject 1 [4] \"approval_required\" \"no\">",
-            "reject request 1, approval_required: no",
-        ),
-        ("<decide 2 1 #t>", "decide request 1 of actor 2 with #t"),
-    ];
-    for (text, shown) in cases {
-        check(text, shown);
-    }
 }

@@ -41,7 +41,7 @@ fn the_host_may_go_beyond_the_limit_and_the_machine_may_not() {
     }
     heap.set_lenient(false);
     assert!(heap.cons(Value::NIL, Value::NIL).is_err() && heap.bump_young(2).is_none());
-    heap.collect_major(&mut [&mut kept]);
+    heap.collect_major(&mut [&mut kept], &AllLive);
     assert_eq!(heap.string_text(kept[0]), "what the host puts in");
     assert!(heap.cons(Value::NIL, Value::NIL).is_ok());
 }
