@@ -72,6 +72,8 @@ commands! {
         "begin a branch on which the world said something else";
     pick "pick" "RANGE --onto BRANCH [--journal FILE]"
         "deliver recorded inputs again on another branch";
+    merge "merge" "FROM [--into BRANCH] [--dry-run] [--json] [--journal FILE]"
+        "take the facts of one branch over on another";
     eval "eval" "ADDRESS EXPR [--json] [--journal FILE]"
         "evaluate an expression at a turn, without a trace";
     replay "replay" "[ADDRESS] [--check] [--with PROGRAM] [--json] [--journal FILE]"

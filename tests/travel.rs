@@ -257,3 +257,53 @@ fn an_expression_is_evaluated_in_the_past_and_leaves_no_trace() {
     assert_eq!(json(&desk, "eval talk \"(f 3)\"")["shown"], "15\n");
     assert_eq!(desk.duet("log talk").output, before);
 }
+
+/// A program whose answers become a version of one thing, and which shows every version that appears.
+const PLAN: &[(&str, &str)] = &[(
+    "plan.scm",
+    r#"(on-assert (plan week $what) (display what) (newline))
+(define what (await (user-input :prompt "What?")))
+(assert! (record 'plan 'week what))
+(assert! (record 'seen what))
+(await (user-input :prompt "Enough?"))
+"#,
+)];
+
+#[test]
+fn facts_are_merged_three_ways_and_conflicts_are_facts() {
+    let desk = Desk::new(PLAN);
+    desk.check("run plan.scm", 4, "");
+    desk.check("fork plan/main a", 0, "");
+    desk.check("fork plan/main b", 0, "");
+    desk.check("answer plan/a walk", 4, "walk\n");
+    desk.check("answer plan/b swim", 4, "swim\n");
+    let plan = json(&desk, "merge plan/a --into main --dry-run");
+    assert_eq!(plan["asserted"].as_array().map(Vec::len), Some(2));
+    desk.check("facts plan/main plan", 0, "");
+    desk.check(
+        "merge plan/a --into main",
+        4,
+        "+ <seen \"walk\">\n+ <plan week \"walk\">\nwalk\n",
+    );
+    desk.check("facts plan/main seen", 0, "handle 2   main     <seen \"walk\">\n");
+    let said = desk.check(
+        "merge plan/b --into main",
+        4,
+        "+ <seen \"swim\">\n! <plan week \"walk\"> here, <plan week \"swim\"> there, nothing before\n",
+    );
+    assert!(
+        said.errors.contains("1 facts asserted, 0 retracted, 1 in conflict"),
+        "{}",
+        said.errors
+    );
+    let conflict = desk.duet("facts plan/main merge-conflict").output;
+    assert!(
+        conflict.ends_with("<merge-conflict #f [<plan week \"walk\">] [<plan week \"swim\">]>\n"),
+        "{conflict}"
+    );
+    desk.check("replay --check plan/main", 0, "identical: 5 turns\n");
+    desk.check("merge plan/main --into main", 2, "");
+    desk.check("answer plan/b enough", 0, "");
+    let said = desk.check("merge plan/a --into b", 1, "- <seen \"swim\">\n");
+    assert!(said.errors.contains("plan/b is over"), "{}", said.errors);
+}

@@ -9,6 +9,7 @@ pub use duet_journal::{Blob, BlobHash};
 use preserves::IOValue;
 
 use crate::event::Attached;
+use crate::identity::ActorId;
 
 /// Numbers a request of one run; assigned by a counter that is part of the run's state, so the same on replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -147,6 +148,15 @@ pub enum Input {
     },
     /// The person gives up everything that was to be evaluated and has not come to an end.
     Abandon,
+    /// The person takes facts of another branch over.
+    Merge {
+        /// The actor that asserts and retracts them.
+        actor: ActorId,
+        /// What is asserted.
+        asserted: Vec<IOValue>,
+        /// What is retracted.
+        retracted: Vec<IOValue>,
+    },
 }
 
 impl Input {
@@ -158,7 +168,7 @@ impl Input {
             | Self::Chunk { request, .. }
             | Self::Answer { request, .. }
             | Self::Elapsed { request, .. } => Some(*request),
-            Self::Orphaned { .. } | Self::Interrupt | Self::Evaluate { .. } | Self::Abandon => None,
+            Self::Orphaned { .. } | Self::Interrupt | Self::Evaluate { .. } | Self::Abandon | Self::Merge { .. } => None,
         }
     }
 }

@@ -123,6 +123,13 @@ pub enum Event {
     },
     /// Whoever wanted texts evaluated has given them up.
     Abandon {},
+    /// Facts of another branch are to be taken over.
+    Merged {
+        /// What the actor is to assert.
+        asserted: Vec<IOValue>,
+        /// What it is to retract.
+        retracted: Vec<IOValue>,
+    },
 }
 codec_enum!(Event "an event" {
     Boot "boot" {}
@@ -141,6 +148,7 @@ codec_enum!(Event "an event" {
     Terminate "terminate" {}
     Evaluate "evaluate" { text, sources }
     Abandon "abandon" {}
+    Merged "merged" { asserted, retracted }
 });
 
 /// A text that comes with one that is to be evaluated: a library, or what one includes.
@@ -174,7 +182,8 @@ impl Event {
             | Self::Orphaned { .. }
             | Self::Terminate {}
             | Self::Evaluate { .. }
-            | Self::Abandon {} => None,
+            | Self::Abandon {}
+            | Self::Merged { .. } => None,
         }
     }
 }

@@ -8,6 +8,7 @@
 
 pub mod chain;
 pub mod input;
+pub mod merge;
 pub mod parting;
 pub mod shadow;
 

@@ -5,15 +5,16 @@
 use preserves::IOValue;
 
 use super::{Activation, Current, Job, failure};
-use crate::action::{Keep, SpawnFiber, Synced};
+use crate::action::{Assert, Keep, Retract, SpawnFiber, Synced};
 use crate::actor::{Condition, FiberKind, Target};
 use crate::body::{Argument, End, Resumption, Runner, Task};
 use crate::draft::Refusal;
 use crate::driver::RequestId;
 use crate::event::{Attached, Event};
-use crate::identity::{ActorId, Callable, FacetId, FiberId, ObserverId, WaitId};
+use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
 use crate::record::Failure;
 use crate::state::Kept;
+use crate::value::Fact;
 
 impl Activation {
     pub(super) fn deliver(&mut self, body: &mut dyn Runner, position: u64, event: Event) -> Result<(), Failure> {
@@ -49,6 +50,7 @@ impl Activation {
             Event::Terminate {} => self.terminate()?,
             Event::Evaluate { text, sources } => self.evaluate(text, sources)?,
             Event::Abandon {} => self.draft.abandon_interactions().map_err(failure)?,
+            Event::Merged { asserted, retracted } => self.take_over(asserted, &retracted)?,
         };
         if !is_received {
             self.dropped.push(position);
@@ -281,6 +283,26 @@ impl Activation {
             Err(fault) => Resumption::Raise(fault),
         };
         self.end_wait(wait, condition, with)
+    }
+
+    /// Asserts facts for the root facet, and then retracts others, whichever facet holds them.
+    fn take_over(&mut self, asserted: Vec<IOValue>, retracted: &[IOValue]) -> Result<bool, Failure> {
+        let (actor, facet) = (self.draft.actor, self.draft.acting().map_err(failure)?.root);
+        for value in asserted {
+            let value = Fact::new(value).map_err(|error| failure(error.into()))?;
+            let handle = self.draft.state.counters.handle();
+            self.perform(Assert { facet, handle, value }).map_err(failure)?;
+        }
+        for value in retracted {
+            let value = Fact::new(value.clone()).map_err(|error| failure(error.into()))?;
+            let held = self.draft.state.held.iter();
+            let handles = held.filter(|(_, held)| held.actor == actor && held.fact == value);
+            let handles: Vec<Handle> = handles.map(|(handle, _)| *handle).collect();
+            for handle in handles {
+                self.perform(Retract { handle, ignored: None }).map_err(failure)?;
+            }
+        }
+        Ok(true)
     }
 
     fn terminate(&mut self) -> Result<bool, Failure> {

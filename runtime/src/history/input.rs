@@ -56,7 +56,9 @@ fn said_by(event: &Event) -> Option<Said> {
         | Event::Ended { .. }
         | Event::Kept { .. }
         | Event::Orphaned { .. }
-        | Event::Terminate {} => None,
+        | Event::Terminate {}
+        // A merge concerns the branch that it was made on.
+        | Event::Merged { .. } => None,
     }
 }
 

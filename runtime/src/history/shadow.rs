@@ -183,7 +183,8 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         | Event::Kept { .. }
         | Event::Orphaned { .. }
         | Event::Terminate {}
-        | Event::Evaluate { .. } => {}
+        | Event::Evaluate { .. }
+        | Event::Merged { .. } => {}
     }
     Ok(())
 }
@@ -222,7 +223,8 @@ fn woken(draft: &Draft, event: &Event) -> Option<FiberId> {
         | Event::Ended { .. }
         | Event::Terminate {}
         | Event::Evaluate { .. }
-        | Event::Abandon {} => None,
+        | Event::Abandon {}
+        | Event::Merged { .. } => None,
     }
 }
 

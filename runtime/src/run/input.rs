@@ -41,6 +41,17 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
         Input::Interrupt => return Ok(to_main(Vec::new())),
         Input::Evaluate { text, sources } => return Ok(to_main(vec![Event::Evaluate { text, sources }])),
         Input::Abandon => return Ok(to_main(vec![Event::Abandon {}])),
+        Input::Merge {
+            actor,
+            asserted,
+            retracted,
+        } => {
+            let events = vec![Event::Merged { asserted, retracted }];
+            return Ok(Batch {
+                to: actor,
+                ..to_main(events)
+            });
+        }
     };
     Fact::new(outcome.clone().unwrap_or_else(|fault| fault))?;
     Ok(to_owner(state, request, Event::Answered { request, outcome }))

@@ -1,0 +1,226 @@
+//! Merging what two branches came to: a three-way comparison of their facts.
+//!
+//! Owns what counts as a conflict: records of one label with one first field are versions of one thing, unless some side has several of them;
+//! if both sides changed that thing, and not alike, neither version is taken over and the conflict becomes a fact.
+//! INVARIANT: a side that changed nothing decides nothing; merging the same branch again does nothing more.
+//! It changes no run; a merge is told to a run as an input (`activation/deliver.rs`).
+//!
+//! Facts that only say what some computation waits for are no part of a merge.
+
+use std::collections::BTreeMap;
+
+use duet_journal::packed::PackedError;
+use preserves::{IOValue, ValueImpl};
+
+use crate::codec::{Codec, label_of, record};
+use crate::value::Fact;
+
+/// Labels of facts that belong to a computation that is under way.
+const UNDER_WAY: [&str; 2] = ["Observe", "user-input-request"];
+
+/// What a branch is to take over from another one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Merge {
+    /// Facts to assert, in the order of their bytes; conflicts are not among them.
+    pub asserted: Vec<IOValue>,
+    /// Facts to retract, in the order of their bytes.
+    pub retracted: Vec<IOValue>,
+    /// What both sides changed, and not alike.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// A thing that both sides changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conflict {
+    /// Its version at the turn that both share, if there was one.
+    pub base: Option<IOValue>,
+    /// Its version here.
+    pub ours: Option<IOValue>,
+    /// Its version there.
+    pub theirs: Option<IOValue>,
+}
+
+impl Conflict {
+    /// The fact by which programs see it: `<merge-conflict base ours theirs>`, each a list of one version, or `#f`.
+    pub fn fact(&self) -> IOValue {
+        let versions = [&self.base, &self.ours, &self.theirs].map(Codec::encode);
+        record("merge-conflict", versions.into())
+    }
+}
+
+/// The versions of one thing on the three sides.
+#[derive(Default)]
+struct Versions<'a> {
+    base: Vec<&'a IOValue>,
+    ours: Vec<&'a IOValue>,
+    theirs: Vec<&'a IOValue>,
+}
+
+/// Compares the facts of two branches with those at the turn that both share.
+///
+/// # Errors
+/// [`PackedError`] if a fact is too large to be one.
+pub fn three_way(base: &[IOValue], ours: &[IOValue], theirs: &[IOValue]) -> Result<Merge, PackedError> {
+    let mut things: BTreeMap<Vec<u8>, Versions<'_>> = BTreeMap::new();
+    for fact in base.iter().filter(|fact| is_settled(fact)) {
+        things.entry(thing(fact)?).or_default().base.push(fact);
+    }
+    for fact in ours.iter().filter(|fact| is_settled(fact)) {
+        things.entry(thing(fact)?).or_default().ours.push(fact);
+    }
+    for fact in theirs.iter().filter(|fact| is_settled(fact)) {
+        things.entry(thing(fact)?).or_default().theirs.push(fact);
+    }
+    let mut merge = Merge::default();
+    for versions in things.values() {
+        versions.merge(&mut merge)?;
+    }
+    Ok(merge)
+}
+
+fn is_settled(fact: &IOValue) -> bool {
+    !label_of(fact).is_some_and(|label| UNDER_WAY.contains(&label.as_str()))
+}
+
+/// Names the thing that a fact is about.
+fn thing(fact: &IOValue) -> Result<Vec<u8>, PackedError> {
+    if fact.is_record() && fact.len() >= 2 {
+        let key: Vec<IOValue> = vec![fact.label().into(), fact.index(0).into()];
+        return Ok(Fact::new(IOValue::new(key))?.bytes().to_vec());
+    }
+    Ok(Fact::new(fact.clone())?.bytes().to_vec())
+}
+
+impl Versions<'_> {
+    fn merge(&self, into: &mut Merge) -> Result<(), PackedError> {
+        let is_one = [&self.base, &self.ours, &self.theirs]
+            .iter()
+            .all(|versions| versions.len() <= 1);
+        let has_changed = |side: &[&IOValue]| !(same(side, &self.base));
+        if is_one && has_changed(&self.ours) && has_changed(&self.theirs) {
+            if !same(&self.ours, &self.theirs) {
+                let first = |versions: &[&IOValue]| versions.first().map(|fact| (*fact).clone());
+                let conflict = Conflict {
+                    base: first(&self.base),
+                    ours: first(&self.ours),
+                    theirs: first(&self.theirs),
+                };
+                // A conflict that is known is not told again.
+                into.conflicts.push(conflict);
+            }
+            return Ok(());
+        }
+        let has = |side: &[&IOValue], fact: &IOValue| side.iter().any(|other| *other == fact);
+        for fact in &self.theirs {
+            if !has(&self.base, fact) && !has(&self.ours, fact) {
+                into.asserted.push((*fact).clone());
+            }
+        }
+        for fact in &self.base {
+            if !has(&self.theirs, fact) && has(&self.ours, fact) {
+                into.retracted.push((*fact).clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn same(left: &[&IOValue], right: &[&IOValue]) -> bool {
+    left.len() == right.len() && left.iter().all(|fact| right.contains(fact))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(text: &str) -> Vec<IOValue> {
+        let all: IOValue = format!("[{text}]").parse().expect("well formed");
+        all.iter().map(IOValue::from).collect()
+    }
+
+    fn merged(base: &str, ours: &str, theirs: &str) -> Merge {
+        three_way(&facts(base), &facts(ours), &facts(theirs)).expect("small")
+    }
+
+    #[track_caller]
+    fn check(sides: [&str; 3], asserted: &str, retracted: &str, conflicts: &str) {
+        let merge = merged(sides[0], sides[1], sides[2]);
+        assert_eq!(merge.asserted, facts(asserted), "asserted");
+        assert_eq!(merge.retracted, facts(retracted), "retracted");
+        let told: Vec<IOValue> = merge.conflicts.iter().map(Conflict::fact).collect();
+        assert_eq!(told, facts(conflicts), "conflicts");
+    }
+
+    #[test]
+    fn what_one_side_changed_is_taken_over() {
+        check(["", "", "<a 1>"], "<a 1>", "", "");
+        check(["<a 1>", "<a 1>", ""], "", "<a 1>", "");
+        check(["<a 1>", "", "<a 1>"], "", "", "");
+        check(["<s x 1>", "<s x 1>", "<s x 2>"], "<s x 2>", "<s x 1>", "");
+        check(["<s x 1>", "<s x 2>", "<s x 1>"], "", "", "");
+        check(["", "<a 1>", "<a 1> <a 2>"], "<a 2>", "", "");
+    }
+
+    #[test]
+    fn what_both_changed_alike_is_no_conflict_and_otherwise_is_one() {
+        check(["<s x 1>", "<s x 2>", "<s x 2>"], "", "", "");
+        let told = "<merge-conflict [<s x 1>] [<s x 2>] [<s x 3>]>";
+        check(["<s x 1>", "<s x 2>", "<s x 3>"], "", "", told);
+        check(
+            ["<s x 1>", "", "<s x 3>"],
+            "",
+            "",
+            "<merge-conflict [<s x 1>] #f [<s x 3>]>",
+        );
+        check(
+            ["", "<s x 2>", "<s x 3>"],
+            "",
+            "",
+            "<merge-conflict #f [<s x 2>] [<s x 3>]>",
+        );
+    }
+
+    #[test]
+    fn things_of_which_a_side_has_several_are_a_set() {
+        check(["<e a 1>", "<e a 1> <e a 2>", "<e a 3>"], "<e a 3>", "<e a 1>", "");
+    }
+
+    #[test]
+    fn facts_about_computations_stay_out() {
+        check(
+            ["<Observe 1 2>", "<Observe 1 2>", "<user-input-request a b c>"],
+            "",
+            "",
+            "",
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_side_that_changed_nothing_decides_nothing_and_a_merge_is_done_once(
+            base in proptest::collection::btree_set((0..3_u8, 0..3_u8), 0..6),
+            theirs in proptest::collection::btree_set((0..3_u8, 0..3_u8), 0..6),
+            ours in proptest::collection::btree_set((0..3_u8, 0..3_u8), 0..6),
+        ) {
+            let text = |pairs: &std::collections::BTreeSet<(u8, u8)>| {
+                pairs.iter().map(|(key, version)| format!("<s {key} {version}>")).collect::<Vec<_>>().join(" ")
+            };
+            let apply = |ours: &str, merge: &Merge| {
+                let mut facts = facts(ours);
+                facts.retain(|fact| !merge.retracted.contains(fact));
+                facts.extend(merge.asserted.iter().cloned());
+                facts.sort_by(crate::value::compare);
+                facts
+            };
+            let (base, ours, theirs) = (text(&base), text(&ours), text(&theirs));
+            proptest::prop_assert_eq!(merged(&base, &ours, &base), Merge::default());
+            let taken = merged(&base, &base, &theirs);
+            proptest::prop_assert!(taken.conflicts.is_empty());
+            proptest::prop_assert_eq!(apply(&base, &taken), facts(&theirs));
+            let merge = merged(&base, &ours, &theirs);
+            let after: Vec<String> = apply(&ours, &merge).iter().map(|fact| format!("{fact:?}")).collect();
+            let again = merged(&base, &after.join(" "), &theirs);
+            proptest::prop_assert!(again.asserted.is_empty() && again.retracted.is_empty(), "{:?}", again);
+        }
+    }
+}
