@@ -208,7 +208,7 @@ mod tests {
             let apply = |ours: &str, merge: &Merge| {
                 let mut facts = facts(ours);
                 facts.retain(|fact| !merge.retracted.contains(fact));
-                facts.extend(merge.asserted.iter().cloned());
+                facts.extend(merge.asserted.clone());
                 facts.sort_by(crate::value::compare);
                 facts
             };
