@@ -5,6 +5,7 @@
 //! It does not know what a turn is.
 //! Read next: `command/run.rs`.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
@@ -250,9 +251,27 @@ pub(crate) fn program_name(genesis: &Genesis) -> String {
 /// If the workspace cannot be opened.
 pub(crate) fn tools(workspace: &Path) -> Result<Registry, Failure> {
     #[expect(clippy::disallowed_methods, reason = "the driver passes on what it allows")]
-    let environment = std::env::vars_os();
+    let environment = std::env::vars_os().map(|(name, value)| {
+        let is_path = name == "PATH";
+        (name, if is_path { with_own_folder(value) } else { value })
+    });
     Registry::built_in(workspace, environment)
         .map_err(|error| Failure::caused(format!("cannot use `{}` as the workspace", workspace.display()), &error))
+}
+
+/// Adds the folder of this command to a search path that does not have it, so that programs that start `duet` find this one.
+fn with_own_folder(path: OsString) -> OsString {
+    #[expect(clippy::disallowed_methods, reason = "where this command lies concerns no run")]
+    let own = std::env::current_exe();
+    let Some(folder) = own.ok().and_then(|own| own.parent().map(Path::to_owned)) else {
+        return path;
+    };
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    if folders.contains(&folder) {
+        return path;
+    }
+    folders.push(folder);
+    std::env::join_paths(folders).unwrap_or(path)
 }
 
 fn world(workspace: &Path, answers: Vec<String>) -> Result<World, Failure> {

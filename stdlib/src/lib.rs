@@ -17,6 +17,8 @@ embed! {
     "duet/control.sld",
     "duet/dataspace.scm",
     "duet/dataspace.sld",
+    "duet/history.scm",
+    "duet/history.sld",
     "duet/internal/control.sld",
     "duet/internal/dynamic.scm",
     "duet/internal/eval.scm",

@@ -1,0 +1,248 @@
+//! How long does it take to fork, to go back, to replay, and to find where two histories differ (ms, turns per second)?
+//!
+//! A run of small turns lies in a journal on disk; `DUET_TURNS` says how many (20,000 otherwise; 1,000,000 for the figures of the book).
+//! INVARIANT: everything measured goes through the calls that the commands make, compiling the program again included where they do.
+
+mod support {
+    pub(crate) mod clock;
+    pub(crate) mod scheme_run;
+}
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::path::Path;
+
+use duet_journal::store::sqlite::SqliteStore;
+use duet_journal::{BranchName, HeadMove, RunId, Sequence, Store};
+use duet_runtime::history::parting::part;
+use duet_runtime::history::shadow::Shadow;
+use duet_runtime::replay::{Snapshots, Source, move_head};
+use duet_runtime::run::{Run, Step};
+use duet_runtime::scheme::SchemePrograms;
+use duet_runtime::snapshot::SnapshotPolicy;
+use support::clock::{median, microseconds};
+use support::scheme_run::{compile, start};
+
+/// Each turn asserts a value and retracts the one before.
+const PROGRAM: &str = "(let loop ((turn 0) (before #f))
+  (let ((handle (assert! (record 'entry turn))))
+    (if before (retract! before))
+    (yield)
+    (loop (+ turn 1) handle)))";
+
+/// The same, with ten megabytes that it changes here and there.
+const HEAVY: &str = "(define memory (make-vector 1250000 0))
+(let loop ((turn 0))
+  (vector-set! memory (modulo (* turn 7919) 1250000) turn)
+  (yield)
+  (loop (+ turn 1)))";
+
+/// The same as the first until its last turns.
+fn changed(turns: u64) -> String {
+    PROGRAM.replace(
+        "'entry turn",
+        &format!("(if (< turn {}) 'entry 'other) turn", turns - 10),
+    )
+}
+
+fn branch(name: &str) -> BranchName {
+    BranchName::new(name).expect("the name is well formed")
+}
+
+fn at(number: u64) -> Sequence {
+    Sequence::new(number).expect("the number is small")
+}
+
+/// Takes turns and makes them durable.
+fn live(path: &Path, text: &str, turns: u64) -> Run<SchemePrograms> {
+    let mut store = SqliteStore::open(path, "bench").expect("a new journal opens");
+    let mut run = start("travel", text, SnapshotPolicy::default(), &mut store);
+    for turn in 0..turns {
+        assert_eq!(run.step().expect("the turn succeeds"), Step::Turn);
+        if turn % 256 == 255 {
+            run.flush(&mut store).expect("the turns are committed");
+        }
+    }
+    run.flush(&mut store).expect("the turns are committed");
+    run
+}
+
+/// Positions all over a range, in no order.
+fn scattered(first: u64, count: u64, samples: u64) -> impl Iterator<Item = u64> {
+    (0..samples).map(move |sample| first + sample.wrapping_mul(0x9e37_79b9_7f4a_7c15) % count)
+}
+
+fn programs(text: &str) -> SchemePrograms {
+    compile(text, &["duet", "kernel"]).0
+}
+
+/// Goes to turns and returns how long each took, in milliseconds, without compiling.
+fn rewinds(path: &Path, text: &str, turns: impl Iterator<Item = u64>) -> Vec<f64> {
+    let (run, main) = (RunId::new("travel").expect("a name"), branch("main"));
+    let store = SqliteStore::open_to_read(path).expect("it is a journal");
+    let source = Source {
+        store: &store,
+        run: &run,
+        branch: &main,
+    };
+    turns
+        .map(|turn| {
+            let programs = programs(text);
+            let (restored, took) = microseconds(|| source.restore(Some(at(turn)), programs, Snapshots::Use));
+            assert_eq!(
+                restored.expect("it replays").head().map(|tip| tip.sequence),
+                Some(at(turn))
+            );
+            took / 1000.0
+        })
+        .collect()
+}
+
+fn worst_of_hundred(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() * 99 / 100).copied().unwrap_or(f64::NAN)
+}
+
+struct Bench {
+    out: io::StdoutLock<'static>,
+}
+
+impl Bench {
+    fn say(&mut self, what: &str, value: impl Display) -> io::Result<()> {
+        writeln!(self.out, "{what}: {value}")
+    }
+
+    fn forks(&mut self, path: &Path, head: Sequence) -> io::Result<()> {
+        let (run, main) = (RunId::new("travel").expect("a name"), branch("main"));
+        let mut store = SqliteStore::open(path, "bench").expect("it is a journal");
+        let single = (0..200).map(|number| {
+            let name = branch(&format!("one-{number}"));
+            let middle = at(head.number() / 2);
+            microseconds(|| move_head(&mut store, (&run, &main, "bench"), middle, Some(&name)).expect("it forks")).1
+        });
+        let single: Vec<f64> = single.collect();
+        self.say("durable fork (ms, median)", format!("{:.3}", median(single) / 1000.0))?;
+        let before = std::fs::metadata(path)?.len();
+        let epoch = store.claim(&run, "bench").expect("it can be claimed");
+        let to = store.head(&run, &main).expect("a run").expect("a branch").hash;
+        let ((), took) = microseconds(|| {
+            for number in 0..10_000 {
+                let name = branch(&format!("many-{number}"));
+                let head_move = HeadMove {
+                    run: &run,
+                    branch: &name,
+                    epoch,
+                    expected_head: None,
+                    to,
+                };
+                store.set_head(&head_move).expect("it forks");
+            }
+        });
+        drop(store);
+        let grown = std::fs::metadata(path)?.len().saturating_sub(before);
+        self.say(
+            "10,000 durable forks, one commit each (s)",
+            format!("{:.2}", took / 1e6),
+        )?;
+        self.say("bytes of a branch", grown / 10_000)
+    }
+
+    fn replays(&mut self, path: &Path, turns: u64) -> io::Result<()> {
+        let (run, main) = (RunId::new("travel").expect("a name"), branch("main"));
+        let store = SqliteStore::open_to_read(path).expect("it is a journal");
+        let source = Source {
+            store: &store,
+            run: &run,
+            branch: &main,
+        };
+        let same = programs(PROGRAM);
+        let (replayed, took) = microseconds(|| source.restore(None, same, Snapshots::Ignore));
+        replayed.expect("every turn comes out the same");
+        self.say(
+            "verified replay (turns/s)",
+            format!("{:.0}", turns as f64 / (took / 1e6)),
+        )?;
+        let mut other = programs(&changed(turns));
+        let genesis = duet_runtime::replay::genesis(
+            &store
+                .record_at(&run, &main, Sequence::FIRST)
+                .expect("it reads")
+                .expect("it is there"),
+        );
+        other.stand_in_for(genesis.expect("it is a run").program);
+        let (found, took) = microseconds(|| source.restore(None, other, Snapshots::Ignore));
+        assert!(found.is_err(), "the changed program differs");
+        self.say(
+            "first turn that a changed program takes otherwise, at the end (s)",
+            format!("{:.2}", took / 1e6),
+        )?;
+        let one = branch("one-0");
+        let fork = Source { branch: &one, ..source };
+        let end = store.head(&run, &main).expect("a run").expect("a branch").sequence;
+        let (parting, took) = microseconds(|| part((&source, end), (&fork, at(end.number() / 2))));
+        assert_eq!(parting.expect("both are sound").shared, Some(at(end.number() / 2)));
+        self.say("where two branches part (ms)", format!("{:.2}", took / 1000.0))?;
+        let (shadow, took) = microseconds(|| {
+            let mut shadow = Shadow::begin(&store.record_at(&run, &main, Sequence::FIRST)?.expect("it is there"))?;
+            shadow.advance(&source, end, |_, _, _| Ok(()))?;
+            Ok::<_, duet_runtime::run::RunError>(shadow)
+        });
+        assert!(
+            !shadow.expect("the records fit").facts().is_empty(),
+            "an entry is asserted"
+        );
+        self.say(
+            "facts of every turn, from the records (turns/s)",
+            format!("{:.0}", turns as f64 / (took / 1e6)),
+        )
+    }
+}
+
+fn main() -> io::Result<()> {
+    #[expect(clippy::disallowed_methods, reason = "a benchmark's size is chosen by who runs it")]
+    let turns = std::env::var("DUET_TURNS").ok().and_then(|text| text.parse().ok());
+    let turns: u64 = turns.unwrap_or(20_000);
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let (light, heavy) = (folder.path().join("light.db"), folder.path().join("heavy.db"));
+    let mut bench = Bench {
+        out: io::stdout().lock(),
+    };
+    let (run, took) = microseconds(|| live(&light, PROGRAM, turns));
+    let head = run.head().expect("turns were taken").sequence;
+    drop(run);
+    bench.say("turns", turns)?;
+    bench.say(
+        "durable turns, in groups of 256 (turns/s)",
+        format!("{:.0}", turns as f64 / (took / 1e6)),
+    )?;
+    bench.say(
+        "bytes of journal for each turn",
+        std::fs::metadata(&light)?.len() / turns,
+    )?;
+    let opened: Vec<f64> = (0..20)
+        .map(|_| {
+            microseconds(|| {
+                let store = SqliteStore::open_to_read(&light).expect("it is a journal");
+                let run = RunId::new("travel").expect("a name");
+                store.head(&run, &branch("main")).expect("a run").expect("a branch")
+            })
+            .1
+        })
+        .collect();
+    bench.say("opening (ms, median)", format!("{:.2}", median(opened) / 1000.0))?;
+    bench.forks(&light, head)?;
+    bench.replays(&light, turns)?;
+    let any = rewinds(&light, PROGRAM, scattered(1, turns, 50));
+    bench.say("to any turn (ms, median)", format!("{:.1}", median(any.clone())))?;
+    bench.say("to any turn (ms, p99)", format!("{:.1}", worst_of_hundred(any)))?;
+    drop(live(&heavy, HEAVY, 8_000));
+    let near = rewinds(&heavy, HEAVY, scattered(7_000, 1_000, 100));
+    bench.say(
+        "back by up to 1,000 turns, heap of 10 MB (ms, median)",
+        format!("{:.1}", median(near.clone())),
+    )?;
+    bench.say(
+        "back by up to 1,000 turns, heap of 10 MB (ms, p99)",
+        format!("{:.1}", worst_of_hundred(near)),
+    )
+}

@@ -1,0 +1,103 @@
+;;;> Runs `duet` with these words in the workspace and returns what it wrote to standard output. Exit codes 0 and 4 (the run waits for a person) are
+;;;> well; any other raises a condition with what it said. The program needs the tool `process/run`, and a journal of its own (`--memory` or
+;;;> `--journal`), because a journal has one writer.
+(define (history-command . words)
+  (let* ((done (call-tool 'history "process/run" (dictionary 'arguments (cons "duet" words))))
+         (code (dictionary-ref done 'exit)))
+    (if (memv code '(0 4))
+        (dictionary-ref done 'stdout)
+        (error (string-append "duet " (%words words) " failed") code (dictionary-ref done 'stderr)))))
+
+(define (%words words)
+  (if (null? (cdr words))
+      (car words)
+      (string-append (car words) " " (%words (cdr words)))))
+
+;;;> Begins a run of a program under a name; returns what it wrote until it waits or ends.
+(define (run-program! program name)
+  (history-command "run" program "--name" name))
+
+;;;> Begins a branch at a turn: `(fork-branch! "plan/main@1" "other")`.
+(define (fork-branch! address branch)
+  (history-command "fork" address branch))
+
+;;;> Answers the oldest open question of a branch, which goes on; returns what it wrote.
+(define (answer! address text)
+  (history-command "answer" address text))
+
+;;;> Begins a branch on which the world said something else in the turn addressed; returns what it wrote.
+(define (amend! address text branch)
+  (history-command "amend" address text "--branch" branch))
+
+;;;> Moves the head of a branch to a turn.
+(define (goto! address)
+  (history-command "goto" address))
+
+;;;> Takes the facts of one branch over on another, which goes on; returns what was taken over and what it wrote.
+(define (merge-branch! from into)
+  (history-command "merge" from "--into" into))
+
+;;;> Lists the facts at a turn that match a pattern in Preserves text, as Scheme values.
+(define (branch-facts address pattern)
+  (map (lambda (line) (text->value (%after-columns line)))
+       (%lines (history-command "facts" address pattern))))
+
+;;;> Says how two turns or branches differ: the lines that `duet diff` shows.
+(define (branch-difference one other)
+  (%lines (history-command "diff" one other)))
+
+;;;> Lists the branches of a run as addresses with their newest turns.
+(define (branch-heads address)
+  (map (lambda (line) (substring line 2 (string-length line)))
+       (%lines (history-command "branches" address))))
+
+;;; A line of facts has a handle in 10 columns and an actor in 8, each followed by a blank.
+(define (%after-columns line)
+  (if (> (string-length line) 20) (substring line 20 (string-length line)) line))
+
+(define (%lines text)
+  (let loop ((start 0) (at 0) (lines '()))
+    (cond ((= at (string-length text))
+           (reverse (if (= start at) lines (cons (substring text start at) lines))))
+          ((char=? (string-ref text at) #\newline)
+           (loop (+ at 1) (+ at 1) (cons (substring text start at) lines)))
+          (else (loop start (+ at 1) lines)))))
+
+;;;> Reads a value in Preserves text: numbers, strings, symbols, booleans, sequences as lists, records, dictionaries from keys to values.
+(define (text->value text)
+  (%value (read (open-input-string (%as-scheme text)))))
+
+;;; Brackets become lists that begin with what they are; text inside quotation marks stays.
+(define (%as-scheme text)
+  (let ((out (open-output-string)))
+    (let loop ((at 0) (end #f))
+      (if (< at (string-length text))
+          (let ((letter (string-ref text at)))
+            (cond (end
+                   (write-char letter out)
+                   (cond ((and (char=? letter #\\) (< (+ at 1) (string-length text)))
+                          (write-char (string-ref text (+ at 1)) out)
+                          (loop (+ at 2) end))
+                         (else (loop (+ at 1) (if (char=? letter end) #f end)))))
+                  ((memv letter '(#\" #\|)) (write-char letter out) (loop (+ at 1) letter))
+                  (else
+                   (write-string
+                     (case letter
+                       ((#\<) "(%record ")
+                       ((#\[) "(%list ")
+                       ((#\{) "(%dictionary ")
+                       ((#\> #\] #\}) ")")
+                       ((#\, #\:) " ")
+                       (else (string letter)))
+                     out)
+                   (loop (+ at 1) #f))))))
+    (get-output-string out)))
+
+(define (%value datum)
+  (if (pair? datum)
+      (let ((parts (map %value (cdr datum))))
+        (case (car datum)
+          ((%record) (apply record parts))
+          ((%dictionary) (apply dictionary parts))
+          (else parts)))
+      datum))

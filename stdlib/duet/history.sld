@@ -1,0 +1,8 @@
+;;; Branches of other runs: to begin, answer, compare and merge them, as the command `duet` does, from a program.
+(define-library (duet history)
+  (export
+    history-command run-program! fork-branch! answer! amend! goto! merge-branch!
+    branch-facts branch-difference branch-heads text->value)
+  (on-demand)
+  (import (scheme base) (scheme read) (scheme char) (duet base) (duet dataspace))
+  (include "history.scm"))
