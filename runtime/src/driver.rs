@@ -168,7 +168,9 @@ impl Input {
             | Self::Chunk { request, .. }
             | Self::Answer { request, .. }
             | Self::Elapsed { request, .. } => Some(*request),
-            Self::Orphaned { .. } | Self::Interrupt | Self::Evaluate { .. } | Self::Abandon | Self::Merge { .. } => None,
+            Self::Orphaned { .. } | Self::Interrupt | Self::Evaluate { .. } | Self::Abandon | Self::Merge { .. } => {
+                None
+            }
         }
     }
 }
