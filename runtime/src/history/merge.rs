@@ -110,7 +110,7 @@ impl Versions<'_> {
             }
             return Ok(());
         }
-        let has = |side: &[&IOValue], fact: &IOValue| side.iter().any(|other| *other == fact);
+        let has = |side: &[&IOValue], fact: &IOValue| side.contains(&fact);
         for fact in &self.theirs {
             if !has(&self.base, fact) && !has(&self.ours, fact) {
                 into.asserted.push((*fact).clone());
