@@ -261,7 +261,6 @@ pub(crate) fn tools(workspace: &Path) -> Result<Registry, Failure> {
 
 /// Adds the folder of this command to a search path that does not have it, so that programs that start `duet` find this one.
 fn with_own_folder(path: OsString) -> OsString {
-    #[expect(clippy::disallowed_methods, reason = "where this command lies concerns no run")]
     let own = std::env::current_exe();
     let Some(folder) = own.ok().and_then(|own| own.parent().map(Path::to_owned)) else {
         return path;
