@@ -11,11 +11,11 @@ mod support {
 use serde_json::Value;
 use support::desk::Desk;
 
-/// A program that calls a tool, asks, writes, greets, and asks again.
+/// A program that calls a tool, asks, looks, greets, and asks again.
 const GREETER: &[(&str, &str)] = &[
     (
         "greeter/manifest.scm",
-        r#"((program "greeter.scm") (workspace (argument 1)) (tools workspace/read workspace/write))"#,
+        r#"((program "greeter.scm") (workspace (argument 1)) (tools workspace/read workspace/exists))"#,
     ),
     (
         "greeter/greeter.scm",
@@ -23,8 +23,8 @@ const GREETER: &[(&str, &str)] = &[
 (define found (await (tool-result :tag tag)))
 (assert! (record 'found #t))
 (define name (await (user-input :prompt "Your name?")))
-(define kept (invoke-tool! 'writer "workspace/write" (dictionary 'path "out.txt" 'content name)))
-(await (tool-result :tag kept))
+(define there (invoke-tool! 'reader "workspace/exists" (dictionary 'path "out.txt")))
+(await (tool-result :tag there))
 (assert! (record 'greeted name))
 (display "Hello, ")
 (display name)
@@ -63,9 +63,26 @@ fn a_diff_says_where_branches_part_and_what_each_has_alone() {
     let diff = json(&desk, "diff greeter@2 greeter");
     assert_eq!((&diff["shared"], &diff["first"]), (&Value::from(2), &Value::Null));
     assert_eq!(diff["right"]["output"][0], "Hello, Ada");
-    assert_eq!(diff["right"]["files"][0], "out.txt, 3 bytes");
     let said = desk.check("diff greeter@9 greeter", 1, "");
     assert!(said.errors.contains("greeter has no turn 9"), "{}", said.errors);
+}
+
+#[test]
+fn a_diff_names_the_files_that_differ() {
+    let writer = r#"(define name (await (user-input :prompt "Your name?")))
+(call-tool 'writer "workspace/write" (dictionary 'path "out.txt" 'content name))
+(call-tool 'writer "workspace/write" (dictionary 'path "same.txt" 'content "same"))
+(await (user-input :prompt "Enough?"))
+"#;
+    let desk = Desk::new(&[("writer.scm", writer), ("out/empty", "")]);
+    desk.check("run writer.scm --workspace out", 4, "");
+    desk.check("fork writer/main other", 0, "");
+    desk.check("answer writer/main Ada", 4, "");
+    desk.check("answer writer/other Grace", 4, "");
+    let diff = json(&desk, "diff writer/main writer/other");
+    let files = |side: &str| diff[side]["files"].clone();
+    assert_eq!(files("left"), serde_json::json!(["out.txt, 3 bytes"]));
+    assert_eq!(files("right"), serde_json::json!(["out.txt, 5 bytes"]));
 }
 
 #[test]
@@ -160,10 +177,10 @@ fn an_input_is_amended_on_a_branch_of_its_own() {
 fn inputs_are_picked_onto_a_branch_that_asks_the_same() {
     let desk = parted();
     desk.check("fork greeter/main@1 late", 0, "");
-    let said = desk.check("pick greeter/what-if@2..4 --onto late", 4, "Hello, Bob\n");
+    let said = desk.check("pick greeter/what-if@3..4 --onto late", 4, "Hello, Bob\n");
     assert!(
         said.errors
-            .contains("greeter/late was told 3 of 3 inputs of greeter/what-if"),
+            .contains("greeter/late was told 2 of 2 inputs of greeter/what-if"),
         "{}",
         said.errors
     );
@@ -266,6 +283,7 @@ const PLAN: &[(&str, &str)] = &[(
 (assert! (record 'plan 'week what))
 (assert! (record 'seen what))
 (await (user-input :prompt "Enough?"))
+(exit 0)
 "#,
 )];
 
@@ -301,9 +319,13 @@ fn facts_are_merged_three_ways_and_conflicts_are_facts() {
         conflict.ends_with("<merge-conflict #f [<plan week \"walk\">] [<plan week \"swim\">]>\n"),
         "{conflict}"
     );
-    desk.check("replay --check plan/main", 0, "identical: 5 turns\n");
+    desk.check("replay --check plan/main", 0, "identical: 4 turns\n");
     desk.check("merge plan/main --into main", 2, "");
     desk.check("answer plan/b enough", 0, "");
-    let said = desk.check("merge plan/a --into b", 1, "- <seen \"swim\">\n");
+    let said = desk.check(
+        "merge plan/a --into b",
+        1,
+        "+ <seen \"walk\">\n+ <plan week \"walk\">\n",
+    );
     assert!(said.errors.contains("plan/b is over"), "{}", said.errors);
 }
