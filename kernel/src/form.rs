@@ -80,7 +80,7 @@ forms! {
     "let" "(let [name] ((variable init) …) body …)" expression binding::let_;
     "let*" "(let* ((variable init) …) body …)" expression binding::let_star;
     "letrec" "(letrec ((variable init) …) body …)" expression binding::letrec;
-    "letrec*" "(letrec* ((variable init) …) body …)" expression binding::letrec;
+    "letrec*" "(letrec* ((variable init) …) body …)" expression binding::letrec_star;
     "do" "(do ((variable init [step]) …) (test expression …) command …)" expression iteration::do_;
     "begin" "(begin form …)" expression begin::expression definition begin::definition;
     "define" "(define variable expression) or (define (name . formals) body …)" definition define::define;

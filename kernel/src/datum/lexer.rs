@@ -16,13 +16,13 @@ use super::{Name, Node};
 /// One token.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Token {
-    /// `(`
+    /// `(` or `[`
     Open,
     /// `#(`
     OpenVector,
     /// `#u8(`
     OpenBytevector,
-    /// `)`
+    /// `)` or `]`
     Close,
     /// A lone `.`
     Dot,
@@ -104,8 +104,8 @@ impl<'a> Lexer<'a> {
             return Ok(Some(Token::End));
         };
         let token = match first {
-            '(' => Token::Open,
-            ')' => Token::Close,
+            '(' | '[' => Token::Open,
+            ')' | ']' => Token::Close,
             '\'' => Token::Abbreviation("quote"),
             '`' => Token::Abbreviation("quasiquote"),
             ',' if self.take("@") => Token::Abbreviation("unquote-splicing"),
@@ -114,7 +114,7 @@ impl<'a> Lexer<'a> {
             '|' => Token::Atom(Node::Symbol(self.barred()?)),
             '#' => return self.sharp(),
             ':' if self.take("|") => Token::Atom(Node::Keyword(self.barred()?)),
-            '[' | ']' | '{' | '}' => return Err(ReadProblem::ReservedCharacter(first)),
+            '{' | '}' => return Err(ReadProblem::ReservedCharacter(first)),
             _ => {
                 let start = self.offset - first.len_utf8();
                 self.skip_word();

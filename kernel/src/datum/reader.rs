@@ -132,8 +132,13 @@ pub struct ReadError {
 /// The kinds of [`ReadError`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReadProblem {
-    /// `)` without an opener.
+    /// `)` or `]` without an opener.
     UnexpectedClose,
+    /// `]` where `)` was due, or the other way round.
+    MismatchedClose {
+        /// What would have matched.
+        expected: char,
+    },
     /// The text ends inside this list or vector.
     UnclosedList,
     /// The text ends inside this string.
@@ -160,7 +165,7 @@ pub enum ReadProblem {
     UnknownSharp(Name),
     /// An unknown escape sequence in a string or symbol.
     UnknownEscape(Name),
-    /// A bracket or brace.
+    /// A brace.
     ReservedCharacter(char),
     /// A text of 4 GiB or more.
     TextTooLong,
@@ -184,6 +189,7 @@ impl fmt::Display for ReadProblem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnexpectedClose => write!(formatter, "closing parenthesis without an opening one"),
+            Self::MismatchedClose { expected } => write!(formatter, "`{expected}` must close this list"),
             Self::UnclosedList => write!(formatter, "this parenthesis is never closed"),
             Self::UnclosedString => write!(formatter, "this string is never closed"),
             Self::UnclosedSymbol => write!(formatter, "this `|` symbol is never closed"),
@@ -398,6 +404,10 @@ impl<'a> Reader<'a> {
     fn close(&mut self, extent: Extent) {
         while let Some(frame) = self.frames.pop() {
             let whole = frame.extent.start..extent.end;
+            let (opener, closer) = (
+                self.text.as_bytes()[frame.extent.end - 1],
+                self.text.as_bytes()[extent.start],
+            );
             let node = match frame.kind {
                 FrameKind::Abbreviation(_) | FrameKind::DatumComment | FrameKind::Label(..) => {
                     self.error(ReadProblem::MissingDatum, frame.extent);
@@ -410,6 +420,14 @@ impl<'a> Reader<'a> {
                 }
                 FrameKind::Bytevector => self.close_bytevector(frame.base, whole),
             };
+            let expected = if opener == b'[' { ']' } else { ')' };
+            if char::from(closer) != expected {
+                self.errors.push(ReadError {
+                    problem: ReadProblem::MismatchedClose { expected },
+                    span: self.span(extent),
+                    related: Some(self.span(frame.extent)),
+                });
+            }
             self.complete(node);
             return;
         }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::unit::{Head, UnitExpander};
+use super::unit::{Head, Shadowed, UnitExpander};
 use super::{Macro, Transformer};
 use crate::core::{Core, CoreId, Lambda, VariableId};
 use crate::datum::Name;
@@ -132,14 +132,43 @@ impl UnitExpander<'_> {
     /// Expands the values and expressions of a top level; `None` if there are none.
     pub(super) fn second_pass(&mut self, context: Context, place: Syntax) -> Option<CoreId> {
         let mut code = Vec::with_capacity(context.items.len());
-        for item in context.items {
+        let mut inherited = Vec::new();
+        // The last item so far that may call something when it is evaluated.
+        let mut last_active = None;
+        for (position, item) in context.items.into_iter().enumerate() {
+            self.item = position;
             let (target, value) = self.item(item);
+            let is_inert = matches!(
+                self.node_at(value),
+                Core::Lambda(_) | Core::Constant(_) | Core::Unspecified | Core::Primitive(_)
+            );
+            last_active = if is_inert { last_active } else { Some(position) };
             code.push(match target {
-                Some((Target::Global(global), place)) => self.define_global(global, value, place),
+                Some((Target::Global(global), place)) => {
+                    inherited.extend(self.inherited(global, last_active, place));
+                    self.define_global(global, value, place)
+                }
                 Some((Target::Local(_), _)) | None => value,
             });
         }
+        code.splice(..0, inherited);
         (!code.is_empty()).then(|| self.sequence_node(code, place))
+    }
+
+    /// A program may use an imported name and then define it: until it does, the variable has the import's value. Code for that, at the
+    /// definition of a global, if something that was evaluated before may have used it.
+    fn inherited(&mut self, global: u32, last_active: Option<usize>, place: Syntax) -> Option<CoreId> {
+        let shadowed = self.shadowed.remove(&global)?;
+        if last_active? < shadowed.first_use? {
+            return None;
+        }
+        let import = match shadowed.import {
+            Binding::Global(other) => Core::Global(self.global_id(other)),
+            Binding::Primitive(index) => Core::Primitive(self.session.primitives[index as usize].name.clone()),
+            Binding::Local { .. } | Binding::Pattern(_) | Binding::Form(_) | Binding::Macro(_) => return None,
+        };
+        let import = self.node(import, place);
+        Some(self.define_global(global, import, place))
     }
 
     /// The first pass.
@@ -335,7 +364,13 @@ impl UnitExpander<'_> {
         } else {
             self.fresh_global_name(&plain)
         };
-        self.bind_global_name(identifier, &name)
+        let import = self.session.syntax.resolve(identifier).ok().flatten();
+        let global = self.bind_global_name(identifier, &name);
+        if let Some(import) = import {
+            let first_use = None;
+            self.shadowed.insert(global, Shadowed { import, first_use });
+        }
+        global
     }
 
     /// The global of this module that the identifier names already.

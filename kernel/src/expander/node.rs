@@ -19,6 +19,11 @@ impl UnitExpander<'_> {
         self.builder.node(core, span)
     }
 
+    /// A node that was added before.
+    pub(crate) fn node_at(&self, id: CoreId) -> &Core {
+        self.builder.get(id)
+    }
+
     /// A literal.
     pub(crate) fn constant(&mut self, syntax: Syntax) -> CoreId {
         let datum = match self.session.syntax.atom(syntax) {

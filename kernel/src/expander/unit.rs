@@ -5,6 +5,7 @@
 //! It does not know the core forms themselves.
 //! Read next: `body.rs`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::body::Context;
@@ -50,10 +51,22 @@ pub(crate) struct UnitExpander<'a> {
     pub(super) first_node: u32,
     /// How many `include` forms have been followed.
     inclusions: u32,
+    /// Globals of this unit whose names meant something else before, by their numbers in the session.
+    pub(super) shadowed: BTreeMap<u32, Shadowed>,
+    /// Which item of the top level is being expanded.
+    pub(super) item: usize,
     /// Set by errors after which going on would only repeat them.
     is_abandoned: bool,
     /// What the next expression is the value of.
     name_hint: Option<Name>,
+}
+
+/// A variable or primitive whose name a definition of the unit takes over.
+pub(super) struct Shadowed {
+    /// What the name meant.
+    pub(super) import: Binding,
+    /// The first item of the top level that uses the name.
+    pub(super) first_use: Option<usize>,
 }
 
 /// What the head of a form says about the form.
@@ -82,6 +95,8 @@ impl<'a> UnitExpander<'a> {
             depth: 0,
             first_node,
             inclusions: 0,
+            shadowed: BTreeMap::new(),
+            item: 0,
             is_abandoned: false,
             name_hint: None,
         }
@@ -296,7 +311,12 @@ impl<'a> UnitExpander<'a> {
         self.check_phase(syntax, identifier, binding)?;
         let core = match binding {
             Some(Binding::Local { variable, .. }) => Core::Local(variable),
-            Some(Binding::Global(global)) => Core::Global(self.global_id(global)),
+            Some(Binding::Global(global)) => {
+                if let Some(shadowed) = self.shadowed.get_mut(&global) {
+                    shadowed.first_use.get_or_insert(self.item);
+                }
+                Core::Global(self.global_id(global))
+            }
             Some(Binding::Pattern(_)) => {
                 let name = self.name_of(identifier);
                 return Err(self.failure(syntax, DiagnosticKind::PatternVariableAsExpression { name }));

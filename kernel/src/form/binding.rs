@@ -72,6 +72,20 @@ pub(super) fn let_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Core
 }
 
 pub(super) fn letrec(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+    let (bindings, body) = recursive(unit, form)?;
+    let bindings = unit.in_two_phases(bindings, form);
+    Ok(unit.letrec_node(bindings, body, form))
+}
+
+pub(super) fn letrec_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+    let (bindings, body) = recursive(unit, form)?;
+    Ok(unit.letrec_node(bindings, body, form))
+}
+
+type Bindings = Vec<(VariableId, CoreId)>;
+
+/// The variables of a form like `letrec` with their initial values, and its body.
+fn recursive(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<(Bindings, CoreId), Failure> {
     let parts = unit.parts(form)?;
     let [_, bindings, ref body @ ..] = parts[..] else {
         return Err(unit.malformed(form));
@@ -85,12 +99,7 @@ pub(super) fn letrec(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId
         let name = unit.variable_name(variable);
         bindings.push((variable, unit.named_expression(*init, name)));
     }
-    let body = unit.body(body, form);
-    Ok(if bindings.is_empty() {
-        body
-    } else {
-        unit.node(Core::Letrec { bindings, body }, form)
-    })
+    Ok((bindings, unit.body(body, form)))
 }
 
 fn named_let(unit: &mut UnitExpander<'_>, form: Syntax, parts: &[Syntax]) -> Result<CoreId, Failure> {
@@ -107,6 +116,37 @@ fn named_let(unit: &mut UnitExpander<'_>, form: Syntax, parts: &[Syntax]) -> Res
 }
 
 impl UnitExpander<'_> {
+    fn letrec_node(&mut self, bindings: Bindings, body: CoreId, form: Syntax) -> CoreId {
+        if bindings.is_empty() {
+            body
+        } else {
+            self.node(Core::Letrec { bindings, body }, form)
+        }
+    }
+
+    /// Bindings in the order of `letrec`: all values are computed before any variable has its own. The difference shows if a
+    /// continuation of one computation is entered again, so it takes two that are more than a procedure or a constant.
+    fn in_two_phases(&mut self, bindings: Bindings, form: Syntax) -> Bindings {
+        let (computed, made): (Bindings, Bindings) = bindings.iter().partition(|(_, init)| {
+            !matches!(
+                self.node_at(*init),
+                Core::Lambda(_) | Core::Constant(_) | Core::Unspecified | Core::Primitive(_)
+            )
+        });
+        if computed.len() < 2 {
+            return bindings;
+        }
+        let mut phases = made;
+        let mut second = Vec::with_capacity(computed.len());
+        for (variable, init) in computed {
+            let value = self.temporary("value");
+            phases.push((value, init));
+            second.push((variable, self.node(Core::Local(value), form)));
+        }
+        phases.extend(second);
+        phases
+    }
+
     /// A procedure, known to itself by a variable, called once.
     pub(super) fn loop_node(
         &mut self,

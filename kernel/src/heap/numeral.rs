@@ -3,7 +3,7 @@
 //! INVARIANT: every number has one representation: an immediate word wherever one exists.
 //! It does no arithmetic. Read next: `heap/literal.rs`.
 
-use num_bigint::{BigInt, Sign};
+use num_bigint::{BigInt, BigUint, Sign};
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
@@ -63,8 +63,8 @@ impl Heap {
         if let Some(value) = integer.to_i64().and_then(Value::fixnum) {
             return Ok(value);
         }
-        let (sign, magnitude) = integer.to_bytes_le();
-        let flags = if sign == Sign::Minus {
+        let magnitude = bytes_of(integer.magnitude());
+        let flags = if integer.sign() == Sign::Minus {
             Flags::NEGATIVE
         } else {
             Flags::NONE
@@ -123,7 +123,7 @@ impl Heap {
         } else {
             Sign::Plus
         };
-        Some(BigInt::from_bytes_le(sign, self.raw_bytes(value)))
+        Some(BigInt::from_biguint(sign, natural_of(self.raw_bytes(value))))
     }
 
     /// The number, if `value` is a real one.
@@ -162,4 +162,28 @@ impl Heap {
                     .kind_of(value)
                     .is_some_and(|kind| matches!(kind, Kind::Bignum | Kind::Ratio | Kind::Flonum | Kind::Complex)))
     }
+}
+
+/// The bytes of a natural number, lowest first, without zeros at the end. (The package's own conversion works bit by bit.)
+fn bytes_of(natural: &BigUint) -> Vec<u8> {
+    let digits = natural.iter_u64_digits();
+    let mut bytes = Vec::with_capacity(digits.len() * size_of::<u64>());
+    digits.for_each(|digit| bytes.extend_from_slice(&digit.to_le_bytes()));
+    let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
+    bytes.truncate(bytes.len() - zeros);
+    bytes
+}
+
+/// The inverse of [`bytes_of`].
+fn natural_of(bytes: &[u8]) -> BigUint {
+    const DIGIT_BYTES: usize = size_of::<u32>();
+    let (whole, last) = bytes.as_chunks::<DIGIT_BYTES>();
+    let mut digits = Vec::with_capacity(whole.len() + 1);
+    digits.extend(whole.iter().map(|chunk| u32::from_le_bytes(*chunk)));
+    if !last.is_empty() {
+        let mut chunk = [0; DIGIT_BYTES];
+        chunk[..last.len()].copy_from_slice(last);
+        digits.push(u32::from_le_bytes(chunk));
+    }
+    BigUint::new(digits)
 }

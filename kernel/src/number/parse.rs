@@ -21,6 +21,9 @@ pub(super) const MAX_TEXT_BYTES: usize = MAX_BITS as usize + 64;
 /// Digits converted in one piece; longer integers are put together from pieces, so that the cost stays below quadratic.
 const PIECE_DIGITS: usize = 512;
 
+/// What may stand before an exponent: the mark of R7RS, and those of R5RS for other precisions, of which there is one here.
+const EXPONENT_MARKS: &[u8] = b"eEsSfFdDlL";
+
 /// The exactness that a text asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exactness {
@@ -129,8 +132,15 @@ fn unsigned(text: &[u8], radix: u32, exactness: Exactness) -> Option<Number> {
     match exactness {
         Exactness::Exact => exact_decimal(&decimal, radix),
         Exactness::Implied | Exactness::Inexact if radix == 10 => {
-            // The standard parser rounds correctly at any length and takes every text of this shape.
-            std::str::from_utf8(text).ok()?.parse().ok().map(Number::Flonum)
+            // The standard parser rounds correctly at any length and takes every text of this shape, but for the other marks.
+            let text = std::str::from_utf8(text).ok()?;
+            let is_other_mark = |character: char| character.is_ascii_alphabetic() && !matches!(character, 'e' | 'E');
+            let value = if text.contains(is_other_mark) {
+                text.replace(is_other_mark, "e").parse()
+            } else {
+                text.parse()
+            };
+            value.ok().map(Number::Flonum)
         }
         Exactness::Implied | Exactness::Inexact => inexact_decimal(&decimal, radix).map(Number::Flonum),
     }
@@ -214,7 +224,7 @@ fn decimal(text: &[u8], radix: u32) -> Option<Decimal<'_>> {
     }
     let exponent = match rest {
         [] => 0,
-        [b'e' | b'E', after @ ..] if radix == 10 => exponent(after)?,
+        [mark, after @ ..] if radix == 10 && EXPONENT_MARKS.contains(mark) => exponent(after)?,
         _ => return None,
     };
     Some(Decimal {

@@ -67,4 +67,9 @@
           (set! x 1)
           (set! y 1)
           (c 0))
-        (+ x y))))                                   ; => 1
+        (+ x y))))                                   ; => 0
+
+;; All initial values of a letrec are computed before any variable has its own.
+(letrec ((a (list 1)) (f (lambda () b)) (b (list 2))) (list a (f)))   ; => ((1) (2))
+(letrec ((a (list 1)) (b (car a))) b)     ; raises: undefined-variable
+(letrec* ((a (list 1)) (b (car a))) b)    ; => 1

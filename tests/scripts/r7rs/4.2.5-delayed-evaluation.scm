@@ -53,3 +53,7 @@
 ;; Reentrant forcing: the first value to arrive stays.
 (define r (delay (begin (set! count (+ count 1)) (if (< count 10) (force r) count))))
 (begin (set! count 7) (force r))                     ; => 10
+
+;; What is no promise is its own value, inside delay-force too.
+(force (delay-force 1))                   ; => 1
+(force (delay-force (delay-force (+ 1 2)))) ; => 3

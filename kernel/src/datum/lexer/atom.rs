@@ -1,7 +1,7 @@
 //! Atoms: what a word means.
 //!
 //! Owns the choice between number, symbol and keyword, and the names of characters.
-//! INVARIANT: a word that looks like a number but is none is refused, never taken for a symbol.
+//! INVARIANT: a word of which every character could be a number's, but which is none, is refused, never taken for a symbol.
 //! It does not find where a word ends.
 //! Read next: `datum/printer.rs`, its inverse.
 
@@ -99,11 +99,15 @@ fn may_be_number(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'))
 }
 
-/// Whether a word that is no number cannot be an identifier either; the traditional names `1+` and `-1+` can.
+/// Whether a word that is no number must be meant as one: it begins like one and has nothing but digits, points, signs, `/` and
+/// the marks of an exponent or an imaginary part. Other words may begin with a digit, as in most Schemes: `1+`, `2d-vector`.
 fn is_malformed_number(word: &str) -> bool {
     let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
     let unsigned = unsigned.strip_prefix('.').unwrap_or(unsigned);
-    unsigned.starts_with(|first: char| first.is_ascii_digit()) && !matches!(word, "1+" | "-1+" | "1-")
+    let is_numeric = |character: char| character.is_ascii_digit() || "+-./@eEi".contains(character);
+    unsigned.starts_with(|first: char| first.is_ascii_digit())
+        && word.chars().all(is_numeric)
+        && !matches!(word, "1+" | "-1+" | "1-")
 }
 
 fn parse_number(word: &str) -> Option<Node> {

@@ -64,7 +64,7 @@ fn read_error(error: &ReadError) -> Failure {
 
 /// Whether no further character can be part of the datum at the end of this text.
 fn is_closed(text: &str) -> bool {
-    text.ends_with([')', '"'])
+    text.ends_with([')', ']', '"'])
 }
 
 /// The characters of bytes, up to one that is incomplete.

@@ -1,0 +1,18 @@
+;; What the reader accepts beyond the report.
+
+;; Brackets are parentheses, if they match.
+(let ([x 1] [y 2]) [list x y])            ; => (1 2)
+'[a [b . c] #(d [e])]                     ; => (a (b . c) #(d (e)))
+(read (open-input-string "[a (b] c)"))    ; raises: read-error
+
+;; A name may begin like a number, if it could not be meant as one.
+'(1+ -1+ 2d-vector 1st 64?)               ; => (1+ -1+ 2d-vector 1st 64?)
+(let ((3x (lambda (n) (* 3 n)))) (3x 4))  ; => 12
+(string->number "2d-vector")              ; => #f
+(read (open-input-string "1.2.3"))        ; raises: read-error
+(read (open-input-string "1/0"))          ; raises: read-error
+
+;; The exponent marks of R5RS stand for the one precision that there is.
+(list 1s2 1F2 1d-2 1L2)                   ; => (100.0 100.0 0.01 100.0)
+(string->number "#e1d2")                  ; => 100
+#x1f2                                     ; => 498
