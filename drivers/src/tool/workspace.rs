@@ -28,6 +28,8 @@ pub mod write;
 /// A root directory held open.
 pub struct Workspace {
     root: PathBuf,
+    /// The root as it was named, made absolute without following links.
+    named_root: PathBuf,
     dir: Dir,
     /// Held by the call that is replacing files.
     writing: Arc<tokio::sync::Mutex<()>>,
@@ -39,10 +41,12 @@ impl Workspace {
     /// # Errors
     /// If it does not exist, is no directory or may not be read.
     pub fn open(root: &Path) -> io::Result<Self> {
+        let named_root = std::path::absolute(root)?;
         let root = root.canonicalize()?;
         let dir = Dir::open_ambient_dir(&root, ambient_authority())?;
         Ok(Self {
             root,
+            named_root,
             dir,
             writing: Arc::default(),
         })
@@ -53,6 +57,18 @@ impl Workspace {
         &self.dir
     }
 
+    /// An absolute path below the root, relative to the root; any other path as it is. Whether it stays inside is found out by whoever opens it.
+    pub(crate) fn inside(&self, path: PathBuf) -> PathBuf {
+        let relative = [&self.root, &self.named_root]
+            .into_iter()
+            .find_map(|root| path.strip_prefix(root).ok());
+        match relative {
+            Some(relative) if relative.as_os_str().is_empty() => PathBuf::from("."),
+            Some(relative) => relative.to_owned(),
+            None => path,
+        }
+    }
+
     /// Finds the absolute path of a directory in the root, for a process to start in.
     ///
     /// # Errors
@@ -60,7 +76,7 @@ impl Workspace {
     pub(crate) fn directory(&self, path: &Path) -> Result<PathBuf, ToolFailure> {
         let inside = self
             .dir
-            .canonicalize(path)
+            .canonicalize(self.inside(path.to_owned()))
             .map_err(|error| self.explain(path, &error))?;
         // `canonicalize` gives the root itself an empty path, which names nothing to the system.
         let is_directory = inside.as_os_str().is_empty() || self.dir.is_dir(&inside);

@@ -49,8 +49,14 @@
 ;;;> Whether an object is a condition raised by the reader.
 (define (read-error? object) (%condition-of-kind? object 'read-error))
 
-;;;> Whether an object is a condition raised because a file cannot be opened.
-(define (file-error? object) (%condition-of-kind? object 'file-error))
+;;;> Whether an object is a condition raised because a file cannot be opened, or what the program asked of it was not granted.
+(define (file-error? object)
+  (or (%condition-of-kind? object 'file-error)
+      (and (%condition-of-kind? object 'capability-denied)
+           (let ((irritants (condition-irritants object)))
+             (and (pair? irritants)
+                  (memq (car irritants) '(workspace/read workspace/write workspace/delete workspace/exists))
+                  #t)))))
 
 ;;; Clauses are tried in the extent of the guard; if none holds, the object is raised again where it was raised.
 (define (%guard handle body)

@@ -5,6 +5,7 @@
   (import (duet kernel))
   (begin
     ;;;> A promise of the value of the promise that the expression gives, in constant space however long the chain.
+    ;;;> An expression that gives something else is as with delay.
     (define-syntax delay-force
       (syntax-rules () ((_ expression) (%make-promise #f (lambda () expression)))))
 
@@ -23,5 +24,5 @@
             (else
              (let ((next ((%promise-content promise))))
                ;; Forcing may have kept the promise meanwhile.
-               (if (not (%promise-state promise)) (%promise-take! promise next))
+               (if (not (%promise-state promise)) (%promise-take! promise (make-promise next)))
                (force promise)))))))

@@ -57,7 +57,7 @@ impl Tool for Delete {
     fn call(&self, payload: IOValue, context: Context) -> Call {
         let named = Arguments::read(&DESCRIPTION, &payload).and_then(|mut read| read.required("path", path));
         let named = match named {
-            Ok(named) => named,
+            Ok(named) => self.workspace.inside(named),
             Err(failure) => return Box::pin(async move { Err(failure) }),
         };
         let shown = named.clone();

@@ -52,7 +52,7 @@ impl Tool for Exists {
 }
 
 fn exists(workspace: &Workspace, payload: &IOValue) -> Outcome {
-    let path = Arguments::read(&DESCRIPTION, payload)?.required("path", path)?;
+    let path = workspace.inside(Arguments::read(&DESCRIPTION, payload)?.required("path", path)?);
     match workspace.dir().metadata(&path) {
         Ok(_) => Ok(IOValue::new(true)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {

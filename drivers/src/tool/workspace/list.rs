@@ -94,7 +94,8 @@ struct Entry {
 
 fn list(workspace: &Workspace, payload: &IOValue) -> Outcome {
     let mut arguments = Arguments::read(&DESCRIPTION, payload)?;
-    let start = arguments.optional("path", path)?.unwrap_or_else(|| PathBuf::from("."));
+    let start = arguments.optional("path", path)?;
+    let start = start.map_or_else(|| PathBuf::from("."), |start| workspace.inside(start));
     let wish = Wish {
         is_recursive: arguments.optional("recursive", boolean)?.unwrap_or(false),
         is_all: arguments.optional("all", boolean)?.unwrap_or(false),

@@ -69,7 +69,7 @@ impl Tool for Read {
 
 fn read(workspace: &Workspace, payload: &IOValue) -> Outcome {
     let mut arguments = Arguments::read(&DESCRIPTION, payload)?;
-    let path = arguments.required("path", path)?;
+    let path = workspace.inside(arguments.required("path", path)?);
     let offset = arguments.optional("offset", count)?.unwrap_or(0);
     let length = arguments.optional("length", count)?;
     let explain = |error: io::Error| workspace.explain(&path, &error);

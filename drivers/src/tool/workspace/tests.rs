@@ -183,6 +183,28 @@ fn a_huge_file_is_read_in_pieces_only() {
 }
 
 #[test]
+fn an_absolute_path_below_the_root_is_one_inside() {
+    let place = Place::new();
+    fs::create_dir(place.root().join("d")).expect("directory");
+    let around = place.around.path().canonicalize().expect("path");
+    let link = around.join("link");
+    symlink(place.root(), &link).expect("link");
+    let workspace = Workspace::open(&link).expect("workspace");
+    let root = place.root().canonicalize().expect("path");
+    for (path, expected) in [
+        (root.join("d/f"), "d/f"),
+        (link.join("d/f"), "d/f"),
+        (root.clone(), "."),
+        (link, "."),
+        (root.join("../secret"), "../secret"),
+        (PathBuf::from("d/f"), "d/f"),
+        (PathBuf::from("/d"), "/d"),
+    ] {
+        assert_eq!(workspace.inside(path), PathBuf::from(expected));
+    }
+}
+
+#[test]
 fn no_path_leads_out_of_the_root() {
     let place = Place::new();
     let secret = place.around.path().join("secret");

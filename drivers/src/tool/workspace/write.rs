@@ -69,7 +69,7 @@ impl Tool for Write {
 
 fn plan(workspace: &Workspace, payload: &IOValue) -> Result<Vec<Replacement>, ToolFailure> {
     let mut arguments = Arguments::read(&DESCRIPTION, payload)?;
-    let named = arguments.required("path", path)?;
+    let named = workspace.inside(arguments.required("path", path)?);
     let new = arguments.required("content", bytes)?;
     Ok(vec![workspace.replacement(&target(workspace, &named)?, Some(new))?])
 }
