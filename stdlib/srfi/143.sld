@@ -1,0 +1,71 @@
+;;; SRFI 143: fixnums. All integers are of one kind here; what is done with fixnums is done at their speed, and these procedures differ from
+;;; the general ones in that a result which is no fixnum is an error.
+(define-library (srfi 143)
+  (export
+    fx-width fx-greatest fx-least fixnum?
+    (rename = fx=?) (rename < fx<?) (rename > fx>?) (rename <= fx<=?) (rename >= fx>=?)
+    (rename zero? fxzero?) (rename positive? fxpositive?) (rename negative? fxnegative?) (rename odd? fxodd?) (rename even? fxeven?)
+    (rename max fxmax) (rename min fxmin) (rename quotient fxquotient) (rename remainder fxremainder)
+    (rename bitwise-not fxnot) (rename bitwise-and fxand) (rename bitwise-ior fxior) (rename bitwise-xor fxxor)
+    (rename bit-count fxbit-count) (rename integer-length fxlength) (rename bitwise-if fxif) (rename bit-set? fxbit-set?)
+    (rename first-set-bit fxfirst-set-bit) (rename bit-field fxbit-field)
+    fx+ fx- fx* fxneg fxabs fxsquare fxsqrt fx+/carry fx-/carry fx*/carry
+    fxarithmetic-shift fxarithmetic-shift-left fxarithmetic-shift-right fxcopy-bit fxbit-field-rotate fxbit-field-reverse)
+  (on-demand)
+  (import (scheme base) (srfi 151))
+  (begin
+    ;;;> How many bits a fixnum has, its sign included.
+    (define fx-width 61)
+    ;;;> The greatest fixnum.
+    (define fx-greatest 1152921504606846975)
+    ;;;> The least fixnum.
+    (define fx-least -1152921504606846976)
+
+    ;;;> Whether an object is a fixnum.
+    (define (fixnum? object) (and (exact-integer? object) (<= fx-least object fx-greatest)))
+
+    (define (%fixnum procedure number)
+      (if (<= fx-least number fx-greatest)
+          number
+          (error (string-append (symbol->string procedure) ": the result is no fixnum") number)))
+
+    ;;;> The sum.
+    (define (fx+ a b) (%fixnum 'fx+ (+ a b)))
+    ;;;> The difference.
+    (define (fx- a b) (%fixnum 'fx- (- a b)))
+    ;;;> The product.
+    (define (fx* a b) (%fixnum 'fx* (* a b)))
+    ;;;> The number with the other sign.
+    (define (fxneg a) (%fixnum 'fxneg (- a)))
+    ;;;> The magnitude.
+    (define (fxabs a) (%fixnum 'fxabs (abs a)))
+    ;;;> The square.
+    (define (fxsquare a) (%fixnum 'fxsquare (* a a)))
+    ;;;> The number times two to the power of `count`, rounded down.
+    (define (fxarithmetic-shift a count) (%fixnum 'fxarithmetic-shift (arithmetic-shift a count)))
+    ;;;> The number with its bits moved up.
+    (define (fxarithmetic-shift-left a count) (%fixnum 'fxarithmetic-shift-left (arithmetic-shift a count)))
+    ;;;> The number with its bits moved down.
+    (define (fxarithmetic-shift-right a count) (%fixnum 'fxarithmetic-shift-right (arithmetic-shift a (- count))))
+    ;;;> The number with the bit at an index as the boolean says.
+    (define (fxcopy-bit index a on?) (%fixnum 'fxcopy-bit (copy-bit index a on?)))
+    ;;;> The number with the field rotated towards the higher bits.
+    (define (fxbit-field-rotate a count start end) (%fixnum 'fxbit-field-rotate (bit-field-rotate a count start end)))
+    ;;;> The number with the bits of the field in reverse order.
+    (define (fxbit-field-reverse a start end) (%fixnum 'fxbit-field-reverse (bit-field-reverse a start end)))
+
+    ;;;> The integer square root and what remains.
+    (define (fxsqrt a) (exact-integer-sqrt a))
+
+    ;;; The low fixnum of a number and what is above it, in units of fixnums.
+    (define (%split number)
+      (let* ((range (arithmetic-shift 1 fx-width)) (low (modulo number range)))
+        (let ((low (if (> low fx-greatest) (- low range) low)))
+          (values low (quotient (- number low) range)))))
+
+    ;;;> The low fixnum of `a + b + c`, and the carry.
+    (define (fx+/carry a b c) (%split (+ a b c)))
+    ;;;> The low fixnum of `a - b - c`, and the carry.
+    (define (fx-/carry a b c) (%split (- a b c)))
+    ;;;> The low fixnum of `a * b + c`, and the carry.
+    (define (fx*/carry a b c) (%split (+ (* a b) c)))))

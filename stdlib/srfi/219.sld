@@ -1,0 +1,13 @@
+;;; SRFI 219: definitions of procedures that give procedures.
+(define-library (srfi 219)
+  (export (rename define-curried define))
+  (on-demand)
+  (import (scheme base))
+  (begin
+    ;;;> As `define`; `(define ((f a) b) …)` defines a procedure of `a` that gives one of `b`.
+    (define-syntax define-curried
+      (syntax-rules ()
+        ((_ ((head . outer) . formals) body ...)
+         (define-curried (head . outer) (lambda formals body ...)))
+        ((_ (name . formals) body ...) (define name (lambda formals body ...)))
+        ((_ name value ...) (define name value ...))))))
