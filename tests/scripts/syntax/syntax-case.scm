@@ -164,3 +164,8 @@ early                                  ; raises: syntax
 ;; A library may define procedures for macros; called by a program they raise a condition.
 (define (syntax-of-this) #'a)
 (syntax-of-this)                       ; raises: out-of-phase
+
+;; What a transformer gets is a syntax object; what it quotes without `#'` is none.
+(import (only (duet kernel) syntax?))
+(define-syntax kinds (lambda (x) (datum->syntax #'here (list 'quote (list (syntax? x) (syntax? 'x))))))
+(kinds)                                   ; => (#t #f)
