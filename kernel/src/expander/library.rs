@@ -21,7 +21,7 @@ use crate::syntax::{Identifier, Syntax};
 const PROGRAM_FORMS: [&str; 3] = ["import", "define-library", "define-module"];
 
 /// What `(features)` answers and `cond-expand` knows.
-pub(crate) const FEATURES: [&str; 40] = [
+pub(crate) const FEATURES: [&str; 49] = [
     "r7rs",
     "exact-closed",
     "exact-complex",
@@ -41,12 +41,16 @@ pub(crate) const FEATURES: [&str; 40] = [
     "srfi-16",
     "srfi-23",
     "srfi-26",
+    "srfi-27",
     "srfi-28",
     "srfi-31",
+    "srfi-38",
     "srfi-39",
     "srfi-41",
     "srfi-43",
     "srfi-45",
+    "srfi-60",
+    "srfi-61",
     "srfi-64",
     "srfi-69",
     "srfi-87",
@@ -58,10 +62,15 @@ pub(crate) const FEATURES: [&str; 40] = [
     "srfi-128",
     "srfi-132",
     "srfi-133",
+    "srfi-141",
+    "srfi-143",
     "srfi-145",
     "srfi-151",
     "srfi-158",
+    "srfi-195",
     "srfi-197",
+    "srfi-219",
+    "srfi-227",
 ];
 
 /// What an `export` declaration names.

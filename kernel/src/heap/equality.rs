@@ -1,8 +1,8 @@
 //! `eqv?` and `equal?`.
 //!
 //! Comparison is a machine of its own: a stack of goals, so that neither depth nor cycles touch the Rust stack. Once a comparison has
-//! taken many steps, and always for tables, two objects under comparison are assumed equal until shown otherwise (a union-find);
-//! the search for a table's matching key may take assumptions back.
+//! taken many steps, now and then, and always for tables, two objects under comparison are assumed equal until shown otherwise (a
+//! union-find); the search for a table's matching key may take assumptions back.
 //! INVARIANT: it ends for every pair of values, in time nearly linear in their size where no tables with colliding keys occur.
 //! It does not allocate in the heap. Read next: `heap/hash.rs`.
 //!
@@ -16,6 +16,11 @@ use crate::value::Value;
 
 /// Comparisons of pairs and vectors before assumptions are recorded; acyclic data of this size costs nothing extra.
 const STEPS_UNRECORDED: usize = 1000;
+/// Comparisons recorded in a row, counted from the last that recorded ones decided. Data that share or cycle thus stay recorded, while
+/// those that do not pay for a twentieth.
+const STEPS_RECORDED: usize = 40;
+/// Comparisons between such rows are fewer than this, by a fixed sequence without period that data could match.
+const STEPS_BETWEEN: u64 = 1600;
 
 impl Heap {
     /// Whether two values are the same to `eqv?`.
@@ -56,7 +61,9 @@ impl Heap {
         }
         let mut comparison = Comparison {
             heap: self,
-            steps: 0,
+            unrecorded: STEPS_UNRECORDED,
+            recorded: STEPS_RECORDED,
+            sequence: 1,
             assumed: Assumptions::default(),
         };
         comparison.run(a, b)
@@ -93,16 +100,6 @@ impl Heap {
             Sameness::Bytes => Some(self.raw_bytes(a) == self.raw_bytes(b)),
             Sameness::Parts | Sameness::Record | Sameness::Table => None,
             Sameness::Identity | Sameness::Name | Sameness::Number | Sameness::Numbers => Some(false),
-        }
-    }
-
-    fn same_text(&self, a: Value, b: Value) -> bool {
-        match (self.string_ascii(a), self.string_ascii(b)) {
-            (Some(bytes_a), Some(bytes_b)) => bytes_a == bytes_b,
-            _ => {
-                self.string_length(a) == self.string_length(b)
-                    && self.string_characters(a).eq(self.string_characters(b))
-            }
         }
     }
 }
@@ -144,7 +141,12 @@ enum Verdict {
 
 struct Comparison<'a> {
     heap: &'a Heap,
-    steps: usize,
+    /// How many comparisons are still not to be recorded.
+    unrecorded: usize,
+    /// How many are then to be recorded; with a table in play, all.
+    recorded: usize,
+    /// Where the sequence of [`STEPS_BETWEEN`] stands.
+    sequence: u64,
     assumed: Assumptions,
 }
 
@@ -235,7 +237,7 @@ impl Comparison<'_> {
                 self.assume(a, b, Verdict::Parts)
             }
             Sameness::Table if heap.table_count(a) == heap.table_count(b) => {
-                self.steps = self.steps.max(STEPS_UNRECORDED);
+                (self.unrecorded, self.recorded) = (0, usize::MAX);
                 self.assume(a, b, Verdict::Tables)
             }
             Sameness::Parts | Sameness::Record | Sameness::Table => Verdict::Different,
@@ -245,9 +247,23 @@ impl Comparison<'_> {
 
     /// `verdict`, unless the two are assumed equal already; from now on they are.
     fn assume(&mut self, a: Value, b: Value, verdict: Verdict) -> Verdict {
-        self.steps += 1;
-        if self.steps > STEPS_UNRECORDED && self.assumed.unite(a.to_bits(), b.to_bits()) {
+        if self.unrecorded > 0 {
+            self.unrecorded -= 1;
+            return verdict;
+        }
+        if self.assumed.unite(a.to_bits(), b.to_bits()) {
+            self.recorded = self.recorded.max(STEPS_RECORDED);
             return Verdict::Equal;
+        }
+        self.recorded -= 1;
+        if self.recorded == 0 {
+            self.recorded = STEPS_RECORDED;
+            // Source: Knuth, MMIX's linear congruential sequence; its high bits are the good ones.
+            self.sequence = self
+                .sequence
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            self.unrecorded = usize::try_from((self.sequence >> 33) % STEPS_BETWEEN).unwrap_or(0);
         }
         verdict
     }
@@ -260,7 +276,8 @@ impl Comparison<'_> {
             return;
         }
         let fields = heap.field_words(a).iter().zip(heap.field_words(b));
-        pairs.extend(fields.rev().map(|(&a, &b)| (Value::from_bits(a), Value::from_bits(b))));
+        let differing = fields.rev().filter(|(a, b)| a != b);
+        pairs.extend(differing.map(|(&a, &b)| (Value::from_bits(a), Value::from_bits(b))));
     }
 }
 

@@ -106,7 +106,7 @@ impl Heap {
         let storage = self.field(string, STORAGE);
         let bytes = self.raw_bytes(storage);
         if self.is_narrow(storage) {
-            return bytes[start..end].iter().map(|&byte| char::from(byte)).collect();
+            return String::from_utf8_lossy(&bytes[start..end]).into_owned();
         }
         wide_characters(&bytes[start * 4..end * 4]).collect()
     }
@@ -133,6 +133,16 @@ impl Heap {
     pub fn string_ascii(&self, string: Value) -> Option<&[u8]> {
         let storage = self.field(string, STORAGE);
         self.is_narrow(storage).then(|| self.raw_bytes(storage))
+    }
+
+    /// Whether two strings or symbols have the same characters.
+    pub fn same_text(&self, a: Value, b: Value) -> bool {
+        let (storage_a, storage_b) = (self.field(a, STORAGE), self.field(b, STORAGE));
+        if self.is_narrow(storage_a) == self.is_narrow(storage_b) {
+            return self.raw_bytes(storage_a) == self.raw_bytes(storage_b);
+        }
+        // What was made wide once may have narrow characters alone.
+        self.string_length(a) == self.string_length(b) && self.string_characters(a).eq(self.string_characters(b))
     }
 
     /// Copies characters `start..end` of `from`, which the caller has checked to exist, into a fresh string.

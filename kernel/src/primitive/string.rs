@@ -166,6 +166,7 @@ fn ordered(
 fn compare(heap: &Heap, a: Value, b: Value) -> Ordering {
     match (heap.string_ascii(a), heap.string_ascii(b)) {
         (Some(bytes_a), Some(bytes_b)) => bytes_a.cmp(bytes_b),
+        _ if heap.same_text(a, b) => Ordering::Equal,
         _ => heap.string_characters(a).cmp(heap.string_characters(b)),
     }
 }
