@@ -24,8 +24,8 @@ use support::session::Session;
 /// Primitives that cannot be given anything but what the libraries give them, with the reason.
 const NOT_PROBED: [(&str, &str); 1] = [("%set-dynamic!", "it replaces what conditions are handled by")];
 
-/// Kinds that tell of the computer's limits and not of the arguments.
-const KINDS_OF_LIMITS: [&str; 2] = ["out-of-memory", "too-many-arguments"];
+/// Kinds that tell of limits, or of when a call is made, and not of the arguments.
+const KINDS_OF_LIMITS: [&str; 3] = ["out-of-memory", "too-many-arguments", "out-of-phase"];
 
 /// Fails with all offenders and the advice, unless there are none.
 fn check(offenders: &[String], advice: &str) {

@@ -1,5 +1,5 @@
 ;; What a primitive answers to wrong arguments: (probe name procedures least most) gives the kinds of condition seen and the complaints.
-(import (scheme base) (duet base))
+(import (scheme base) (duet base) (only (duet kernel) condition-origin))
 
 ;; Of each kind of object that a primitive may ask for, one or two.
 (define right-ones
@@ -18,14 +18,15 @@
 (define (complaint name arguments condition)
   (let* ((message (condition-message condition))
          (position (position-in message)))
-    (cond ((not (string-contains message (symbol->string name))) "the name is missing")
-          ((memq (condition-kind condition) '(wrong-type out-of-range immutable))
-           (cond ((not position) "the position is missing")
+    (cond ((memq (condition-kind condition) '(wrong-type out-of-range immutable))
+           (cond ((not (string-contains message (symbol->string name))) "the name is missing")
+                 ((not position) "the position is missing")
                  ((> position (length arguments)) "there is no such argument")
                  ((not (equal? (condition-irritants condition) (list (list-ref arguments (- position 1)))))
                   "the value is missing")
                  (else #f)))
-          (else #f))))
+          ((eq? (condition-origin condition) name) #f)
+          (else "the origin is missing"))))
 
 (define (replaced list index value)
   (if (= index 0) (cons value (cdr list)) (cons (car list) (replaced (cdr list) (- index 1) value))))
@@ -52,7 +53,7 @@
       (let ((found (complaint name arguments condition)))
         (if (not (memq (condition-kind condition) kinds)) (set! kinds (cons (condition-kind condition) kinds)))
         (if (and found (not (member found complaints)))
-            (set! complaints (cons* found (condition-message condition) complaints)))))
+            (set! complaints (cons found (cons (condition-message condition) complaints))))))
     (define (refuses? count)
       (for-each
         (lambda (procedure)

@@ -222,6 +222,7 @@ fn negate(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failu
 }
 
 fn reciprocal(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
+    complex_at(context.heap, arguments, 0)?;
     divide(context.heap, Value::small(1), arguments[0])
 }
 

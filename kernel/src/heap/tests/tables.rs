@@ -197,6 +197,19 @@ fn cycles_are_equal_when_they_unfold_alike() {
 }
 
 #[test]
+fn sharing_and_long_cycles_are_compared_once() {
+    let mut heap = roomy();
+    let doubled = |heap: &mut Heap| (0..300).fold(Value::ZERO, |inner, _| heap.cons(inner, inner).unwrap());
+    let (a, b) = (doubled(&mut heap), doubled(&mut heap));
+    assert!(heap.equal(a, b));
+    let other = (0..300).fold(Value::NIL, |inner, _| heap.cons(inner, inner).unwrap());
+    assert!(!heap.equal(a, other));
+    // Unfolded together they repeat after a hundred million pairs.
+    let (a, b) = (ring(&mut heap, 10_007, 0), ring(&mut heap, 9_973, 0));
+    assert!(heap.equal(a, b));
+}
+
+#[test]
 fn long_and_deep_values_need_no_rust_stack() {
     let mut heap = roomy();
     let deep = |heap: &mut Heap| (0..200_000).fold(Value::NIL, |inner, _| heap.cons(inner, Value::NIL).unwrap());
