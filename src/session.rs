@@ -187,8 +187,7 @@ pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, Failure
     })
 }
 
-/// Compiles a program from its file to stand in for the one that a run's first record pins: under the same name, with the same arguments
-/// and what that one is granted.
+/// Compiles a program from its file to stand in for a run's own, under its name, with its arguments and its grants.
 ///
 /// # Errors
 /// [`Failure::Shown`] with all errors of the program's texts; or if the file cannot be read.
