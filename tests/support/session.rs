@@ -57,12 +57,15 @@ impl Session {
     }
 
     fn run_unit(&mut self, unit: usize) -> Result<Value, Raised> {
+        // As the runtime does: what is put in from outside does not collect first, and may cross the limit.
+        self.instance.heap.set_lenient(true);
         let procedure = self
             .instance
             .unit_procedure(&self.code, unit)
             .map_err(|error| host_error(&error))?;
         self.machine.start(&mut self.instance, procedure, &[]);
         let mut fuel = FUEL;
+        self.instance.heap.set_lenient(false);
         let outcome = self
             .machine
             .run(&mut self.instance, &self.code, &mut fuel)

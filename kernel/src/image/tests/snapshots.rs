@@ -247,6 +247,17 @@ fn a_missing_or_foreign_chunk_is_named() {
     let mut kept = Kept::default();
     kept.0.insert(name, b"something else".to_vec());
     assert_eq!(kept.restore(&taken.root).err(), Some(ImageError::WrongName(name)));
+}
+
+#[test]
+fn a_snapshot_far_beyond_the_limit_is_refused() {
+    let mut heap = Heap::new(LIMITS);
+    // What a limit allows leniently is a megaword more than twice itself.
+    let vector = heap.make_vector((1 << 20) + 100, Value::ZERO).unwrap();
+    heap.set_register(Register::Runtime0, vector);
+    heap.collect_minor(&mut [], &AllLive);
+    let taken = snapshot(&mut heap, &HERE).unwrap();
+    let mut kept = Kept::default();
     kept.keep(&taken);
     let tiny = Limits { bytes_max: 64 };
     let refused = restore(&taken.root, tiny, &mut |name| kept.0.get(&name).cloned(), &HERE);
