@@ -65,6 +65,7 @@ impl Session {
             .map_err(|error| host_error(&error))?;
         self.machine.start(&mut self.instance, procedure, &[]);
         let mut fuel = FUEL;
+        self.instance.link(&self.code).map_err(|error| host_error(&error))?;
         self.instance.heap.set_lenient(false);
         let outcome = self
             .machine
