@@ -82,6 +82,12 @@ commands! {
         "list the runs of the journal";
     branches "branches" "[ADDRESS] [--json] [--journal FILE]"
         "list the branches of a run";
+    stats "stats" "[ADDRESS] [--json] [--journal FILE]"
+        "count what the history of a run consists of";
+    export "export" "ADDRESS FILE [--redact TEXT]… [--with-secrets] [--journal FILE]"
+        "write a run into one file, from which it can be replayed elsewhere";
+    import "import" "FILE [--journal FILE]"
+        "check an exported run and take it into the journal";
     fsck "fsck" "[ADDRESS] [--repair] [--json] [--journal FILE]"
         "check the journal, and take damaged branches back to what is sound";
     simulate "simulate" "[--seeds N] [--start S] [--operations K]"

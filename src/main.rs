@@ -13,6 +13,7 @@ mod journal;
 mod launch;
 mod moves;
 mod query;
+mod redact;
 mod redeliver;
 mod render;
 mod repl;

@@ -329,3 +329,107 @@ fn facts_are_merged_three_ways_and_conflicts_are_facts() {
     );
     assert!(said.errors.contains("plan/b is over"), "{}", said.errors);
 }
+
+#[test]
+fn a_run_is_exported_checked_and_imported() {
+    let desk = parted();
+    desk.check("export greeter all.duet", 0, "");
+    desk.check("export greeter/what-if part.duet", 0, "");
+    desk.check("export greeter all.duet", 1, "");
+    let said = desk.check("import all.duet --journal new/journal", 0, "");
+    assert_eq!(said.errors, "greeter: 7 records, branches main@4 what-if@4\n");
+    for line in [
+        "log greeter --json",
+        "facts greeter/what-if --json",
+        "show greeter@4 --json",
+    ] {
+        let imported = desk.duet(&format!("{line} --journal new/journal"));
+        assert_eq!((imported.code, imported.output), (0, desk.duet(line).output), "{line}");
+    }
+    desk.check("answer greeter/main enough --journal new/journal", 0, "");
+    let said = desk.check("import all.duet --journal new/journal", 1, "");
+    assert!(
+        said.errors.contains("a branch main that the file does not know"),
+        "{}",
+        said.errors
+    );
+    let said = desk.check("import all.duet", 0, "");
+    assert!(said.errors.starts_with("greeter: 0 records"), "{}", said.errors);
+    desk.check("import part.duet --journal part", 0, "");
+    desk.check(
+        "facts greeter/what-if greeted --journal part",
+        0,
+        "handle 2   main     <greeted \"Bob\">\n",
+    );
+    desk.check(
+        "fsck --journal part",
+        0,
+        "greeter: sound, 3 records\ngreeter/what-if: sound, 5 records\n",
+    );
+}
+
+#[test]
+fn an_export_that_was_damaged_is_refused() {
+    let desk = parted();
+    desk.check("export greeter all.duet", 0, "");
+    let whole = std::fs::read(desk.path("all.duet")).expect("a file");
+    for cut in [0, 1, 40, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(desk.path("cut.duet"), &whole[..cut]).expect("a file");
+        desk.check("import cut.duet --journal j", 1, "");
+    }
+    for at in (0..whole.len()).step_by(97) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        std::fs::write(desk.path("flipped.duet"), bytes).expect("a file");
+        let said = desk.check("import flipped.duet --journal j", 1, "");
+        assert!(said.errors.contains("is no whole export of a run"), "{}", said.errors);
+    }
+    assert!(!desk.path("j").exists());
+}
+
+#[test]
+fn secrets_do_not_leave_with_an_export() {
+    let desk = parted();
+    desk.check("export greeter open.duet", 0, "");
+    let holds = |file: &str, text: &str| {
+        let bytes = std::fs::read(desk.path(file)).expect("a file");
+        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    };
+    assert!(holds("open.duet", "Ada"));
+    let said = desk.check("export greeter masked.duet --redact Ada", 0, "");
+    assert!(
+        said.errors.ends_with("masked.duet, 1 secrets masked\n"),
+        "{}",
+        said.errors
+    );
+    assert!(!holds("masked.duet", "Ada") && holds("masked.duet", "Bob"));
+    desk.check("import masked.duet --journal masked", 0, "");
+    desk.check(
+        "facts greeter/main greeted --journal masked",
+        0,
+        "handle 2   main     <greeted \"***\">\n",
+    );
+    desk.check("replay greeter/main --journal masked", 0, "identical: 4 turns\n");
+    let said = desk.check("export greeter text.duet --redact greeting", 3, "");
+    assert!(said.errors.contains("differs"), "{}", said.errors);
+    assert!(!desk.path("text.duet").exists());
+}
+
+#[test]
+fn the_history_is_counted() {
+    let desk = parted();
+    let stats = json(&desk, "stats greeter");
+    assert_eq!(
+        (&stats["turns"], &stats["branches"], &stats["failures"]),
+        (&6.into(), &2.into(), &0.into())
+    );
+    assert_eq!(
+        (&stats["actions"]["ask-user"], &stats["inputs"]),
+        (&3.into(), &5.into())
+    );
+    assert!(
+        desk.duet("stats")
+            .output
+            .starts_with("greeter: 2 branches\n  turns      6, 5 of them from inputs, 0 failed\n")
+    );
+}

@@ -1,0 +1,106 @@
+//! `duet export`: a run as one file, with all that is needed to replay it elsewhere.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use duet_journal::copy::copy;
+use duet_journal::store::memory::MemoryStore;
+use duet_journal::{BlobHash, Head, Sequence, Store};
+use duet_runtime::record::Body;
+use duet_runtime::replay::{Snapshots, Source};
+
+use crate::arguments::Arguments;
+use crate::failure::{Code, Failure};
+use crate::journal::{Journal, Place, owner, read_address};
+use crate::redact::Secrets;
+use crate::session;
+use crate::terminal::Terminal;
+use crate::turn;
+
+pub(super) const DETAILS: &str = "\
+The file holds the records of the run, the texts of its program and its snapshots; with a branch in the address it holds that
+branch alone. `duet import` takes it into another journal. Secrets are masked: the values of environment variables whose names
+say so (KEY, TOKEN, SECRET, PASSWORD …), and what `--redact` names. A masked history has other record names and no snapshots; it
+is replayed before it is written, and refused if it does not come out the same, or if a program's text has a secret in it.
+
+  --redact TEXT    masks this text as well; may be given several times
+  --with-secrets   leaves everything as it is, byte for byte
+
+    duet export review review.duet
+    duet export review/what-if part.duet --redact hunter2";
+
+/// What ends the file, before the hash of all that precedes.
+pub(super) const END: &[u8; 8] = b"DUETEND\n";
+
+pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
+    let path = Path::new(arguments.word(1).unwrap_or_default());
+    let journal = Journal::of(arguments);
+    let store = journal.open_to_read()?;
+    let place = journal.resolve(&store, arguments.word(0))?;
+    let is_one = arguments.word(0).map(read_address).transpose()?.unwrap_or_default().branch.is_some();
+    let heads = if is_one { vec![place.head.clone()] } else { store.heads(&place.run)? };
+    let mut secrets = Secrets::of(arguments.all("redact"));
+    if !arguments.has("with-secrets") {
+        learn(&store, &place, &heads, &mut secrets)?;
+    }
+    let mut exported = MemoryStore::default();
+    let owner = owner("export");
+    let count = if secrets.count() == 0 {
+        copy(&store, &mut exported, (&place.run, &heads), &owner, None)?
+    } else {
+        let count = copy(&store, &mut exported, (&place.run, &heads), &owner, Some(&mut |record, parent| secrets.mask(record, parent)))?;
+        check(&exported, &place)?;
+        count
+    };
+    let mut bytes = exported.into_disk().bytes().to_vec();
+    if let Some(secret) = secrets.find_in(&bytes) {
+        let shown: String = secret.chars().take(2).collect();
+        return Err(Failure::problem(format!("a secret that begins with `{shown}` stands in a text of the program, or in another place that cannot be masked"))
+            .advise("`--with-secrets` exports everything as it is"));
+    }
+    let hash = BlobHash::of(&bytes);
+    bytes.extend_from_slice(END);
+    bytes.extend_from_slice(hash.as_bytes());
+    write(path, &bytes).map_err(|error| Failure::caused(format!("cannot write `{}`", path.display()), &error))?;
+    let masked = if secrets.count() > 0 { format!(", {} secrets masked", secrets.count()) } else { String::new() };
+    terminal.message(&format!("{count} records of {} in {}{masked}", place.run, path.display()));
+    Ok(Code::OK)
+}
+
+/// Writes a file that is there whole or not at all, and replaces none.
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if path.exists() {
+        return Err(std::io::Error::new(std::io::ErrorKind::AlreadyExists, "the file exists already"));
+    }
+    let beside = path.with_extension("new");
+    let mut file = File::create(&beside)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(beside, path)
+}
+
+fn learn(store: &dyn Store, place: &Place, heads: &[Head], secrets: &mut Secrets) -> Result<(), Failure> {
+    for head in heads {
+        let place = Place { branch: head.branch.clone(), head: head.clone(), ..place.clone() };
+        let mut next = Sequence::FIRST.next();
+        while let Some(at) = next.filter(|at| *at <= head.sequence) {
+            if let Body::Turn(turn) = turn::body(&session::record_at(store, &place, at)?)? {
+                secrets.learn(&turn);
+            }
+            next = at.next();
+        }
+    }
+    Ok(())
+}
+
+/// Requires that every branch replays.
+pub(super) fn check(store: &dyn Store, place: &Place) -> Result<(), Failure> {
+    for head in store.heads(&place.run)? {
+        let place = Place { branch: head.branch.clone(), head, ..place.clone() };
+        let pinned = session::pinned(store, &place)?;
+        let source = Source { store, run: &place.run, branch: &place.branch };
+        source.restore(None, pinned.programs, Snapshots::Ignore)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! Secrets in a run's history, and the history without them.
+//!
+//! Owns which answers of the world are secrets, and their masking: every occurrence in a string or bytes becomes as many asterisks as it has
+//! characters, so that lengths, and what a program does with them, stay.
+//! INVARIANT: what is masked is masked everywhere in a record, in what the world said as in what the program did.
+//! It does not check that the masked history still replays; `command/export.rs` does.
+//! Read next: `command/export.rs`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use duet_journal::record::RecordError;
+use duet_journal::{Header, PackedValue, Record, RecordHash};
+use duet_runtime::action::Action;
+use duet_runtime::event::Event;
+use duet_runtime::record::TurnRecord;
+use preserves::{CompoundClass, IOValue, Map, Set, Value, ValueClass, ValueImpl};
+
+/// Words in the name of an environment variable whose value is a secret.
+const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "CREDENTIAL"];
+
+/// Shorter values would be found in everything.
+const SECRET_CHARACTERS_MIN: usize = 4;
+
+/// Texts that are to be masked.
+#[derive(Debug, Default)]
+pub(crate) struct Secrets {
+    texts: BTreeSet<String>,
+    /// Requests for secrets that are not answered yet.
+    asked: BTreeMap<u64, String>,
+}
+
+impl Secrets {
+    /// Begins with texts that a person named.
+    pub(crate) fn of(texts: &[String]) -> Self {
+        Self {
+            texts: texts.iter().filter(|text| !text.is_empty()).cloned().collect(),
+            asked: BTreeMap::new(),
+        }
+    }
+
+    /// Learns the secrets that the world told in a turn.
+    pub(crate) fn learn(&mut self, turn: &TurnRecord) {
+        for event in &turn.events {
+            if let Event::Answered {
+                request,
+                outcome: Ok(value),
+            } = event
+                && self.asked.contains_key(&request.0)
+                && let Some(text) = value
+                    .as_string()
+                    .filter(|text| text.chars().count() >= SECRET_CHARACTERS_MIN)
+            {
+                self.texts.insert(text.into_owned());
+            }
+        }
+        for action in &turn.actions {
+            if let Action::InvokeTool(call) = action
+                && let Some(variable) = call.tool.strip_prefix("environment/")
+                && SECRET_NAMES
+                    .iter()
+                    .any(|name| variable.to_ascii_uppercase().contains(name))
+            {
+                self.asked.insert(call.request.0, variable.to_owned());
+            }
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// Finds a secret in bytes.
+    pub(crate) fn find_in(&self, bytes: &[u8]) -> Option<&str> {
+        let is_in = |text: &&String| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        self.texts.iter().find(is_in).map(String::as_str)
+    }
+
+    /// Makes a record without the secrets and without its snapshot, which would have them too.
+    pub(crate) fn mask(&self, record: &Record, parent: Option<RecordHash>) -> Result<Record, RecordError> {
+        let header = record.header();
+        let blobs = if parent.is_none() {
+            header.blobs.clone()
+        } else {
+            Vec::new()
+        };
+        let body = PackedValue::from_value(&self.mask_value(&record.body()))?;
+        let header = Header {
+            parent,
+            snapshot: None,
+            blobs,
+            ..header.clone()
+        };
+        Record::new(header, &body)
+    }
+
+    /// The depth of what records hold is bounded.
+    fn mask_value(&self, value: &IOValue) -> IOValue {
+        let part = |part: Value<IOValue>| self.mask_value(&part.into());
+        let parts = || value.iter().map(part).collect::<Vec<IOValue>>();
+        match value.value_class() {
+            ValueClass::Compound(CompoundClass::Record) => IOValue::record(part(value.label()), parts()),
+            ValueClass::Compound(CompoundClass::Sequence) => IOValue::new(parts()),
+            ValueClass::Compound(CompoundClass::Set) => IOValue::new(
+                parts()
+                    .into_iter()
+                    .map(|part| part.value().clone())
+                    .collect::<Set<Value<IOValue>>>(),
+            ),
+            ValueClass::Compound(CompoundClass::Dictionary) => {
+                let entries = value
+                    .entries()
+                    .map(|(key, entry)| (part(key).value().clone(), part(entry).value().clone()));
+                IOValue::new(entries.collect::<Map<Value<IOValue>, Value<IOValue>>>())
+            }
+            ValueClass::Embedded | ValueClass::Atomic(_) => self.mask_atom(value),
+        }
+    }
+
+    fn mask_atom(&self, value: &IOValue) -> IOValue {
+        if let Some(text) = value.as_string() {
+            return IOValue::new(self.mask_text(text.into_owned()));
+        }
+        if let Some(bytes) = value.as_bytestring() {
+            let mut bytes = bytes.into_owned();
+            for text in &self.texts {
+                mask_bytes(&mut bytes, text.as_bytes());
+            }
+            return IOValue::bytes(bytes);
+        }
+        value.clone()
+    }
+
+    fn mask_text(&self, mut text: String) -> String {
+        for secret in &self.texts {
+            if text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), &"*".repeat(secret.chars().count()));
+            }
+        }
+        text
+    }
+}
+
+/// In bytes a character is masked byte by byte, so that lengths stay.
+fn mask_bytes(bytes: &mut [u8], secret: &[u8]) {
+    let mut at = 0;
+    while at + secret.len() <= bytes.len() {
+        if &bytes[at..at + secret.len()] == secret {
+            bytes[at..at + secret.len()].fill(b'*');
+            at += secret.len();
+        } else {
+            at += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_masked_wherever_they_stand() {
+        let secrets = Secrets::of(&["hush".to_owned(), String::new()]);
+        for (value, expected) in [
+            ("\"a hush b\"", "\"a **** b\""),
+            (
+                "<r \"hush\" [hush {\"hush\": #\"xhush\"}]>",
+                "<r \"****\" [hush {\"****\": #\"x****\"}]>",
+            ),
+            ("#{\"hush\" 1}", "#{\"****\" 1}"),
+            ("[1 -2 3.5 #t]", "[1 -2 3.5 #t]"),
+        ] {
+            let value: IOValue = value.parse().expect("a value");
+            assert_eq!(
+                secrets.mask_value(&value),
+                expected.parse::<IOValue>().expect("a value")
+            );
+        }
+        assert_eq!(secrets.find_in(b"xhush"), Some("hush"));
+        assert_eq!(secrets.find_in(b"hus"), None);
+    }
+}
