@@ -20,6 +20,7 @@ use crate::actor::Manifest;
 use crate::codec_enum;
 use crate::gate::bench::Bench;
 use crate::identity::{ActorId, Counters};
+use crate::policy::entry::Entries;
 use crate::policy::keyed;
 use crate::policy::ruling::{Code, Decision, Ruling};
 use crate::state::Before;
@@ -167,10 +168,21 @@ pub fn judge(proposal: &Proposal<'_>) -> Vec<Verdict> {
     let mut docket = Docket {
         proposal: *proposal,
         bench: proposal.before.has_policy().then(|| Bench::new(*proposal)),
+        after: after(proposal),
         made: BTreeSet::new(),
         ended: BTreeSet::new(),
     };
     proposal.actions.iter().map(|action| docket.judge(action)).collect()
+}
+
+/// Finds the entries to which a turn leads.
+fn after(proposal: &Proposal<'_>) -> Entries {
+    if !proposal.before.has_policy() {
+        return Entries::default();
+    }
+    let mut bench = Bench::new(*proposal);
+    proposal.actions.iter().for_each(|action| bench.note(action));
+    bench.after().clone()
 }
 
 /// Says what policy makes of attempts that are made together after the proposal's actions; [`None`] if it has no say in them.
@@ -189,6 +201,8 @@ struct Docket<'a> {
     proposal: Proposal<'a>,
     /// The policy, if there is any.
     bench: Option<Bench<'a>>,
+    /// The entries to which the turn leads: what is done together is judged by what it leads to together.
+    after: Entries,
     made: BTreeSet<Thing>,
     ended: BTreeSet<Thing>,
 }
@@ -216,7 +230,10 @@ impl Docket<'_> {
             Action::Approve(approved) => (&approved.attempts[..], true, false),
             action => (std::slice::from_ref(action), false, false),
         };
-        let ruling = self.bench.as_ref().and_then(|bench| bench.rule(attempts, is_approved));
+        let ruling = self.bench.as_ref().and_then(|bench| match is_put_off {
+            true => bench.rule(attempts, is_approved),
+            false => bench.rule_with(attempts, &self.after, is_approved),
+        });
         match ruling.as_ref().map_or(Verdict::Allow {}, Verdict::of) {
             Verdict::Allow {} if is_put_off => Verdict::Deny {
                 reason: Reason::Unfounded {},

@@ -63,14 +63,20 @@ impl<'a> Bench<'a> {
         self.principal.is_granted(self.before, capability)
     }
 
-    /// Judges attempts that are made together; [`None`] if policy has no say in them.
+    /// Judges attempts that are made together after what has been noted; [`None`] if policy has no say in them.
     pub(crate) fn rule(&self, attempts: &[Action], is_approved: bool) -> Option<Ruling> {
+        let mut after = self.after.clone();
+        let items = attempts.iter().filter_map(|attempt| self.item(attempt));
+        items.for_each(|item| apply(&mut after, &item));
+        self.rule_with(attempts, &after, is_approved)
+    }
+
+    /// Judges actions of the turn, which leads to the entries `after`; [`None`] if policy has no say in them.
+    pub(crate) fn rule_with(&self, attempts: &[Action], after: &Entries, is_approved: bool) -> Option<Ruling> {
         let items: Vec<Item> = attempts.iter().filter_map(|attempt| self.item(attempt)).collect();
         if items.is_empty() {
             return None;
         }
-        let mut after = self.after.clone();
-        items.iter().for_each(|item| apply(&mut after, item));
         let grounds = Grounds {
             entries: self.before,
             schemas: &self.schemas,
@@ -78,14 +84,25 @@ impl<'a> Bench<'a> {
             principal: &self.principal,
             is_approved,
         };
-        Some(judge_with(grounds, &items, &after, self.calls))
+        Some(judge_with(grounds, &items, after, self.calls))
     }
 
     /// Notes that an action was carried out.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "one kind carries out others")]
     pub(crate) fn note(&mut self, action: &Action) {
-        let Some(item) = self.item(action) else { return };
-        self.calls += usize::from(matches!(item, Item::Call { .. }));
-        apply(&mut self.after, &item);
+        let done = match action {
+            Action::Approve(approved) => &approved.attempts[..],
+            action => std::slice::from_ref(action),
+        };
+        for item in done.iter().filter_map(|action| self.item(action)).collect::<Vec<_>>() {
+            self.calls += usize::from(matches!(item, Item::Call { .. }));
+            apply(&mut self.after, &item);
+        }
+    }
+
+    /// Returns the entries as what was noted leaves them.
+    pub(crate) fn after(&self) -> &Entries {
+        &self.after
     }
 
     /// What policy sees of an action; the others are the actor's own affair.
