@@ -119,6 +119,8 @@ pub(crate) const KIND_AND_MUTABILITY_MASK: u64 = 0x1_ffff;
 const WORDS_INITIAL: usize = 512;
 /// A quarter of a megabyte: the nursery and what it survives into stay within a core's second-level cache.
 const NURSERY_WORDS_MIN: usize = 32 * 1024;
+/// Four megabytes: a minor collection of which everything survives takes some milliseconds.
+const NURSERY_WORDS_MAX: usize = 512 * 1024;
 /// The first major collection waits for this much old space.
 const MAJOR_WORDS_MIN: usize = 64 * 1024;
 /// Indices are halved into 32 bits where objects are forwarded.
@@ -233,7 +235,7 @@ impl Heap {
 
     /// How many words may be allocated beyond `start` before a collection is due.
     fn nursery_goal(&self) -> usize {
-        NURSERY_WORDS_MIN.max(self.line / 4)
+        (self.line / 4).clamp(NURSERY_WORDS_MIN, NURSERY_WORDS_MAX)
     }
 
     /// Lets the nursery end one goal beyond `start`.

@@ -118,7 +118,7 @@ impl Evacuation<'_> {
 }
 
 impl Heap {
-    /// Collects as much as is due: the young, or everything when old space has doubled since everything was last collected.
+    /// Collects as much as is due: the young, or everything when old space has grown enough since everything was last collected.
     ///
     /// `roots` are the words that Rust code holds, of whatever class; references among them are updated in place. `live` tells what captured frames keep alive.
     pub fn collect(&mut self, roots: &mut [&mut [Value]], live: &dyn LiveRegisters) {
@@ -129,9 +129,9 @@ impl Heap {
         }
     }
 
-    /// Whether old space has doubled since the last major collection.
+    /// Whether old space has grown by four fifths since the last major collection: with what is young and the copy, that is three times what lives.
     pub fn is_major_due(&self) -> bool {
-        self.line >= MAJOR_WORDS_MIN.max(self.words_live * 2)
+        self.line >= MAJOR_WORDS_MIN.max(self.words_live / 5 * 9)
     }
 
     /// Collects the young objects; see [`Heap::collect`].

@@ -1,11 +1,12 @@
 //! Major collection: everything reachable is copied to new words; the rest, unused symbols included, is gone.
 //!
-//! Forwarding places are kept beside the heap, so the old words stay as they are and an abort of the open turn can return to them.
+//! Where an abort of the open turn must find the old words, forwarding places are kept beside the heap; elsewhere in the old objects themselves, so that a collection
+//! takes little more memory than the copy.
 //! INVARIANT: afterwards all words are old and reachable.
 //! It does not choose when to run. Read next: `heap/undo.rs`.
 
 use super::frames::{LiveRegisters, Segments, belongs_to_stack};
-use super::kind::{extent, is_raw_header, link, payload_words};
+use super::kind::{extent, forward, forwarded_to, is_raw_header, link, payload_words};
 use super::register::Register;
 use super::symbol::swept_table;
 use super::undo::{Replaced, SavedPages};
@@ -14,8 +15,8 @@ use crate::value::{Immediate, Value};
 
 /// A copy of what is reachable in `words`, under construction.
 pub(super) struct Copying<'a> {
-    words: &'a [u64],
-    /// For every second word, one more than half the index its object was copied to; 0 if it was not.
+    words: &'a mut [u64],
+    /// For every second of the words that stay as they are, one more than half the index its object was copied to; 0 if it was not.
     forwarded: Vec<u32>,
     copied: Vec<u64>,
 }
@@ -40,14 +41,20 @@ impl Copying<'_> {
             self.copied
                 .extend_from_slice(&[first_word.to_bits(), self.words[index + 1]]);
         }
-        self.forwarded[index / 2] = (target / 2) as u32 + 1;
+        match self.forwarded.get_mut(index / 2) {
+            Some(place) => *place = (target / 2) as u32 + 1,
+            None => self.words[index] = forward(target).to_bits(),
+        }
         value.moved_to(target)
     }
 
     /// Where the object of a reference was copied to, if it was.
     pub(super) fn copy_of(&self, reference: Value) -> Option<Value> {
-        let place = self.forwarded[reference.index() / 2].checked_sub(1)?;
-        Some(reference.moved_to(place as usize * 2))
+        let target = match self.forwarded.get(reference.index() / 2) {
+            Some(place) => place.checked_sub(1)? as usize * 2,
+            None => forwarded_to(Value::from_bits(self.words[reference.index()]))?,
+        };
+        Some(reference.moved_to(target))
     }
 
     /// The words being copied.
@@ -110,10 +117,13 @@ impl Copying<'_> {
 impl Heap {
     /// Collects everything unreachable; see [`Heap::collect`].
     pub fn collect_major(&mut self, roots: &mut [&mut [Value]], live: &dyn LiveRegisters) {
+        let has_kept = self.turn.as_ref().is_some_and(|turn| turn.replaced.is_none());
+        let kept = if has_kept { self.undo_limit } else { 0 };
+        // Room that is not written takes no memory, and what is left over is given back.
         let mut copying = Copying {
-            words: &self.words[..self.top],
-            forwarded: vec![0; self.top / 2],
-            copied: Vec::with_capacity(self.words_live.max(WORDS_INITIAL)),
+            words: &mut self.words[..self.top],
+            forwarded: vec![0; kept / 2],
+            copied: Vec::with_capacity(self.top + WORDS_INITIAL),
         };
         for value in roots.iter_mut().flat_map(|values| values.iter_mut()) {
             *value = copying.forward(*value);
@@ -136,6 +146,7 @@ impl Heap {
     fn adopt(&mut self, copied: Vec<u64>) {
         let top = copied.len();
         let mut words = std::mem::replace(&mut self.words, copied);
+        self.words.shrink_to(top + WORDS_INITIAL);
         self.words
             .resize(top + WORDS_INITIAL.min(self.words_max.saturating_sub(top)), 0);
         let pages = std::mem::take(&mut self.pages);
@@ -145,6 +156,7 @@ impl Heap {
             && turn.replaced.is_none()
         {
             words.truncate(self.undo_limit);
+            words.shrink_to_fit();
             turn.replaced = Some(Replaced { words, pages, saved });
         }
         self.top = top;

@@ -147,6 +147,7 @@ impl Cold<'_> {
             if self.heap.is_kind(chain, Kind::Link) && self.machine.remaining > 0 {
                 break;
             }
+            self.leave_prompt(chain);
             let next = next_of(self.heap, chain);
             self.machine.set_chain(self.heap, next);
         }
@@ -166,6 +167,23 @@ impl Cold<'_> {
         hot.set(words - 1, value);
         hot.go_to(point.payload() as usize);
         (hot, Flow::Next)
+    }
+
+    /// Takes off what the library put on the dynamic state for the prompt that `chain` begins with, if it is one: a pair ending in the tag.
+    ///
+    /// A frame that did so would stand between the prompt and its body, and computations that go on in one prompt after another would gather such frames.
+    #[inline(always)]
+    fn leave_prompt(&mut self, chain: Value) {
+        if !self.heap.is_kind(chain, Kind::PromptLink) {
+            return;
+        }
+        let dynamic = self.heap.register(Register::Dynamic);
+        if dynamic.is_pair() {
+            let mark = self.heap.car(dynamic);
+            if mark.is_pair() && self.heap.cdr(mark) == self.heap.field(chain, prompt_link::TAG) {
+                self.heap.set_register(Register::Dynamic, self.heap.cdr(dynamic));
+            }
+        }
     }
 
     /// Makes sure that `words` can be allocated without fail; `frame_words` registers of the frame are in use.

@@ -3,7 +3,6 @@
 ;;;   (%handler . proc)    an exception handler
 ;;;   (%mask . #f)         one more of the handlers further out is running
 ;;;   (%prompt . tag)      a prompt
-;;;   (%left . #f)         a prompt that a composable continuation left behind when it was captured
 ;;; A frame is removed by taking the first one off, never by restoring a remembered list,
 ;;; so that frames captured by a composable continuation mean the same wherever they are resumed.
 

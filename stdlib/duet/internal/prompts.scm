@@ -12,7 +12,10 @@
 ;;;> Calls `thunk` inside of a prompt. If it aborts to the tag, `handler` is called, outside of the prompt,
 ;;;> with a continuation of the frames up to the prompt and the values given to `abort-to-prompt`.
 (define (call-with-prompt tag thunk handler)
-  (%call-with-prompt tag (lambda () (%with-frame (cons '%prompt tag) thunk)) handler))
+  (%call-with-prompt tag
+    ;; The machine takes the frame off again when the prompt's body returns, so that the body is a tail call.
+    (lambda () (%set-dynamic! (cons (cons '%prompt tag) (%dynamic))) (thunk))
+    handler))
 
 ;;; The part of the dynamic state that starts with the frame of the nearest prompt of a tag.
 (define (%prompt-frames tag)
@@ -22,11 +25,10 @@
           (else (loop (cdr frames))))))
 
 ;;; The frames of `state` inside of the prompt whose frame starts `base`, put in front of the current state instead.
-;;; The captured code will take the prompt's frame off too; what stands for it must not look like a prompt.
 (define (%rebase state base)
   (let loop ((frames state))
     (if (or (null? frames) (eq? frames base))
-        (cons '(%left . #f) (%dynamic))
+        (%dynamic)
         (cons (car frames) (loop (cdr frames))))))
 
 ;;; Enters the extents captured by a composable continuation, outermost first, on top of the current ones.
