@@ -73,7 +73,12 @@ impl Session {
             .map_err(|error| host_error(&error))?;
         match outcome {
             Outcome::Finished(value) => Ok(value),
-            Outcome::Uncaught(object) => Err(self.raised(object)),
+            Outcome::Uncaught(object) => {
+                let raised = self.raised(object);
+                // A run would abort the turn; here, what the form left must not stand in the way of the next.
+                self.instance.heap.collect_major(&mut [], &self.code);
+                Err(raised)
+            }
             Outcome::OutOfFuel => Err(Raised {
                 kind: "out-of-fuel".into(),
                 message: "the script does not end".into(),
