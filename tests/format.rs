@@ -1,0 +1,173 @@
+//! Journals as a reader finds them that was written from `journal/FORMAT.md` alone, in another language.
+//!
+//! INVARIANT: what the reader of `tests/python` says of a journal is what Duet says of it, and both refuse the same damage.
+//! Where there is no `python3` these tests say so and show nothing; the schema is compared with the code in any case.
+//! Read next: `python/journal.py`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking; a skipped one says so"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use duet_journal::store::sqlite::SqliteStore;
+use duet_journal::{BlobHash, Sequence, Store};
+use duet_runtime::action::KINDS;
+use duet_runtime::replay::decode_turn;
+use serde_json::{Value, json};
+
+/// Asks the reader; nothing if there is no Python.
+fn read(journal: &Path) -> Option<Output> {
+    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/journal.py");
+    let mut command = Command::new("python3");
+    let output = command.arg("-B").arg(reader).arg(journal).output();
+    if output.is_err() {
+        eprintln!("skipped: there is no python3 here");
+    }
+    output.ok()
+}
+
+/// What the reader is to say, a line for each branch.
+fn expected(journal: &Path) -> Vec<Value> {
+    let store = SqliteStore::open_to_read(journal).unwrap();
+    let mut lines = Vec::new();
+    for run in store.runs().unwrap() {
+        for head in store.heads(&run).unwrap() {
+            let all = Sequence::FIRST..head.sequence.next().unwrap();
+            let records = store.read(&run, &head.branch, all).unwrap();
+            let mut labels: BTreeMap<String, u64> = BTreeMap::new();
+            let mut blobs: Vec<BlobHash> = Vec::new();
+            for record in &records {
+                let label = if record.header().sequence == Sequence::FIRST {
+                    "run"
+                } else {
+                    "turn"
+                };
+                *labels.entry(label.to_owned()).or_default() += 1;
+                for action in decode_turn(record).into_iter().flat_map(|turn| turn.actions) {
+                    *labels.entry(format!("turn/{}", action.name())).or_default() += 1;
+                }
+                blobs.extend(record.blobs());
+            }
+            blobs.sort();
+            blobs.dedup();
+            lines.push(json!({
+                "run": run.as_str(), "branch": head.branch.as_str(), "records": records.len(),
+                "head": head.hash.to_string(), "blobs": blobs.len(), "labels": labels,
+            }));
+        }
+    }
+    lines
+}
+
+const PROGRAM: &str = r#"
+(import (scheme base) (scheme write) (duet base) (duet dataspace))
+(define handle (assert! (record 'fact 1 "text" #vu8(1 2) 2.5 -300 (list #t 'a))))
+(on-message (tick $n) (assert! (record 'seen n)))
+(spawn (lambda () (await (record 'never))))
+(do ((n 0 (+ n 1))) ((= n 40)) (message! (record 'tick (expt -7 n))) (yield))
+(retract! handle)
+(display "done")
+(newline)
+(await (record 'never))
+"#;
+
+/// A folder with a journal of a run and a fork of it.
+fn journal() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let text = PROGRAM.replace("#vu8", "#u8");
+    fs::write(folder.path().join("ticks.scm"), text).unwrap();
+    for arguments in [
+        &["run", "ticks.scm"][..],
+        &["fork", "ticks@9", "other"],
+        &["resume", "ticks/other"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+        let command = command.current_dir(folder.path()).args(arguments).stdin(Stdio::null());
+        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+        assert!(status.code().is_some(), "{arguments:?}: {status:?}");
+    }
+    folder
+}
+
+#[test]
+fn a_reader_in_another_language_finds_what_is_there() {
+    let folder = journal();
+    let path = folder.path().join(".duet/journal.sqlite");
+    let Some(output) = read(&path) else { return };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let found: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(found, expected(&path));
+    assert_eq!(found.len(), 2);
+    assert!(
+        found.iter().all(|line| line["records"].as_u64().unwrap() > 40),
+        "{lines}"
+    );
+}
+
+#[test]
+fn a_reader_in_another_language_reads_every_golden_journal() {
+    for entry in fs::read_dir("journal/tests/golden").unwrap() {
+        let golden = entry.unwrap().path();
+        if golden.extension().is_none_or(|extension| extension != "sqlite") {
+            continue;
+        }
+        // Opening a database writes files beside it.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        fs::copy(&golden, &path).unwrap();
+        let Some(output) = read(&path) else { return };
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.stdout.iter().filter(|byte| **byte == b'\n').count() >= 3);
+    }
+}
+
+#[test]
+fn a_reader_in_another_language_notices_damage() {
+    let damages = [
+        "UPDATE records SET bytes = CAST(substr(bytes, 1, 60) || x'00' || substr(bytes, 62) AS BLOB) WHERE sequence = 20",
+        "UPDATE records SET bytes = (SELECT bytes FROM records WHERE sequence = 4) WHERE sequence = 5",
+        "UPDATE heads SET record = record - 1",
+        "DELETE FROM blobs WHERE id = 3",
+        "UPDATE blobs SET bytes = x'00' WHERE id = 3",
+    ];
+    for damage in damages {
+        let folder = journal();
+        let path = folder.path().join(".duet/journal.sqlite");
+        rusqlite::Connection::open(&path)
+            .unwrap()
+            .execute_batch(damage)
+            .unwrap();
+        let Some(output) = read(&path) else { return };
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{damage}");
+        assert!(
+            said.contains("journal.sqlite: ") && !said.contains("Traceback"),
+            "{damage}: {said}"
+        );
+    }
+}
+
+#[test]
+fn the_schema_lists_every_action() {
+    let schema = fs::read_to_string("journal/schema.prs").unwrap();
+    let actions = schema
+        .split_once("Action =")
+        .unwrap()
+        .1
+        .split_once("Verdict =")
+        .unwrap()
+        .0;
+    for (name, _) in KINDS {
+        let is_listed = actions.contains(&format!("/ <{name} ")) || actions.contains(&format!("/ <{name}>"));
+        assert!(
+            is_listed,
+            "add the action `{name}` with its fields to journal/schema.prs"
+        );
+    }
+}

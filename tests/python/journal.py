@@ -1,0 +1,135 @@
+"""A reader of journals that shares nothing with Duet but journal/FORMAT.md.
+
+    python3 journal.py JOURNAL
+
+It verifies every branch from its first record to its head, blobs included, and prints a line of JSON for each: run, branch, number of records,
+name of the head, how often each label occurs among bodies and actions. The exit code is 1 if something
+is wrong. It needs Python 3.8 and nothing else; with the package `preserves` it also requires that package to read and write the same bytes.
+"""
+
+import collections
+import json
+import sqlite3
+import sys
+
+from preserves_packed import Record, Refused, Symbol, read
+
+try:
+    from blake3 import blake3 as fast
+
+    def blake3(data):
+        return fast(data).digest()
+except ImportError:
+    from plain_blake3 import blake3
+
+try:
+    import preserves
+except ImportError:
+    preserves = None
+
+FORMAT = 1
+HEADS = "SELECT runs.name, branch, sequence, record, hash FROM heads JOIN runs ON runs.id = heads.run ORDER BY runs.name, branch"
+APPLICATION_ID = 0x44756574
+NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
+
+
+class Damaged(Exception):
+    """The journal is not what it should be."""
+
+
+def require(condition, what):
+    if not condition:
+        raise Damaged(what)
+
+
+def is_hash(value):
+    return isinstance(value, bytes) and len(value) == 32
+
+
+def is_name(value):
+    return isinstance(value, str) and 1 <= len(value) <= 64 and set(value) <= NAME_CHARACTERS
+
+
+class Journal:
+    def __init__(self, path):
+        self.database = sqlite3.connect("file:%s?mode=ro" % path, uri=True)
+        (application,) = self.database.execute("PRAGMA application_id").fetchone()
+        (version,) = self.database.execute("PRAGMA user_version").fetchone()
+        require(application == APPLICATION_ID, "this is no journal")
+        require(version == FORMAT, "the journal has format %d, and this reads format %d" % (version, FORMAT))
+
+    def heads(self):
+        return self.database.execute(HEADS).fetchall()
+
+    def chain(self, row):
+        """The bytes of a record and of its ancestors, oldest first."""
+        found = []
+        while row is not None:
+            stored = self.database.execute("SELECT parent, bytes FROM records WHERE id = ?", (row,)).fetchone()
+            require(stored is not None, "a record is missing")
+            row = stored[0]
+            found.append(stored[1])
+        return found[::-1]
+
+    def verify_blob(self, name):
+        stored = self.database.execute("SELECT bytes FROM blobs WHERE hash = ?", (name,)).fetchone()
+        require(stored is not None, "the blob %s is missing" % name.hex())
+        require(blake3(stored[0]) == name, "the blob %s has changed" % name.hex())
+
+
+def verify_record(data, run, sequence, parent):
+    """Checks one record of a chain; returns the blobs that it names, and its body."""
+    record = read(data)
+    require(isinstance(record, Record) and record.label == Symbol("record"), "that is no record")
+    require(record.fields and record.fields[0] == FORMAT, "a record has another format")
+    require(len(record.fields) == 8, "a record has eight fields")
+    (_, its_run, branch, its_sequence, its_parent, snapshot, blobs, body) = record.fields
+    require(its_run == run and is_name(branch), "a record belongs to another run")
+    require(its_sequence == sequence, "record %r stands at %d" % (its_sequence, sequence))
+    require(its_parent == (parent if parent is not None else False), "record %d has another parent" % sequence)
+    require(snapshot is False or is_hash(snapshot), "record %d has a snapshot that is no hash" % sequence)
+    require(all(is_hash(blob) for blob in blobs), "record %d names a blob that is no hash" % sequence)
+    if preserves is not None:
+        require(preserves.encode(preserves.decode(data), canonicalize=True) == data, "the package preserves reads something else")
+    return blobs + ([snapshot] if snapshot else []), body
+
+
+def verify_branch(journal, run, branch, sequence, row, head):
+    require(is_name(run) and is_name(branch), "a name has other characters")
+    chain = journal.chain(row)
+    require(len(chain) == sequence + 1, "the head is at %d, its chain has %d records" % (sequence, len(chain)))
+    parent, labels, blobs = None, collections.Counter(), set()
+    for position, data in enumerate(chain):
+        named, body = verify_record(data, run, position, parent)
+        blobs.update(named)
+        labels.update(labels_of(body))
+        parent = blake3(data)
+    require(parent == head, "the head has another name")
+    for blob in blobs:
+        journal.verify_blob(blob)
+    return {"run": run, "branch": branch, "records": len(chain), "head": head.hex(), "blobs": len(blobs), "labels": dict(sorted(labels.items()))}
+
+
+def labels_of(body):
+    """The label of a body, and those of the actions of a turn."""
+    if not isinstance(body, Record) or not isinstance(body.label, Symbol):
+        return []
+    found = [body.label.name]
+    if body.label == Symbol("turn") and len(body.fields) == 8 and isinstance(body.fields[4], list):
+        found += ["turn/" + action.label.name for action in body.fields[4] if isinstance(action, Record)]
+    return found
+
+
+def main(path):
+    try:
+        journal = Journal(path)
+        for head in journal.heads():
+            print(json.dumps(verify_branch(journal, *head)))
+    except (Damaged, Refused, UnicodeDecodeError, sqlite3.DatabaseError) as error:
+        sys.exit("%s: %s" % (path, error))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python3 journal.py JOURNAL")
+    main(sys.argv[1])
