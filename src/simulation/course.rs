@@ -177,7 +177,7 @@ const LIMITS: Limits = Limits {
 };
 
 /// What the program is granted: everything it asks for but one.
-const GRANTED: [&str; 5] = ["console", "person", "clock/*", "workspace/*", "counter/*"];
+const GRANTED: [&str; 6] = ["console", "person", "clock/*", "workspace/*", "counter/*", "spawn"];
 
 /// Turns that a program needs to get ready.
 const TURNS_TO_BEGIN: u64 = 16;

@@ -113,74 +113,20 @@ fn draw_loss(chance: &mut Chance) -> Loss {
 }
 
 /// Procedures of the repertoire, those that are drawn more often several times.
-const PROCEDURES: [&str; 62] = [
-    "fact",
-    "fact",
-    "fact",
-    "unfact",
-    "change",
-    "change",
-    "tell",
-    "tell",
-    "observe",
-    "observe",
-    "unobserve",
-    "derive",
-    "relay",
-    "relay",
-    "relay",
-    "token",
-    "token",
-    "bomb",
-    "fiber",
-    "fiber",
-    "nest",
-    "nest",
-    "stop",
-    "stop",
-    "hooked",
-    "hooked",
-    "call",
-    "call",
-    "fire",
-    "lose",
-    "lose",
-    "ask",
-    "listen",
-    "edge",
-    "choose",
-    "guess",
-    "capture",
-    "capture",
-    "reenter",
-    "reenter",
-    "generate",
-    "advance",
-    "advance",
-    "wind",
-    "bound",
-    "delayed",
-    "keep",
-    "churn",
-    "churn",
-    "table",
-    "table",
-    "weigh",
-    "shout",
-    "line",
-    "spin",
-    "eat",
-    "fail",
-    "refuse",
-    "ungranted",
-    "evaluate",
-    "clock",
-    "leave",
-];
+const PROCEDURES: &str = "fact fact fact unfact change change tell tell observe observe unobserve derive relay relay relay token token bomb \
+    fiber fiber nest nest stop stop hooked hooked call call fire lose lose ask listen edge choose guess capture capture reenter reenter \
+    generate advance advance wind bound delayed keep churn churn table table weigh shout line spin eat fail refuse ungranted evaluate clock \
+    leave nap tick tick hurry pick-first during-facts entity entity entity inner meet meet synchronise";
+
+/// Draws a call of a procedure.
+fn draw_call(chance: &mut Chance) -> String {
+    let procedures: Vec<&str> = PROCEDURES.split_whitespace().collect();
+    format!("({} {})", chance.one_of(&procedures), chance.below(10))
+}
 
 /// Draws what a person says to the program.
 fn draw_text(chance: &mut Chance) -> String {
-    let call = |chance: &mut Chance| format!("({} {})", chance.one_of(&PROCEDURES), chance.below(10));
+    let call = draw_call;
     match chance.below(10) {
         0 => format!("(define (p{} x) {} {})", chance.below(4), call(chance), call(chance)),
         1 => format!("(p{} {})", chance.below(4), chance.below(10)),

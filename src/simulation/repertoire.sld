@@ -6,6 +6,7 @@
     fiber nest stop hooked call fire lose ask listen edge choose guess
     capture reenter generate advance wind bound delayed
     keep churn table weigh shout line
+    nap tick hurry pick-first during-facts entity inner meet synchronise
     spin eat fail refuse ungranted evaluate leave clock)
   (import (scheme base) (scheme write) (scheme lazy) (scheme eval) (scheme time) (duet base) (duet dataspace)
           (only (duet control) make-coroutine-generator))
@@ -139,6 +140,36 @@
     ;; Output commits a main program's turn.
     (define (shout n) (display (list 'shout n)) (newline))
     (define (line n) (log! (make-string (* 10 n) #\x)) (progress! "line" n 9))
+
+    ;; Time.
+    (define (nap n) (sleep (* 100 n)) (log! (list 'slept n)))
+    (define (tick n)
+      (set! facets
+            (cons (if (even? n) (every (* 10 n) (lambda () (count! n))) (after (* 10 n) (lambda () (fact n)))) facets)))
+    (define (hurry n) (log! (list 'in 'time (with-timeout (* 20 n) (record 'fact :field 0 :equals (modulo n 5))))))
+    (define (pick-first n)
+      (log! (select ((record 'told :field 0 :equals n) 'told) ((elapsed 50) 'elapsed) ((record 'derived) => list))))
+    (define (during-facts n)
+      (during (fact $x) (set! handles (cons (assert! (record 'while x n)) handles))))
+
+    ;; Actors of their own, and entities inside this one.
+    (define (worker n)
+      (assert! (record 'working n))
+      (on-message (told $x _)
+        (count! x)
+        (if (= x 7) (car x) (assert! (record 'heard n x (vector-ref cells (modulo x 8))))))
+      (when (= 0 (modulo n 3)) (spawn (lambda () (call n))))
+      (when (= n 8) (nap 1) (fail 4)))
+    (define actors '())
+    (define (entity n)
+      (register-entity! 'worker worker)
+      (set! actors
+            (cons (spawn-entity! 'worker :config n :on-exit (lambda (failure) (count! n) (log! (list 'ended n (told failure))))) actors)))
+    (define (inner n)
+      (register-entity! 'worker worker)
+      (guard (failure (#t (log! (told failure)) (detach-entity! 'worker))) (attach-entity! 'worker :config n)))
+    (define (meet n) (let ((actor (pick actors n))) (when actor (sync! actor) (log! (list 'met n)))))
+    (define (synchronise n) (sync!) (count! n))
 
     ;; Failures of every kind.
     (define (spin n) (let loop ((i (* n 4000))) (when (> i 0) (loop (- i 1)))) (count! n))
