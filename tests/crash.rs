@@ -21,6 +21,7 @@ mod crash {
     mod branches;
     mod course;
     mod defects;
+    mod plants;
     mod power;
     mod replay;
 }

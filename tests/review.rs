@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+/// The short form; `DUET_KILLS` asks for another number.
 const KILLS: u64 = 20;
 const FILES: usize = 60;
 
@@ -141,7 +142,7 @@ fn a_review_can_be_looked_at_forked_and_replayed() {
 fn a_killed_review_ends_with_the_same_report() {
     let expected = undisturbed_report();
     let mut seed = 0x2545_f491_4f6c_dd1d_u64;
-    for kill in 0..KILLS {
+    for kill in 0..kills() {
         let desk = Desk::new();
         let mut child = desk
             .command(&["run", &example(), "--answer", "yes"])
@@ -167,6 +168,12 @@ fn a_killed_review_ends_with_the_same_report() {
         );
         assert!(desk.prints(&["fsck"]).contains("sound"), "kill {kill}");
     }
+}
+
+fn kills() -> u64 {
+    #[expect(clippy::disallowed_methods, reason = "a test has no command line of its own")]
+    let wanted = std::env::var("DUET_KILLS").ok();
+    wanted.and_then(|number| number.parse().ok()).unwrap_or(KILLS)
 }
 
 fn undisturbed_report() -> String {

@@ -80,7 +80,8 @@ fn check(script: &[Step], course: &Course, operation: u64, fault: Fault) {
     assert_eq!(&observe(&reopened).unwrap(), course.seen.last().unwrap());
 }
 
-fn check_everywhere(script: &[Step], torn: &[usize], seeds: &[u64]) {
+/// Returns how many crashes there were.
+fn check_everywhere(script: &[Step], torn: &[usize], seeds: &[u64]) -> u64 {
     let course = run_without_faults(script);
     let mut losses = vec![Loss::Nothing, Loss::Unsynced];
     losses.extend(torn.iter().map(|&kept_bytes| Loss::Torn { kept_bytes }));
@@ -91,12 +92,26 @@ fn check_everywhere(script: &[Step], torn: &[usize], seeds: &[u64]) {
             .iter()
             .for_each(|&loss| check(script, &course, operation, Fault::Crash(loss)));
     }
+    course.disk_operations * (losses.len() as u64 + 1)
 }
 
 #[test]
 fn a_crash_anywhere_in_a_script_that_uses_everything_is_harmless() {
     let torn: Vec<usize> = (0..1200).step_by(7).collect();
-    check_everywhere(&sample(), &torn, &(0..32).collect::<Vec<_>>());
+    let mut points = check_everywhere(&sample(), &torn, &(0..32).collect::<Vec<_>>());
+    let mut first = 32;
+    while points < wanted_points() {
+        points += check_everywhere(&sample(), &[], &(first..first + 1024).collect::<Vec<_>>());
+        first += 1024;
+    }
+    assert!(points > 2000, "{points} crash points");
+}
+
+/// How many crash points the long form is to try; the short form is content with what it has.
+fn wanted_points() -> u64 {
+    #[expect(clippy::disallowed_methods, reason = "a test has no command line of its own")]
+    let wanted = std::env::var("DUET_CRASH_POINTS").ok();
+    wanted.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 fn step() -> impl Strategy<Value = Step> {

@@ -23,6 +23,46 @@ fn write_sample(store: &mut dyn Store) {
 
 #[test]
 fn every_changed_byte_of_a_log_is_noticed() {
+    flip_everywhere(|changed| changed);
+}
+
+/// Puts the checksums of all frames right, so that a reader finds them as one would that did not look at them.
+///
+/// Source: `FORMAT.md`, "Log".
+fn resealed(mut log: Vec<u8>) -> Vec<u8> {
+    const HEADER: usize = 12;
+    const FRAME: usize = 4 + 8 + 32 + 32;
+    let (mut at, mut previous) = (HEADER, [0; 32]);
+    while at + FRAME <= log.len() {
+        let length =
+            usize::try_from(u64::from_le_bytes(log[at + 4..at + 12].try_into().unwrap())).unwrap_or(usize::MAX);
+        let Some(end) = (at + FRAME).checked_add(length).filter(|end| *end <= log.len()) else {
+            break;
+        };
+        log[at + 12..at + 44].copy_from_slice(&previous);
+        previous = *blake3::hash(&[&log[at..at + 44], &log[at + FRAME..end]].concat()).as_bytes();
+        log[at + 44..at + FRAME].copy_from_slice(&previous);
+        at = end;
+    }
+    log
+}
+
+#[test]
+fn a_log_that_is_whole_is_sealed_as_the_format_says() {
+    let mut store = MemoryStore::default();
+    write_sample(&mut store);
+    let bytes = store.disk().bytes().to_vec();
+    assert_eq!(resealed(bytes.clone()), bytes);
+}
+
+#[test]
+#[should_panic(expected = "went unnoticed")]
+fn a_skipped_checksum_is_noticed() {
+    flip_everywhere(resealed);
+}
+
+/// Flips every byte of a log and requires that it is noticed; `read` is what a reader makes of the changed log.
+fn flip_everywhere(read: fn(Vec<u8>) -> Vec<u8>) {
     let mut store = MemoryStore::default();
     let mut prefixes = vec![observe(&store).unwrap()];
     let mut world = World::default();
@@ -36,7 +76,7 @@ fn every_changed_byte_of_a_log_is_noticed() {
         for flip in [1, 0x80, 0xff] {
             let mut changed = bytes.clone();
             changed[offset] ^= flip;
-            let Ok(store) = MemoryStore::open(SimulatedDisk::new(changed, FaultPlan::default())) else {
+            let Ok(store) = MemoryStore::open(SimulatedDisk::new(read(changed), FaultPlan::default())) else {
                 continue;
             };
             // Only the last commit can pass for one that a crash interrupted.

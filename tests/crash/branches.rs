@@ -15,7 +15,7 @@ use preserves::IOValue;
 
 use crate::support::readable::first_with;
 use crate::support::scenario::{Scenario, at, branch, every, review};
-use crate::support::witness::records;
+use crate::support::witness::{Plant, records};
 use crate::support::workspace::files;
 use crate::support::world::{Files, Pace, World};
 
@@ -109,13 +109,19 @@ const TALKING: &str = r#"
 /// Two tokens are passed on until each has been seen this often.
 const TOKENS_SEEN: usize = 2 * 12;
 
-fn talked(policy: SnapshotPolicy) -> Past {
-    let scenario = Scenario::new("talking.scm", TALKING, &[]);
+pub(super) fn talked(policy: SnapshotPolicy) -> Past {
+    talked_on(policy, Plant::Nothing)
+}
+
+/// The same on stores with a fault built in.
+pub(super) fn talked_on(policy: SnapshotPolicy, plant: Plant) -> Past {
+    let mut scenario = Scenario::new("talking.scm", TALKING, &[]);
+    scenario.plant = plant;
     Past::new(scenario, policy, World::new(Files::new(), None, Pace::Lazy))
 }
 
 /// Goes back to every turn and on again; the records must be those of the run that never went back.
-fn rewind_everywhere(past: &Past) {
+pub(super) fn rewind_everywhere(past: &Past) {
     for turn in (0..=past.head()).map(at) {
         let mut world = past.before.clone();
         let store = past.continue_from(turn, None, &mut world);

@@ -16,7 +16,7 @@ use duet_runtime::snapshot::SnapshotPolicy;
 use preserves::IOValue;
 
 use crate::support::scenario::{Life, Scenario, at, every, review};
-use crate::support::witness::{Witness, turn_of};
+use crate::support::witness::{Plant, Witness, turn_of};
 use crate::support::workspace::files;
 use crate::support::world::{Files, Pace, World};
 
@@ -91,7 +91,7 @@ fn no_id_is_given_twice_in_a_run_not_even_across_processes() {
 #[should_panic(expected = "no durable turn")]
 fn a_tool_that_runs_before_its_turn_is_durable_is_noticed() {
     let scenario = review();
-    let witness = Witness::new(MemoryStore::default(), &scenario.run, &scenario.main);
+    let witness = Witness::new(MemoryStore::default(), &scenario.run, &scenario.main, Plant::Nothing);
     let mut world = World::new(files(), None, Pace::Lazy);
     world.meet(witness.ledger());
     let kind = EffectKind::Tool {

@@ -19,7 +19,7 @@ use crate::support::workspace::files;
 use crate::support::world::{Files, Pace, World};
 
 /// Which operations are tried, and how the disk fails at each.
-struct Extent {
+pub(super) struct Extent {
     faults: Vec<Fault>,
     /// One in so many operations of the second process is tried too.
     second_step: usize,
@@ -27,7 +27,7 @@ struct Extent {
 
 impl Extent {
     /// The form that runs with every change, or the long one.
-    fn from_environment() -> Self {
+    pub(super) fn from_environment() -> Self {
         #[expect(clippy::disallowed_methods, reason = "a test has no command line of its own")]
         let is_full = std::env::var_os("DUET_CRASH_FULL").is_some();
         let (torn_step, seeds, second_step) = if is_full { (16, 64, 1) } else { (600, 4, 7) };
@@ -40,7 +40,7 @@ impl Extent {
 }
 
 /// The run that nothing happened to.
-struct Course<'a> {
+pub(super) struct Course<'a> {
     scenario: &'a Scenario,
     policy: SnapshotPolicy,
     /// The world before the run.
@@ -52,7 +52,7 @@ struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    fn new(scenario: &'a Scenario, policy: SnapshotPolicy, before: World) -> Self {
+    pub(super) fn new(scenario: &'a Scenario, policy: SnapshotPolicy, before: World) -> Self {
         let mut after = before.clone();
         let life = scenario.live(SimulatedDisk::default(), policy, &mut after);
         assert_eq!(life.rest, Some(Rest::Ended { code: 0 }));
@@ -101,14 +101,14 @@ impl<'a> Course<'a> {
 }
 
 /// What a cut process has left.
-struct Survivor {
+pub(super) struct Survivor {
     bytes: Vec<u8>,
     records: Vec<Record>,
 }
 
 /// Cuts a run everywhere; `judge` is told the world that the run has left and its records, and what would have been. Returns how many
 /// cuts there were.
-fn cut_everywhere(course: &Course<'_>, extent: &Extent, judge: impl Fn(&World, &[Record])) -> usize {
+pub(super) fn cut_everywhere(course: &Course<'_>, extent: &Extent, judge: impl Fn(&World, &[Record])) -> usize {
     let mut cuts = 0;
     for operation in 0..course.operations {
         for fault in &extent.faults {
@@ -178,7 +178,7 @@ fn called(world: &World, tool: &str) -> Vec<String> {
 }
 
 /// The review leaves the same files, and has asked for the same.
-fn check_review(course: &Course<'_>, world: &World, records: &[Record]) {
+pub(super) fn check_review(course: &Course<'_>, world: &World, records: &[Record]) {
     assert_eq!(world.files, course.after.files);
     for tool in REVIEW_TOOLS {
         assert_eq!(called(world, tool), called(&course.after, tool), "{tool}");

@@ -18,7 +18,7 @@ use crate::support::witness::turn_of;
 use crate::support::workspace::files;
 use crate::support::world::{Pace, World};
 
-fn recorded(scenario: &Scenario, policy: SnapshotPolicy) -> (Vec<Record>, MemoryStore) {
+pub(super) fn recorded(scenario: &Scenario, policy: SnapshotPolicy) -> (Vec<Record>, MemoryStore) {
     let mut world = World::new(files(), Some("yes"), Pace::Lazy);
     let life = scenario.live(SimulatedDisk::default(), policy, &mut world);
     (life.acknowledged.clone(), MemoryStore::open(life.restart()).unwrap())
@@ -50,7 +50,7 @@ fn a_review_replays_from_the_texts_that_its_journal_pins() {
 }
 
 /// A store whose record at `position` has another body, with the hashes of all records after it put right.
-fn altered(scenario: &Scenario, records: &[Record], position: usize, turn: &TurnRecord) -> MemoryStore {
+pub(super) fn altered(scenario: &Scenario, records: &[Record], position: usize, turn: &TurnRecord) -> MemoryStore {
     let mut chain: Vec<Record> = records[..position].to_vec();
     for record in &records[position..] {
         let body = if chain.len() == position {
@@ -82,7 +82,7 @@ fn altered(scenario: &Scenario, records: &[Record], position: usize, turn: &Turn
     store
 }
 
-fn divergence(scenario: &Scenario, store: &MemoryStore) -> Divergence {
+pub(super) fn divergence(scenario: &Scenario, store: &dyn Store) -> Divergence {
     match scenario.source(store, &scenario.main).check(scenario.programs.clone()) {
         Err(RunError::Divergence(divergence)) => *divergence,
         other => panic!("the difference was not found: {other:?}"),

@@ -23,7 +23,7 @@ use duet_runtime::scheme::{self, Program, SchemeBody, SchemePrograms};
 use duet_runtime::snapshot::SnapshotPolicy;
 use preserves::IOValue;
 
-use super::witness::{Witness, records};
+use super::witness::{Plant, Witness, records};
 use super::world::World;
 
 /// A snapshot is taken after so many turns.
@@ -86,6 +86,8 @@ pub(crate) struct Scenario {
     pub(crate) run: RunId,
     /// Its first branch.
     pub(crate) main: BranchName,
+    /// What is wrong with its stores.
+    pub(crate) plant: Plant,
 }
 
 /// A name of a branch.
@@ -128,6 +130,7 @@ impl Scenario {
             capabilities,
             run: RunId::new("test").unwrap(),
             main: branch("main"),
+            plant: Plant::Nothing,
         }
     }
 
@@ -208,7 +211,7 @@ impl Scenario {
                 disk: begun(opened),
             };
         };
-        let mut witness = Witness::new(store, &self.run, branch);
+        let mut witness = Witness::new(store, &self.run, branch, self.plant);
         world.meet(witness.ledger());
         let rest = self.drive(&mut witness, branch, policy, world);
         let acknowledged = witness.ledger().records();

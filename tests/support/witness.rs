@@ -10,11 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_journal::{
-    Append, BlobHash, BranchName, Epoch, Head, HeadMove, Record, RecordHash, RunId, Sequence, Store, StoreError,
+    Append, Blob, BlobHash, BranchName, Epoch, Head, HeadMove, PackedValue, Record, RecordHash, RunId, Sequence, Store,
+    StoreError,
 };
+use duet_runtime::codec::record;
 use duet_runtime::driver::{Effect, EffectKind, RequestId};
 use duet_runtime::record::TurnRecord;
 use duet_runtime::replay::decode_turn;
+use preserves::{IOValue, ValueImpl};
 
 /// What is durable of one branch, shared between the store and the world; the store must be `Send`, hence the lock.
 #[derive(Clone, Default)]
@@ -82,18 +85,70 @@ pub(crate) fn turn_of(record: &Record) -> Option<TurnRecord> {
     (record.header().sequence != Sequence::FIRST).then(|| decode_turn(record).unwrap())
 }
 
+/// A fault that is built into the store, to see that the suite notices it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Plant {
+    /// None: the store is as it should be.
+    Nothing,
+    /// A commit is acknowledged before it is durable, as if its sync had been skipped: it reaches the disk with the next.
+    SkippedSync,
+    /// Snapshots come back without the batches that were in flight.
+    LostBatches,
+}
+
+/// An append that was acknowledged and not made.
+struct Late {
+    run: RunId,
+    branch: BranchName,
+    epoch: Epoch,
+    expected_head: Option<RecordHash>,
+    records: Vec<Record>,
+    blobs: Vec<Blob>,
+}
+
+impl Late {
+    fn of(append: &Append<'_>) -> Self {
+        Self {
+            run: append.run.clone(),
+            branch: append.branch.clone(),
+            epoch: append.epoch,
+            expected_head: append.expected_head,
+            records: append.records.to_vec(),
+            blobs: append.blobs.to_vec(),
+        }
+    }
+
+    fn append(&self) -> Append<'_> {
+        Append {
+            run: &self.run,
+            branch: &self.branch,
+            epoch: self.epoch,
+            expected_head: self.expected_head,
+            records: &self.records,
+            blobs: &self.blobs,
+        }
+    }
+}
+
 /// A memory store under observation.
 pub(crate) struct Witness {
     store: MemoryStore,
     ledger: Ledger,
+    plant: Plant,
+    late: Vec<Late>,
 }
 
 impl Witness {
     /// Observes what happens to a store from here on, and takes note of what a branch already has.
-    pub(crate) fn new(store: MemoryStore, run: &RunId, branch: &BranchName) -> Self {
+    pub(crate) fn new(store: MemoryStore, run: &RunId, branch: &BranchName, plant: Plant) -> Self {
         let ledger = Ledger::default();
         ledger.acknowledge(&records(&store, run, branch));
-        Self { store, ledger }
+        Self {
+            store,
+            ledger,
+            plant,
+            late: Vec::new(),
+        }
     }
 
     /// What is durable, for others to look at.
@@ -118,13 +173,38 @@ pub(crate) fn records(store: &dyn Store, run: &RunId, branch: &BranchName) -> Ve
     }
 }
 
+/// A snapshot with an empty queue; other blobs as they are.
+fn without_batches(bytes: Vec<u8>) -> Vec<u8> {
+    const QUEUE: usize = 4;
+    let Ok(value) = duet_journal::packed::read_value(&bytes) else {
+        return bytes;
+    };
+    if !value.is_simple_record("snapshot", None) {
+        return bytes;
+    }
+    let mut fields: Vec<IOValue> = value.iter().map(IOValue::from).collect();
+    let mut state: Vec<IOValue> = fields[0].iter().map(IOValue::from).collect();
+    state[QUEUE] = IOValue::new(Vec::<IOValue>::new());
+    fields[0] = record("run-state", state);
+    PackedValue::from_value(&record("snapshot", fields))
+        .unwrap()
+        .into_bytes()
+}
+
 impl Store for Witness {
     fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
         self.store.claim(run, owner)
     }
 
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
-        self.store.append_group(appends)?;
+        for late in std::mem::take(&mut self.late) {
+            self.store.append(late.append())?;
+        }
+        if self.plant == Plant::SkippedSync {
+            self.late.extend(appends.iter().map(Late::of));
+        } else {
+            self.store.append_group(appends)?;
+        }
         appends
             .iter()
             .for_each(|append| self.ledger.acknowledge(append.records));
@@ -156,7 +236,12 @@ impl Store for Witness {
     }
 
     fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {
-        self.store.blob(hash)
+        let bytes = self.store.blob(hash)?;
+        Ok(if self.plant == Plant::LostBatches {
+            without_batches(bytes)
+        } else {
+            bytes
+        })
     }
 
     fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError> {

@@ -1,0 +1,137 @@
+//! Faults that are built in on purpose: the suite must notice each of them.
+//!
+//! INVARIANT: every test here runs a part of the suite that passes without the plant, and requires it to fail in the way that the plant should
+//! make it fail. The checksum of the log is planted in `journal/tests/damage.rs`.
+//! Read next: `../support/witness.rs`.
+
+use std::ops::Range;
+
+use duet_journal::store::memory::MemoryStore;
+use duet_journal::{
+    Append, BlobHash, BranchName, Epoch, Head, HeadMove, Record, RecordHash, RunId, Sequence, Store, StoreError,
+};
+use duet_runtime::driver::Drivers;
+use duet_runtime::run::Step;
+use duet_runtime::snapshot::SnapshotPolicy;
+
+use super::branches::{rewind_everywhere, talked_on};
+use super::power::{Course, Extent, cut_everywhere};
+use super::replay::{altered, divergence, recorded};
+use crate::support::scenario::{Scenario, every, review};
+use crate::support::witness::{Plant, Witness, turn_of};
+use crate::support::world::{Files, Pace, World};
+
+/// Asks nothing of the world, so that nothing but its records can tell what was lost.
+const QUIET: &str = "
+(import (scheme base) (duet base) (duet dataspace))
+(do ((n 0 (+ n 1))) ((= n 200)) (assert! (record 'n n)) (yield))";
+
+#[test]
+#[should_panic(expected = "acknowledged turns are lost")]
+fn a_skipped_sync_is_noticed() {
+    let mut scenario = Scenario::new("quiet.scm", QUIET, &[]);
+    scenario.plant = Plant::SkippedSync;
+    let world = World::new(Files::new(), None, Pace::Lazy);
+    let course = Course::new(&scenario, SnapshotPolicy::NEVER, world);
+    cut_everywhere(&course, &Extent::from_environment(), |_, _| {});
+}
+
+#[test]
+fn without_the_plant_no_sync_is_missing() {
+    let scenario = Scenario::new("quiet.scm", QUIET, &[]);
+    let world = World::new(Files::new(), None, Pace::Lazy);
+    let course = Course::new(&scenario, SnapshotPolicy::NEVER, world);
+    assert!(cut_everywhere(&course, &Extent::from_environment(), |_, _| {}) > 50);
+}
+
+#[test]
+#[should_panic(expected = "no durable turn")]
+fn an_effect_that_is_released_early_is_noticed() {
+    let scenario = Scenario::new("early.scm", "(log! \"seen\")", &[]);
+    let mut witness = Witness::new(MemoryStore::default(), &scenario.run, &scenario.main, Plant::Nothing);
+    let mut world = World::new(Files::new(), None, Pace::Eager);
+    world.meet(witness.ledger());
+    let mut run = scenario.start_or_open(&mut witness, SnapshotPolicy::NEVER).unwrap();
+    run.flush(&mut witness).unwrap();
+    while run.step().unwrap() == Step::Turn {
+        // The order is the wrong one: the effects leave, and then the turn would be appended.
+        world.perform(run.confirm_durable());
+    }
+}
+
+#[test]
+#[should_panic(expected = "going on from turn")]
+fn a_snapshot_without_what_is_in_flight_is_noticed() {
+    rewind_everywhere(&talked_on(every(1), Plant::LostBatches));
+}
+
+/// A store that shows one record as it was before it was altered: who replays from it takes that turn's word for what it did.
+struct Forgiving {
+    store: MemoryStore,
+    believed: Record,
+}
+
+impl Store for Forgiving {
+    fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
+        self.store.claim(run, owner)
+    }
+
+    fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
+        self.store.append_group(appends)
+    }
+
+    fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
+        self.store.set_head(head_move)
+    }
+
+    fn runs(&self) -> Result<Vec<RunId>, StoreError> {
+        self.store.runs()
+    }
+
+    fn heads(&self, run: &RunId) -> Result<Vec<Head>, StoreError> {
+        self.store.heads(run)
+    }
+
+    fn head(&self, run: &RunId, branch: &BranchName) -> Result<Option<Head>, StoreError> {
+        self.store.head(run, branch)
+    }
+
+    fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError> {
+        let mut records = self.store.read(run, branch, range)?;
+        for record in &mut records {
+            if record.header().sequence == self.believed.header().sequence {
+                *record = self.believed.clone();
+            }
+        }
+        Ok(records)
+    }
+
+    fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
+        self.store.record(hash)
+    }
+
+    fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {
+        self.store.blob(hash)
+    }
+
+    fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError> {
+        self.store.has_blob(hash)
+    }
+}
+
+#[test]
+#[should_panic(expected = "the difference was not found")]
+fn a_replay_that_skips_the_check_of_one_turns_actions_is_noticed() {
+    let scenario = review();
+    let (records, _) = recorded(&scenario, SnapshotPolicy::NEVER);
+    // Late, so that what follows of the action itself cannot betray it.
+    let position = (1..records.len())
+        .rev()
+        .find(|&position| !turn_of(&records[position]).unwrap().actions.is_empty());
+    let position = position.unwrap();
+    let mut turn = turn_of(&records[position]).unwrap();
+    turn.actions.pop();
+    let store = altered(&scenario, &records, position, &turn);
+    let believed = records[position].clone();
+    divergence(&scenario, &Forgiving { store, believed });
+}
