@@ -4,7 +4,7 @@
 //! call; the first call that would make it act again is reported. A key never stands for two different calls.
 //! Read next: `course.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use duet_runtime::codec::Codec;
 use duet_runtime::driver::{Effect, EffectKind, Input, RequestId, ToolFailure};
@@ -15,6 +15,8 @@ use preserves::IOValue;
 #[derive(Default)]
 pub(crate) struct World {
     open: Vec<Effect>,
+    /// Calls that have told what they replace, and wait.
+    kept: BTreeSet<RequestId>,
     /// For what each key was used, and how often since somebody went back last.
     done: BTreeMap<String, (EffectKind, u64)>,
     seconds: u64,
@@ -40,6 +42,11 @@ impl World {
                     self.open.push(effect);
                 }
                 EffectKind::Ask { .. } | EffectKind::Read { .. } | EffectKind::Timer { .. } => self.open.push(effect),
+                EffectKind::Proceed { .. } => {
+                    self.open.retain(|open| open.request != effect.request);
+                    self.kept.remove(&effect.request);
+                    self.open.push(effect);
+                }
                 EffectKind::Withdraw => self.open.retain(|open| open.request != effect.request),
                 EffectKind::Proceed { .. }
                 | EffectKind::Write { .. }
@@ -65,12 +72,29 @@ impl World {
     /// Answers one of the open requests, if there is any.
     pub(crate) fn answer(&mut self, which: u64, what: u64) -> Option<Input> {
         let position = which.checked_rem(self.open.len() as u64)?;
-        let effect = self.open.remove(usize::try_from(position).ok()?);
-        let request = effect.request;
+        let position = usize::try_from(position).ok()?;
+        let request = self.open.get(position)?.request;
+        if self.kept.contains(&request) {
+            // It waits for the word to go on.
+            return None;
+        }
+        if what % 5 == 4 && matches!(self.open[position].kind, EffectKind::Tool { .. }) {
+            self.kept.insert(request);
+            return Some(Input::Kept {
+                request,
+                note: what.encode(),
+                contents: Vec::new(),
+            });
+        }
+        let effect = self.open.remove(position);
         match effect.kind {
             EffectKind::Tool { name, payload } => Some(Input::ToolResult {
                 request,
                 outcome: self.outcome(&name, &payload, what),
+            }),
+            EffectKind::Proceed { note, .. } => Some(Input::ToolResult {
+                request,
+                outcome: self.outcome("proceed", &note, what),
             }),
             EffectKind::Ask { .. } => Some(Input::Answer {
                 request,
@@ -123,6 +147,7 @@ impl World {
     /// The process that heard the answers has ended; what was under way is not heard of any more.
     pub(crate) fn forget(&mut self) {
         self.open.clear();
+        self.kept.clear();
     }
 
     /// An answer to a request that has had one, or that was never made.
