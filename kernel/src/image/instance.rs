@@ -75,6 +75,9 @@ pub fn restore_instance(
 /// # Errors
 /// [`ImageError::UnnamedCode`].
 pub fn digest(instance: &Instance, code: &CodeSpace) -> Result<ChunkName, ImageError> {
+    // A frame holds words that its code will not read again; which of them are cleared already depends on when was collected.
+    let mut instance = instance.clone();
+    instance.heap.collect_major(&mut [], code);
     let mut defined: Vec<(&GlobalName, Value)> = code
         .globals()
         .iter()
