@@ -48,10 +48,7 @@ impl World {
                     self.open.push(effect);
                 }
                 EffectKind::Withdraw => self.open.retain(|open| open.request != effect.request),
-                EffectKind::Proceed { .. }
-                | EffectKind::Write { .. }
-                | EffectKind::Log { .. }
-                | EffectKind::Progress { .. } => {}
+                EffectKind::Write { .. } | EffectKind::Log { .. } | EffectKind::Progress { .. } => {}
             }
         }
         Ok(())
@@ -112,11 +109,9 @@ impl World {
                     format!("line {what}\n").into_bytes()
                 },
             }),
-            EffectKind::Proceed { .. }
-            | EffectKind::Write { .. }
-            | EffectKind::Withdraw
-            | EffectKind::Log { .. }
-            | EffectKind::Progress { .. } => None,
+            EffectKind::Write { .. } | EffectKind::Withdraw | EffectKind::Log { .. } | EffectKind::Progress { .. } => {
+                None
+            }
         }
     }
 
