@@ -14,10 +14,11 @@ use preserves::IOValue;
 use smallvec::SmallVec;
 
 use crate::actor::Manifest;
+use crate::capability::Authority;
 use crate::codec::{Codec, DecodeError, label_of};
 use crate::draft::{Draft, Refusal};
 use crate::driver::{EffectKind, RequestId};
-use crate::identity::{ActorId, FacetId, FiberId, Handle, ObserverId, WaitId};
+use crate::identity::{ActorId, CapabilityId, FacetId, FiberId, Handle, ObserverId, WaitId};
 
 /// What an action kind says of itself.
 pub trait Act: Codec {
@@ -61,6 +62,8 @@ pub enum Thing {
     Fiber(FiberId),
     /// A request.
     Request(RequestId),
+    /// A capability.
+    Capability(CapabilityId),
 }
 
 /// A few things; most actions name one or two of a sort.
@@ -77,6 +80,10 @@ pub struct Claims {
     pub ends: Things,
     /// The capability it needs.
     pub capability: Option<String>,
+    /// The capability value through which it calls a tool, and the tool.
+    pub through: Option<(CapabilityId, Authority)>,
+    /// What a capability that it makes stands for.
+    pub conveys: Option<(CapabilityId, Authority)>,
     /// What it grants to another actor.
     pub grants: Option<Manifest>,
 }
@@ -103,6 +110,18 @@ impl Claims {
     /// Adds what is granted to another actor.
     pub fn granting(mut self, manifest: Manifest) -> Self {
         self.grants = Some(manifest);
+        self
+    }
+
+    /// Adds the capability value used, and what it must give.
+    pub fn going_through(mut self, capability: CapabilityId, authority: Authority) -> Self {
+        self.through = Some((capability, authority));
+        self
+    }
+
+    /// Adds what a capability that is made stands for.
+    pub fn conveying(mut self, capability: CapabilityId, authority: Authority) -> Self {
+        self.conveys = Some((capability, authority));
         self
     }
 
@@ -232,6 +251,10 @@ actions! {
     attach_entity AttachEntity "attach-entity"
     /// Frees the role of an entity inside the acting actor.
     detach_entity DetachEntity "detach-entity"
+    /// Makes a capability, which gives what another authority gives, or less.
+    attenuate Attenuate "attenuate"
+    /// Takes a capability back.
+    revoke Revoke "revoke"
     /// Makes an actor.
     spawn_actor SpawnActor "spawn-actor"
     /// Ends the acting actor.

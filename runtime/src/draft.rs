@@ -13,7 +13,7 @@ use duet_journal::{BlobHash, RecordHash};
 use crate::actor::{Actor, Condition, Facet, Fiber, FiberKind, Target};
 use crate::driver::RequestId;
 use crate::event::Outbox;
-use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, Namer, ObserverId, WaitId};
+use crate::identity::{ActorId, Callable, CapabilityId, FacetId, FiberId, Handle, Namer, ObserverId, WaitId};
 use crate::state::RunState;
 use crate::value::Fact;
 
@@ -71,6 +71,14 @@ pub enum Refusal {
     Value(duet_journal::packed::PackedError),
     /// The runtime forgot to say what to call.
     NoCallable,
+    /// The capability, or one that it comes from, has been revoked, or its actor has ended.
+    Revoked(CapabilityId),
+    /// The capability is for something else.
+    Unfit(CapabilityId),
+    /// The capability was made by another actor, which alone may revoke it.
+    NotOwner(CapabilityId),
+    /// The capability is at the end of the longest chain that there may be.
+    TooNarrow(CapabilityId),
     /// A predicate tried to have an effect.
     Pure,
     /// Policy does not allow it; the attempt is on record.
@@ -100,6 +108,18 @@ impl fmt::Display for Refusal {
             Self::HasChildren(facet) => write!(f, "{facet} has facets in it that have not stopped"),
             Self::Value(_) => write!(f, "the value cannot be recorded"),
             Self::NoCallable => write!(f, "the action was given no procedure"),
+            Self::Revoked(capability) => write!(f, "{capability} has been revoked"),
+            Self::Unfit(capability) => write!(f, "{capability} is for something else"),
+            Self::NotOwner(capability) => {
+                write!(f, "{capability} was made by another actor, which alone may revoke it")
+            }
+            Self::TooNarrow(capability) => {
+                write!(
+                    f,
+                    "{capability} is the last of {} in a row and cannot be attenuated",
+                    crate::capability::CHAIN_MAX
+                )
+            }
             Self::Pure => write!(f, "a predicate can have no effect"),
             Self::Policy(ruling) => write!(f, "{ruling}"),
             Self::NoRole { role, known } if known.is_empty() => {

@@ -12,14 +12,15 @@
 pub mod bench;
 mod payload;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::action::{Action, Claims, Thing};
 use crate::actor::Manifest;
+use crate::capability::{self, Authority};
 use crate::codec_enum;
 use crate::gate::bench::Bench;
-use crate::identity::{ActorId, Counters};
+use crate::identity::{ActorId, CapabilityId, Counters};
 use crate::policy::entry::Entries;
 use crate::policy::keyed;
 use crate::policy::ruling::{Code, Decision, Ruling};
@@ -171,6 +172,7 @@ pub fn judge(proposal: &Proposal<'_>) -> Vec<Verdict> {
         after: after(proposal),
         made: BTreeSet::new(),
         ended: BTreeSet::new(),
+        conveyed: BTreeMap::new(),
     };
     proposal.actions.iter().map(|action| docket.judge(action)).collect()
 }
@@ -205,6 +207,8 @@ struct Docket<'a> {
     after: Entries,
     made: BTreeSet<Thing>,
     ended: BTreeSet<Thing>,
+    /// What the capabilities made stand for.
+    conveyed: BTreeMap<CapabilityId, Authority>,
 }
 
 impl Docket<'_> {
@@ -256,6 +260,7 @@ impl Docket<'_> {
         let claims = action.claims();
         let fault = self.capability_fault(&claims).or_else(|| self.ownership_fault(&claims));
         self.made.extend(&claims.makes);
+        self.conveyed.extend(claims.conveys);
         self.ended.extend(&claims.ends);
         fault
     }
@@ -269,6 +274,13 @@ impl Docket<'_> {
         {
             return Some(Reason::CapabilityMissing {
                 capability: capability.clone(),
+            });
+        }
+        if let Some((through, wanted)) = &claims.through
+            && !capability::gives(self.proposal.before, &self.conveyed, *through, wanted)
+        {
+            return Some(Reason::CapabilityMissing {
+                capability: through.to_string(),
             });
         }
         let is_excess = claims
@@ -308,6 +320,7 @@ fn is_unused(counters: &Counters, thing: Thing) -> bool {
         Thing::Wait(id) => id.0 >= counters.waits,
         Thing::Fiber(id) => id.0 >= counters.fibers,
         Thing::Request(id) => id.0 >= counters.requests,
+        Thing::Capability(id) => id.0 >= counters.capabilities,
     }
 }
 

@@ -62,6 +62,8 @@ ids! {
     FiberId "fiber "
     /// Names a parked fiber's wait.
     WaitId "wait "
+    /// Numbers a capability.
+    CapabilityId "capability "
 }
 
 impl fmt::Display for RequestId {
@@ -121,6 +123,8 @@ pub struct Counters {
     pub waits: u64,
     /// Requests so far.
     pub requests: u64,
+    /// The next capability.
+    pub capabilities: u64,
 }
 
 fn draw(counter: &mut u64) -> u64 {
@@ -147,6 +151,7 @@ impl Counters {
         fiber fibers FiberId
         wait waits WaitId
         request requests RequestId
+        capability capabilities CapabilityId
     }
 }
 

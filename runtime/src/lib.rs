@@ -8,6 +8,7 @@ pub mod actor;
 pub mod address;
 pub mod scheme;
 pub mod body;
+pub mod capability;
 pub mod codec;
 pub mod dataspace;
 pub mod draft;

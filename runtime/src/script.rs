@@ -325,6 +325,7 @@ impl ScriptBody {
                     first.to_owned(),
                     value(payload),
                     Some(tag.to_owned()),
+                    None,
                 )?;
             }
             "goto" => place.line = first.parse().expect("a line number"),

@@ -13,11 +13,12 @@ use preserves::IOValue;
 
 use crate::action::{Action, Thing};
 use crate::actor::{Actor, Manifest};
+use crate::capability::Capability;
 use crate::codec::{Codec, DecodeError, Fields, record};
 use crate::dataspace::{Dataspace, ObserverRef};
 use crate::driver::{EffectKind, RequestId, Stream};
 use crate::event::{Outbox, Queue};
-use crate::identity::{ActorId, Counters, FacetId, Handle};
+use crate::identity::{ActorId, CapabilityId, Counters, FacetId, Handle};
 use crate::policy::entry::Entries;
 use crate::policy::keyed;
 use crate::tracked::{Tracked, TrackedTree, Tracking};
@@ -175,7 +176,7 @@ impl Codec for Stream {
     }
 }
 
-codec_struct!(Counters "counters" { actors, facets, handles, observers, fibers, waits, requests });
+codec_struct!(Counters "counters" { actors, facets, handles, observers, fibers, waits, requests, capabilities });
 
 /// What was when the turn began, of that which keeps no notes of its own.
 #[derive(Clone, Debug, Default)]
@@ -200,6 +201,8 @@ pub struct RunState {
     pub queue: Queue,
     /// What was asked of the world.
     pub requests: Tracked<RequestId, Request>,
+    /// What may be done by whoever holds a reference to it.
+    pub capabilities: Tracked<CapabilityId, Capability>,
     /// The exit code, once the main program has ended the run.
     pub exit: Option<u64>,
     /// The keyed entries among what is asserted.
@@ -220,13 +223,14 @@ impl Codec for RunState {
                 self.actors.encode(),
                 self.queue.encode(),
                 self.requests.encode(),
+                self.capabilities.encode(),
                 self.exit.encode(),
             ],
         )
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let mut fields = Fields::of(value, "run-state", 7)?;
+        let mut fields = Fields::of(value, "run-state", 8)?;
         let mut state = Self {
             counters: fields.read("counters")?,
             dataspace: fields.read("dataspace")?,
@@ -234,6 +238,7 @@ impl Codec for RunState {
             actors: fields.read("actors")?,
             queue: fields.read("queue")?,
             requests: fields.read("requests")?,
+            capabilities: fields.read("capabilities")?,
             exit: fields.read("exit")?,
             entries: Entries::default(),
             has_touched_entries: false,
@@ -279,6 +284,7 @@ impl<'a> Before<'a> {
             Thing::Observer(observer) => actor.observers.before(&observer).is_some(),
             Thing::Wait(wait) => actor.waits.before(&wait).is_some(),
             Thing::Fiber(fiber) => actor.fibers.before(&fiber).is_some(),
+            Thing::Capability(capability) => self.capability(capability).is_some_and(|known| known.owner == owner),
             Thing::Request(request) => {
                 let request = self.0.requests.before(&request);
                 request.is_some_and(|request| request.actor == owner)
@@ -304,6 +310,11 @@ impl<'a> Before<'a> {
     /// Says whether there is any policy to judge by: whether there was an entry or the turn touched one.
     pub fn has_policy(self) -> bool {
         self.0.has_touched_entries || !self.entries().is_empty()
+    }
+
+    /// Returns a capability, revoked or not.
+    pub fn capability(self, capability: CapabilityId) -> Option<&'a Capability> {
+        self.0.capabilities.before(&capability)
     }
 
     /// Returns the counters.
@@ -334,6 +345,7 @@ impl RunState {
         self.held.commit_turn();
         self.actors.commit_turn();
         self.requests.commit_turn();
+        self.capabilities.commit_turn();
     }
 
     /// Takes back what the turn changed.
@@ -342,6 +354,7 @@ impl RunState {
         self.held.abort_turn();
         self.actors.abort_turn();
         self.requests.abort_turn();
+        self.capabilities.abort_turn();
         (self.counters, self.exit) = (self.begun.counters.clone(), self.begun.exit);
         self.entries = self.begun.entries.clone();
         self.has_touched_entries = false;

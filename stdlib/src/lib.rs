@@ -13,6 +13,8 @@ macro_rules! embed {
 
 embed! {
     "duet/base.sld",
+    "duet/capability.scm",
+    "duet/capability.sld",
     "duet/control.scm",
     "duet/control.sld",
     "duet/dataspace.scm",

@@ -3,10 +3,11 @@
 use preserves::IOValue;
 
 use super::{Act, Claims, Thing};
+use crate::capability::Authority;
 use crate::codec_struct;
 use crate::draft::{Draft, Refusal};
 use crate::driver::{EffectKind, RequestId};
-use crate::identity::FacetId;
+use crate::identity::{CapabilityId, FacetId};
 use crate::state::{Question, Request};
 
 /// Calls a tool.
@@ -24,21 +25,27 @@ pub struct InvokeTool {
     pub payload: IOValue,
     /// What the program calls the result.
     pub tag: String,
+    /// The capability value through which it is called, whose caveats the argument has passed; none if the manifest grants the tool.
+    pub via: Option<CapabilityId>,
 }
-codec_struct!(InvokeTool "invoke-tool" { request, facet, role, tool, payload, tag });
+codec_struct!(InvokeTool "invoke-tool" { request, facet, role, tool, payload, tag, via });
 
 impl Act for InvokeTool {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         crate::value::Fact::new(self.payload.clone())?;
+        if let Some(via) = self.via {
+            draft.state.require(via, &self.authority())?;
+        }
         let question = Question::Tool { name: self.tool.clone(), payload: self.payload.clone() };
         enter(draft, self.request, self.facet, question, self.tag.clone())
     }
 
     fn claims(&self) -> Claims {
-        Claims::default()
-            .using(Thing::Facet(self.facet))
-            .making(Thing::Request(self.request))
-            .needing(self.tool.clone())
+        let claims = Claims::default().using(Thing::Facet(self.facet)).making(Thing::Request(self.request));
+        match self.via {
+            Some(via) => claims.going_through(via, self.authority()),
+            None => claims.needing(self.tool.clone()),
+        }
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
@@ -46,7 +53,14 @@ impl Act for InvokeTool {
     }
 
     fn show(&self) -> String {
-        format!("{} {:?} as {}, tag {:?}", self.tool, self.payload, self.request, self.tag)
+        let via = self.via.map(|via| format!(" through {via}")).unwrap_or_default();
+        format!("{} {:?}{via} as {}, tag {:?}", self.tool, self.payload, self.request, self.tag)
+    }
+}
+
+impl InvokeTool {
+    fn authority(&self) -> Authority {
+        Authority::Tool { name: self.tool.clone() }
     }
 }
 

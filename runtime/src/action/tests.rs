@@ -38,6 +38,7 @@ const OF_POLICY: &[(&str, &str)] = &[
 ];
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table with a row for every kind")]
 fn every_kind_reads_back_and_says_what_it_does() {
     let cases = [
         ("<assert 1 2 <p 3>>", "assert <p 3> as handle 2 of facet 1"),
@@ -64,9 +65,18 @@ fn every_kind_reads_back_and_says_what_it_does() {
         ("<yield 1 <handler> 2 <slice>>", "yield fiber 1, Slice"),
         ("<log 1 \"text\">", "log \"text\""),
         (
-            "<invoke-tool 1 2 role \"shell\" [] \"t\">",
+            "<invoke-tool 1 2 role \"shell\" [] \"t\" #f>",
             "invoke-tool shell [] as request 1, tag \"t\"",
         ),
+        (
+            "<invoke-tool 1 2 role \"shell\" [] \"t\" [7]>",
+            "invoke-tool shell [] through capability 7 as request 1, tag \"t\"",
+        ),
+        (
+            "<attenuate 7 <tool \"shell\"> [<reject <_>>]>",
+            "attenuate capability 7 for the tool shell, with 1 caveat",
+        ),
+        ("<revoke 7>", "revoke capability 7"),
         ("<keep 1 <contents-kept [a] []>>", "keep [a] for request 1"),
         (
             "<ask-user 1 2 3 \"name?\" \"t\">",

@@ -2,20 +2,21 @@
 //!
 //! INVARIANT: each operation draws its ids and performs one action; if it is refused, the program is told and nothing has been listed.
 
-use preserves::IOValue;
+use preserves::{IOValue, Value, ValueImpl};
 
 use super::{Activation, Job};
 use crate::action::{
-    AskUser, Assert, AttachEntity, DetachEntity, InvokeTool, Log, Message, Observe, Progress, Read, RegisterEntity,
-    Retract, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer, Unobserve, Write,
+    AskUser, Assert, AttachEntity, Attenuate, DetachEntity, InvokeTool, Log, Message, Observe, Progress, Read,
+    RegisterEntity, Retract, Revoke, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer, Unobserve, Write,
 };
 use crate::actor::{EntityClass, FiberKind, Manifest};
 use crate::body::Task;
-use crate::codec::Bytes;
+use crate::capability::{Authority, Caveat};
+use crate::codec::{Bytes, Codec, Fields, record};
 use crate::dataspace::pattern::Pattern;
 use crate::draft::Refusal;
 use crate::driver::{RequestId, Stream};
-use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId};
+use crate::identity::{ActorId, Callable, CapabilityId, FacetId, FiberId, Handle, ObserverId};
 use crate::policy::keyed;
 use crate::state::{Ignored, Question};
 use crate::value::Fact;
@@ -363,7 +364,8 @@ impl Activation {
         Ok(request)
     }
 
-    /// Calls a tool; returns the tag under which its result is awaited, by default a unique one.
+    /// Calls a tool, of which the manifest grants the use or else the capability `via`, whose caveats `payload` has [passed](Self::pass); returns
+    /// the tag under which its result is awaited, by default a unique one.
     ///
     /// # Errors
     /// [`Refusal::NoFacet`], [`Refusal::Value`], [`Refusal::Pure`].
@@ -373,6 +375,7 @@ impl Activation {
         tool: String,
         payload: IOValue,
         tag: Option<String>,
+        via: Option<CapabilityId>,
     ) -> Result<String, Refusal> {
         let request = self.draft.state.counters.request();
         let tag = tag.unwrap_or_else(|| self.name("request", request.0));
@@ -384,9 +387,70 @@ impl Activation {
             tool,
             payload,
             tag: tag.clone(),
+            via,
         };
         self.arbitrate(vec![call.into()])?;
         Ok(tag)
+    }
+
+    /// Makes a capability that gives what `from` gives, narrowed by caveats, the newest last.
+    ///
+    /// # Errors
+    /// [`Refusal::Revoked`], [`Refusal::TooNarrow`], [`Refusal::Pure`].
+    pub fn attenuate(&mut self, from: Authority, caveats: Vec<Caveat>) -> Result<CapabilityId, Refusal> {
+        let capability = self.draft.state.counters.capability();
+        self.perform(Attenuate {
+            capability,
+            from,
+            caveats,
+        })?;
+        Ok(capability)
+    }
+
+    /// Takes a capability of this actor back.
+    ///
+    /// # Errors
+    /// [`Refusal::NotOwner`], [`Refusal::Pure`].
+    pub fn revoke(&mut self, capability: CapabilityId) -> Result<(), Refusal> {
+        self.perform(Revoke { capability })
+    }
+
+    /// Says what a capability stands for.
+    ///
+    /// # Errors
+    /// [`Refusal::Revoked`].
+    pub fn authority(&self, capability: CapabilityId) -> Result<Authority, Refusal> {
+        self.draft.state.way_through(capability).map(|(authority, _)| authority)
+    }
+
+    /// Passes a value through a capability's caveats, the newest first; nothing comes of one that they do not let pass. Capabilities inside the
+    /// value are narrowed where a caveat says so.
+    ///
+    /// # Errors
+    /// [`Refusal::Revoked`]; [`Refusal::TooNarrow`], [`Refusal::Pure`] where one is narrowed.
+    pub fn pass(&mut self, capability: CapabilityId, value: IOValue) -> Result<Option<IOValue>, Refusal> {
+        let (_, caveats) = self.draft.state.way_through(capability)?;
+        let mut refusal = None;
+        let mut value = Some(value);
+        for caveat in caveats {
+            let mut attenuate = |inner: &IOValue, caveats: &[Caveat]| {
+                let held = Fields::of(&*inner.as_embedded()?, "capability", 1)
+                    .ok()?
+                    .read("id")
+                    .ok()?;
+                let made = self.attenuate(Authority::Capability { capability: held }, caveats.to_vec());
+                let made = made.map_err(|why| refusal = Some(why)).ok()?;
+                Some(IOValue::from(Value::embedded(record(
+                    "capability",
+                    vec![made.encode()],
+                ))))
+            };
+            value = value.and_then(|value| caveat.apply(&value, &mut attenuate));
+        }
+        match refusal {
+            Some(refusal) => Err(refusal),
+            None => Ok(value),
+        }
     }
 
     /// Puts a question to the person; the fiber then waits for the answer.

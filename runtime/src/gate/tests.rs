@@ -91,12 +91,12 @@ fn ids_are_given_once() {
 
 #[test]
 fn capabilities_are_needed() {
-    let call = "<invoke-tool 900 0 #f \"shell\" 1 \"t\">";
+    let call = "<invoke-tool 900 0 #f \"shell\" 1 \"t\" #f>";
     check(&[], &[call], &["<capability_missing \"shell\">"]);
     check(&["shell"], &[call], &["ok"]);
     check(
         &["workspace/*"],
-        &["<invoke-tool 900 0 #f \"workspace/read\" 1 \"t\">"],
+        &["<invoke-tool 900 0 #f \"workspace/read\" 1 \"t\" #f>"],
         &["ok"],
     );
     check(
@@ -125,4 +125,26 @@ fn capabilities_are_needed() {
         &["<spawn-actor 900 900 [0] #f x []>"],
         &["<capability_missing \"spawn\">"],
     );
+}
+
+#[test]
+fn a_capability_value_gives_what_it_stands_for_and_no_more() {
+    let through = |id: u64, tool: &str| format!("<invoke-tool 900 0 #f \"{tool}\" 1 \"t\" [{id}]>");
+    let denied = |id: u64| format!("<capability_missing \"capability {id}\">");
+    let full = "<attenuate 900 <tool \"shell\"> []>";
+    let (shell, other) = (through(900, "shell"), through(900, "other"));
+    check(&["shell"], &[full, &shell], &["ok", "ok"]);
+    check(&["shell"], &[full, &other], &["ok", &denied(900)]);
+    check(&[], &[full], &["<capability_missing \"shell\">"]);
+    check(&[], &[&shell], &[&denied(900)]);
+    let chain = ["<attenuate 901 <capability 900> []>", &through(901, "shell")];
+    check(&["shell"], &[full, chain[0], chain[1]], &["ok", "ok", "ok"]);
+    check(&["shell"], &[chain[0]], &[&denied(900)]);
+    check(
+        &["shell"],
+        &["<attenuate 900 <dataspace> []>", &shell],
+        &["ok", &denied(900)],
+    );
+    check(&["shell"], &[full, "<revoke 900>"], &["ok", "ok"]);
+    check(&[], &["<revoke 5>"], &["<not_owned>"]);
 }

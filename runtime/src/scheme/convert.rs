@@ -16,7 +16,7 @@ use preserves::IOValue;
 
 use crate::body::{Argument, Resumption};
 use crate::codec::{Codec, Fields, label_of, record};
-use crate::identity::{ActorId, FacetId, ObserverId};
+use crate::identity::{ActorId, CapabilityId, FacetId, ObserverId};
 use crate::record::{Failure, Origin};
 
 /// What a reference out of a heap stands for; the numbers are stable, for they are in heap images.
@@ -32,6 +32,8 @@ pub(super) enum Class {
     Watch = 4,
     /// Somebody's observer, seen in an `Observe` fact.
     Observer = 5,
+    /// A capability, whoever made it.
+    Capability = 6,
 }
 
 /// Makes a reference.
@@ -62,6 +64,7 @@ impl Capabilities for References {
             class if class == Class::Facet as u32 => Some(record("facet", vec![FacetId(id).encode()])),
             class if class == Class::Actor as u32 => Some(record("actor", vec![ActorId(id).encode()])),
             class if class == Class::Observer as u32 => Some(record("observer", vec![ObserverId(id).encode()])),
+            class if class == Class::Capability as u32 => Some(record("capability", vec![CapabilityId(id).encode()])),
             _ => None,
         }
     }
@@ -70,6 +73,10 @@ impl Capabilities for References {
         let (class, id) = match label_of(embedded).as_deref() {
             Some("facet") => (Class::Facet, Fields::of(embedded, "facet", 1).ok()?.read("id").ok()?),
             Some("actor") => (Class::Actor, Fields::of(embedded, "actor", 1).ok()?.read("id").ok()?),
+            Some("capability") => (
+                Class::Capability,
+                Fields::of(embedded, "capability", 1).ok()?.read("id").ok()?,
+            ),
             // In an `Observe` fact the observer's actor stands first; the observer alone tells them apart.
             Some("observer") => {
                 let mut fields = Fields::of(embedded, "observer", 2).ok()?;

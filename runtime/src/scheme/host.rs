@@ -2,9 +2,11 @@
 //!
 //! Owns the table form, the arguments' checks and how a procedure answers: with a value, by parking the fiber, or with a condition.
 //! INVARIANT: a host procedure reaches the run only through the turn, so whatever it does is an action that passes the gate.
-//! The families are `host/dataspace.rs`, `host/control.rs`, `host/entity.rs`, `host/world.rs`, `host/file.rs`, `host/policy.rs` and `host/evaluation.rs`.
+//! The families are `host/dataspace.rs`, `host/control.rs`, `host/capability.rs`, `host/entity.rs`, `host/world.rs`, `host/file.rs`,
+//! `host/policy.rs` and `host/evaluation.rs`.
 //! Read next: `host/dataspace.rs`.
 
+mod capability;
 mod control;
 mod dataspace;
 mod entity;
@@ -142,6 +144,8 @@ fn refusal_kind(refusal: &Refusal) -> &'static str {
         Refusal::NoFacet(_) | Refusal::NoActor(_) | Refusal::HasChildren(_) => "facet-stopped",
         Refusal::NoObserver(_) => "not-watching",
         Refusal::Pure => "effect-in-predicate",
+        Refusal::Revoked(_) | Refusal::Unfit(_) | Refusal::NotOwner(_) => "capability-denied",
+        Refusal::TooNarrow(_) => "too-large",
         Refusal::NoRole { .. } => "unknown-role",
         Refusal::Attached(_) => "already-attached",
         Refusal::NotAttached(_) => "not-attached",
@@ -299,6 +303,7 @@ pub fn procedures() -> impl Iterator<Item = &'static HostProcedure> {
     [
         dataspace::TABLE,
         control::TABLE,
+        capability::TABLE,
         entity::TABLE,
         world::TABLE,
         file::TABLE,

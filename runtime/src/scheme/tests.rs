@@ -6,6 +6,8 @@ use super::*;
 use crate::script::world::{World, read_answers};
 use crate::snapshot::SnapshotPolicy;
 
+mod capability;
+
 /// No libraries besides the kernel's own.
 struct NoLibraries;
 

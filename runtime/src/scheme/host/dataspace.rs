@@ -1,14 +1,27 @@
 //! Asserting, telling and watching.
 
-use super::{Call, DONE, Fault, host_procedures};
+use duet_kernel::value::Value;
+
+use super::capability::pass;
+use super::{Call, DONE, Fault, Reply, host_procedures};
+use crate::capability::Authority;
+use crate::draft::Refusal;
 use crate::identity::{ActorId, FacetId, Handle, ObserverId};
 use crate::scheme::convert::Class;
+use crate::value::Fact;
 
 host_procedures! {
     /// Asserts `value` for the current facet and returns the assertion's handle. Others, and this actor too, see it from the next turns on.
     /// Fails with `not-serializable` if a part of the value cannot leave the program, with `facet-stopped` if the current facet has stopped.
-    "assert!" "value" [1, 1] => |call| {
-        let value = call.fact(0)?;
+    /// Through a capability the value first passes its caveats; if they do not let it pass, nothing is asserted and the answer is false.
+    "assert!" "value [capability]" [1, 2] => |call| {
+        let value = match call.arguments.len() {
+            1 => call.fact(0)?,
+            _ => match admitted(call)? {
+                Some(fact) => fact,
+                None => return Ok(Reply::Value(Value::FALSE)),
+            },
+        };
         let handle = call.turn.assert(value)?;
         call.refer(Class::Handle, handle.0)
     };
@@ -36,7 +49,11 @@ host_procedures! {
     };
 
     /// Tells `value`, once, to those watches of a facet of an actor that it matches. If the facet is gone nothing happens.
-    "send!" "actor facet value" [3, 3] => |call| {
+    /// `(send! capability value)` sends through a capability for a facet; what its caveats do not let pass is not sent, and the answer is false.
+    "send!" "actor facet value" [2, 3] => |call| {
+        if call.arguments.len() == 2 {
+            return send_through(call);
+        }
         let actor = call.reference(0, Class::Actor, "an actor")?;
         let facet = facet(call, 1)?;
         let value = call.datum(2)?;
@@ -63,6 +80,28 @@ host_procedures! {
 
 fn handle(call: &Call<'_>, argument: usize) -> Result<Handle, Fault> {
     call.reference(argument, Class::Handle, "a handle").map(Handle)
+}
+
+/// Passes the value that is to be asserted through a capability.
+fn admitted(call: &mut Call<'_>) -> Result<Option<Fact>, Fault> {
+    let is_it = |authority| (authority == Authority::Dataspace {}).then_some(());
+    let value = call.datum(0)?;
+    let ((), passed) = pass(call, 1, value, ("a capability for the dataspace", is_it))?;
+    Ok(passed.map(Fact::new).transpose().map_err(Refusal::Value)?)
+}
+
+fn send_through(call: &mut Call<'_>) -> Result<Reply, Fault> {
+    let value = call.datum(1)?;
+    let to = |authority| match authority {
+        Authority::Facet { actor, facet } => Some((actor, facet)),
+        Authority::Tool { .. } | Authority::Dataspace {} | Authority::Capability { .. } => None,
+    };
+    let ((actor, facet), passed) = pass(call, 0, value, ("a capability for a facet", to))?;
+    let Some(value) = passed else {
+        return Ok(Reply::Value(Value::FALSE));
+    };
+    call.turn.send(actor, facet, value)?;
+    DONE
 }
 
 /// Returns a facet argument.

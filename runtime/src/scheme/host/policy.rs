@@ -187,6 +187,7 @@ fn attempt(call: &mut Call<'_>, item: Value, ids: Ids) -> Result<Action, Fault> 
                 tool,
                 payload,
                 tag,
+                via: None,
             }
             .into())
         }

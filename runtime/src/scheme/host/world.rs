@@ -7,11 +7,15 @@ use duet_kernel::printer::write_limited;
 use duet_kernel::value::Value;
 use preserves::IOValue;
 
+use super::capability::pass;
 use super::{Call, DONE, Fault, Reply, host_procedures};
 use crate::action::write;
 use crate::activation::Activation;
 use crate::body::{Until, Wanted};
+use crate::capability::Authority;
 use crate::driver::Stream;
+use crate::identity::CapabilityId;
+use crate::scheme::convert::{self, Class};
 
 /// A log line shows at most this many characters of an object.
 const LOG_CHARACTERS: usize = 4096;
@@ -20,8 +24,10 @@ const LOG_CHARACTERS: usize = 4096;
 const READ_BYTES_MAX: u64 = 1 << 20;
 
 host_procedures! {
-    /// Calls a tool in a role. `capability` names the tool; `payload` is its argument. Returns the tag under which `(tool-result :tag tag)` awaits
-    /// the result, by default a unique one. Fails with `capability-denied` if the tool was not granted.
+    /// Calls a tool in a role. `capability` names the tool or is a capability for it, whose caveats the payload passes before anything is done or
+    /// recorded; `payload` is its argument. Returns the tag under which `(tool-result :tag tag)` awaits
+    /// the result, by default a unique one. Fails with `capability-denied` if the tool was not granted, or the caveats do not
+    /// let the payload pass.
     "invoke-tool!" "role capability payload [:tag tag]" [3, 5] => invoke_tool;
 
     /// A text that no other call in this run returns, and that a replay returns again.
@@ -81,8 +87,6 @@ host_procedures! {
 
 fn invoke_tool(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let role = call.datum(0)?;
-    let tool = call.text(1, "the name of a tool")?;
-    let payload = call.datum(2)?;
     let options = call.options(call.arguments.get(3..).unwrap_or_default(), ["tag"]);
     let [tag] = options.ok_or_else(|| call.wrong_type(3, "`:tag` and a tag"))?;
     let name = |tag| {
@@ -90,9 +94,37 @@ fn invoke_tool(call: &mut Call<'_>) -> Result<Reply, Fault> {
             .ok_or_else(|| call.wrong_type(4, "a string or symbol"))
     };
     let tag = tag.map(name).transpose()?;
-    call.require(&tool)?;
-    let tag = call.turn.invoke_tool(role, tool, payload, tag)?;
+    let payload = call.datum(2)?;
+    let (tool, payload, via) = match call.name_of(call.argument(1)) {
+        Some(tool) => {
+            call.require(&tool)?;
+            (tool, payload, None)
+        }
+        None => through(call, payload)?,
+    };
+    let tag = call.turn.invoke_tool(role, tool, payload, tag, via)?;
     call.string(&tag)
+}
+
+/// Passes a tool's payload through a capability.
+fn through(call: &mut Call<'_>, payload: IOValue) -> Result<(String, IOValue, Option<CapabilityId>), Fault> {
+    const EXPECTED: &str = "the name of a tool or a capability for one";
+    let Some(via) = convert::referent(&call.instance.heap, Class::Capability, call.argument(1)) else {
+        return Err(call.wrong_type(1, EXPECTED));
+    };
+    let tool = |authority| {
+        if let Authority::Tool { name } = authority {
+            Some(name)
+        } else {
+            None
+        }
+    };
+    let (tool, passed) = pass(call, 1, payload, (EXPECTED, tool))?;
+    let payload = passed.ok_or_else(|| {
+        let message = format!("invoke-tool!: the capability for `{tool}` does not let this payload pass");
+        Fault::condition_of("capability-denied", &message, vec![call.argument(2)])
+    })?;
+    Ok((tool, payload, Some(CapabilityId(via))))
 }
 
 fn console_write(call: &mut Call<'_>) -> Result<Reply, Fault> {
@@ -140,7 +172,7 @@ pub(super) fn call_tool(call: &mut Call<'_>, tool: &str, payload: IOValue) -> Re
     call.require(tool)?;
     let tag = call
         .turn
-        .invoke_tool(IOValue::new(false), tool.to_owned(), payload, None)?;
+        .invoke_tool(IOValue::new(false), tool.to_owned(), payload, None, None)?;
     match call.turn.tool_call(&tag) {
         Some(request) => Ok(answer(request)),
         None => Err(Fault::condition_of("refused", "the call was not entered", Vec::new())),

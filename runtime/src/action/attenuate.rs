@@ -1,0 +1,58 @@
+//! `attenuate`: a capability comes into being, from what the manifest grants or from another capability, narrowed by caveats.
+
+use super::{Act, Claims, Thing};
+use crate::capability::{Authority, CHAIN_MAX, Capability, Caveat};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::identity::CapabilityId;
+
+/// Makes a capability.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attenuate {
+    /// What it is known by.
+    pub capability: CapabilityId,
+    /// What it gives, before its caveats.
+    pub from: Authority,
+    /// Its caveats, the newest last.
+    pub caveats: Vec<Caveat>,
+}
+codec_struct!(Attenuate "attenuate" { capability, from, caveats });
+
+impl Act for Attenuate {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        if let Authority::Capability { capability } = self.from {
+            let chain = draft.state.chain(capability).map_err(|_| Refusal::Revoked(capability))?;
+            if chain.len() >= CHAIN_MAX {
+                return Err(Refusal::TooNarrow(capability));
+            }
+        }
+        let made = Capability {
+            owner: draft.acting().map(|_| draft.actor)?,
+            from: self.from.clone(),
+            caveats: self.caveats.clone(),
+            is_revoked: false,
+        };
+        draft.state.capabilities.insert(self.capability, made);
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        let claims = Claims::default()
+            .making(Thing::Capability(self.capability))
+            .conveying(self.capability, self.from.clone());
+        match &self.from {
+            Authority::Tool { name } => claims.needing(name.clone()),
+            Authority::Capability { capability } => claims.going_through(*capability, self.from.clone()),
+            Authority::Dataspace {} | Authority::Facet { .. } => claims,
+        }
+    }
+
+    fn show(&self) -> String {
+        let caveats = match self.caveats.len() {
+            0 => String::new(),
+            1 => ", with 1 caveat".to_owned(),
+            count => format!(", with {count} caveats"),
+        };
+        format!("{} for {}{caveats}", self.capability, self.from)
+    }
+}

@@ -1,0 +1,137 @@
+//! Patterns of caveats.
+//!
+//! INVARIANT: records and sequences match exactly as many parts as the pattern has; they are not extensible, unlike the dataspace's. A
+//! dictionary matches if it has the pattern's keys, so that rejecting a key cannot be evaded by adding another.
+//! Read next: `capability/template.rs`.
+
+use preserves::{AtomClass, IOValue, ValueClass, ValueImpl};
+
+use super::caveat::{CaveatError, shown};
+use crate::codec::label_of;
+
+/// A pattern.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pattern {
+    /// Anything.
+    Discard,
+    /// Any atom of a class.
+    Atom(AtomClass),
+    /// Any reference.
+    Embedded,
+    /// What matches the inner pattern, which is bound; numbers are given from the outside in and from left to right.
+    Bind(Box<Pattern>),
+    /// What matches all of them.
+    And(Vec<Pattern>),
+    /// What does not match.
+    Not(Box<Pattern>),
+    /// This value.
+    Literal(IOValue),
+    /// A record of this label and exactly these fields.
+    Record(IOValue, Vec<Pattern>),
+    /// A sequence of exactly these items.
+    Sequence(Vec<Pattern>),
+    /// A dictionary with at least these keys.
+    Dictionary(Vec<(IOValue, Pattern)>),
+}
+
+impl Pattern {
+    /// Reads a pattern, at most `depth` levels deep.
+    ///
+    /// # Errors
+    /// [`CaveatError::NotAPattern`], [`CaveatError::TooDeep`].
+    pub(super) fn read(source: &IOValue, depth: usize) -> Result<Self, CaveatError> {
+        let depth = depth.checked_sub(1).ok_or(CaveatError::TooDeep)?;
+        let wrong = || CaveatError::NotAPattern { found: shown(source) };
+        if let Some(name) = source.as_symbol() {
+            return match &*name {
+                "Boolean" => Ok(Self::Atom(AtomClass::Boolean)),
+                "Double" => Ok(Self::Atom(AtomClass::Double)),
+                "SignedInteger" => Ok(Self::Atom(AtomClass::SignedInteger)),
+                "String" => Ok(Self::Atom(AtomClass::String)),
+                "ByteString" => Ok(Self::Atom(AtomClass::ByteString)),
+                "Symbol" => Ok(Self::Atom(AtomClass::Symbol)),
+                "Embedded" => Ok(Self::Embedded),
+                _ => Err(wrong()),
+            };
+        }
+        let label = label_of(source).ok_or_else(wrong)?;
+        let fields: Vec<IOValue> = source.iter().map(IOValue::from).collect();
+        let all = |items: &IOValue| -> Result<Vec<Self>, CaveatError> {
+            if !items.is_sequence() {
+                return Err(wrong());
+            }
+            items.iter().map(|item| Self::read(&item.into(), depth)).collect()
+        };
+        match (label.as_str(), &fields[..]) {
+            ("_", []) => Ok(Self::Discard),
+            ("bind", [inner]) => Ok(Self::Bind(Box::new(Self::read(inner, depth)?))),
+            ("and", [patterns]) => Ok(Self::And(all(patterns)?)),
+            ("not", [inner]) => Ok(Self::Not(Box::new(Self::read(inner, depth)?))),
+            ("lit", [value]) => Ok(Self::Literal(value.clone())),
+            ("rec", [label, fields]) => Ok(Self::Record(label.clone(), all(fields)?)),
+            ("arr", [items]) => Ok(Self::Sequence(all(items)?)),
+            ("dict", [entries]) if entries.is_dictionary() => {
+                let entry = |(key, value): (_, preserves::Value<IOValue>)| {
+                    Ok((IOValue::from(key), Self::read(&value.into(), depth)?))
+                };
+                Ok(Self::Dictionary(
+                    entries.entries().map(entry).collect::<Result<_, _>>()?,
+                ))
+            }
+            _ => Err(wrong()),
+        }
+    }
+
+    /// Counts the parts that it binds.
+    ///
+    /// # Errors
+    /// [`CaveatError::BindingUnderNegation`].
+    pub(super) fn bound(&self) -> Result<usize, CaveatError> {
+        let sum = |patterns: &mut dyn Iterator<Item = &Self>| patterns.map(Self::bound).sum();
+        match self {
+            Self::Discard | Self::Atom(_) | Self::Embedded | Self::Literal(_) => Ok(0),
+            Self::Bind(inner) => Ok(1 + inner.bound()?),
+            Self::Not(inner) if inner.bound()? == 0 => Ok(0),
+            Self::Not(_) => Err(CaveatError::BindingUnderNegation),
+            Self::And(items) | Self::Record(_, items) | Self::Sequence(items) => sum(&mut items.iter()),
+            Self::Dictionary(entries) => sum(&mut entries.iter().map(|(_, pattern)| pattern)),
+        }
+    }
+
+    /// Matches a value; returns the parts bound.
+    pub(super) fn matches(&self, value: &IOValue) -> Option<Vec<IOValue>> {
+        let mut bound = Vec::new();
+        self.collect(value, &mut bound).then_some(bound)
+    }
+
+    fn collect(&self, value: &IOValue, bound: &mut Vec<IOValue>) -> bool {
+        match self {
+            Self::Discard => true,
+            Self::Atom(class) => value.value_class() == ValueClass::Atomic(class.clone()),
+            Self::Embedded => value.value_class() == ValueClass::Embedded,
+            Self::Bind(inner) => {
+                bound.push(value.clone());
+                inner.collect(value, bound)
+            }
+            Self::And(patterns) => patterns.iter().all(|pattern| pattern.collect(value, bound)),
+            Self::Not(inner) => !inner.collect(value, bound),
+            Self::Literal(literal) => literal == value,
+            Self::Record(label, fields) => {
+                value.is_record() && IOValue::from(value.label()) == *label && each(fields, value, bound)
+            }
+            Self::Sequence(items) => value.is_sequence() && each(items, value, bound),
+            Self::Dictionary(entries) => {
+                value.is_dictionary()
+                    && entries.iter().all(|(key, pattern)| {
+                        let found = value.get(key.value());
+                        found.is_some_and(|found| pattern.collect(&found.into(), bound))
+                    })
+            }
+        }
+    }
+}
+
+fn each(patterns: &[Pattern], value: &IOValue, bound: &mut Vec<IOValue>) -> bool {
+    let mut pairs = patterns.iter().zip(value.iter());
+    value.len() == patterns.len() && pairs.all(|(pattern, part)| pattern.collect(&part.into(), bound))
+}

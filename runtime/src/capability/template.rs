@@ -1,0 +1,112 @@
+//! Templates of caveats: what is made of the parts that a pattern bound.
+//!
+//! INVARIANT: a template refers only to parts that its pattern binds; that was checked when the caveat was read.
+//! Read next: `capability/sturdy.rs`.
+
+use preserves::{IOValue, Map, Value, ValueImpl};
+
+use super::caveat::{Caveat, CaveatError, shown};
+use crate::codec::label_of;
+
+/// Makes a narrower capability of a reference to one; of anything else, nothing.
+pub type Attenuate<'a> = dyn FnMut(&IOValue, &[Caveat]) -> Option<IOValue> + 'a;
+
+/// A template.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Template {
+    /// The capability that the inner template gives, narrowed.
+    Attenuate(Box<Template>, Vec<Caveat>),
+    /// A part that was bound, counted from 0.
+    Reference(usize),
+    /// This value.
+    Literal(IOValue),
+    /// A record.
+    Record(IOValue, Vec<Template>),
+    /// A sequence.
+    Sequence(Vec<Template>),
+    /// A dictionary.
+    Dictionary(Vec<(IOValue, Template)>),
+}
+
+impl Template {
+    /// Reads a template, at most `depth` levels deep.
+    ///
+    /// # Errors
+    /// [`CaveatError`].
+    pub(super) fn read(source: &IOValue, depth: usize) -> Result<Self, CaveatError> {
+        let depth = depth.checked_sub(1).ok_or(CaveatError::TooDeep)?;
+        let wrong = || CaveatError::NotATemplate { found: shown(source) };
+        let label = label_of(source).ok_or_else(wrong)?;
+        let fields: Vec<IOValue> = source.iter().map(IOValue::from).collect();
+        let all = |items: &IOValue| -> Result<Vec<Self>, CaveatError> {
+            if !items.is_sequence() {
+                return Err(wrong());
+            }
+            items.iter().map(|item| Self::read(&item.into(), depth)).collect()
+        };
+        match (label.as_str(), &fields[..]) {
+            ("attenuate", [inner, caveats]) if caveats.is_sequence() => {
+                let caveats = caveats.iter().map(|caveat| Caveat::read(&caveat.into()));
+                let inner = Box::new(Self::read(inner, depth)?);
+                Ok(Self::Attenuate(inner, caveats.collect::<Result<_, _>>()?))
+            }
+            ("ref", [number]) => {
+                let number = number.as_u64().and_then(Result::ok);
+                Ok(Self::Reference(
+                    number
+                        .and_then(|number| usize::try_from(number).ok())
+                        .ok_or_else(wrong)?,
+                ))
+            }
+            ("lit", [value]) => Ok(Self::Literal(value.clone())),
+            ("rec", [label, fields]) => Ok(Self::Record(label.clone(), all(fields)?)),
+            ("arr", [items]) => Ok(Self::Sequence(all(items)?)),
+            ("dict", [entries]) if entries.is_dictionary() => {
+                let entry =
+                    |(key, value): (_, Value<IOValue>)| Ok((IOValue::from(key), Self::read(&value.into(), depth)?));
+                Ok(Self::Dictionary(
+                    entries.entries().map(entry).collect::<Result<_, _>>()?,
+                ))
+            }
+            _ => Err(wrong()),
+        }
+    }
+
+    /// Finds the highest part that it refers to.
+    pub(super) fn highest(&self) -> Option<usize> {
+        match self {
+            Self::Reference(number) => Some(*number),
+            Self::Literal(_) => None,
+            Self::Attenuate(inner, _) => inner.highest(),
+            Self::Record(_, items) | Self::Sequence(items) => items.iter().filter_map(Self::highest).max(),
+            Self::Dictionary(entries) => entries.iter().filter_map(|(_, template)| template.highest()).max(),
+        }
+    }
+
+    /// Fills in the parts; nothing comes of a template that narrows what is no capability.
+    pub(super) fn fill(&self, bound: &[IOValue], attenuate: &mut Attenuate<'_>) -> Option<IOValue> {
+        let mut all = |items: &[Self]| {
+            items
+                .iter()
+                .map(|item| item.fill(bound, attenuate))
+                .collect::<Option<Vec<_>>>()
+        };
+        match self {
+            Self::Reference(number) => bound.get(*number).cloned(),
+            Self::Literal(value) => Some(value.clone()),
+            Self::Record(label, fields) => Some(IOValue::record(label.clone(), all(fields)?)),
+            Self::Sequence(items) => Some(IOValue::new(all(items)?)),
+            Self::Attenuate(inner, caveats) => {
+                let inner = inner.fill(bound, attenuate)?;
+                attenuate(&inner, caveats)
+            }
+            Self::Dictionary(entries) => {
+                let mut filled = Map::new();
+                for (key, template) in entries {
+                    filled.insert(Value::from(key.clone()), template.fill(bound, attenuate)?);
+                }
+                Some(IOValue::new(filled))
+            }
+        }
+    }
+}
