@@ -23,7 +23,7 @@ use scope::{Scope, ScopeSet, ScopeSets};
 use symbol::{Symbol, Symbols};
 
 /// A syntax object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Syntax {
     node: u32,
     scopes: ScopeSet,
@@ -191,6 +191,11 @@ impl SyntaxStore {
     /// Whether a syntax object is the empty list.
     pub fn is_nil(&self, syntax: Syntax) -> bool {
         matches!(self.kinds[syntax.node as usize], Kind::Nil)
+    }
+
+    /// Whether a syntax object is a pair or a vector.
+    pub(crate) fn has_parts(&self, syntax: Syntax) -> bool {
+        matches!(self.kinds[syntax.node as usize], Kind::Pair(..) | Kind::Vector(_))
     }
 
     /// The datum of an atom.

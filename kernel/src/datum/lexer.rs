@@ -158,11 +158,11 @@ impl<'a> Lexer<'a> {
                 self.folds_case,
             )?))));
         }
-        self.skip_word();
-        let word = &self.text[start..self.offset];
-        if let Some(token) = self.label(word) {
+        if let Some(token) = self.label() {
             return token.map(Some);
         }
+        self.skip_word();
+        let word = &self.text[start..self.offset];
         match word {
             "#!fold-case" => self.folds_case = true,
             "#!no-fold-case" => self.folds_case = false,
@@ -172,16 +172,18 @@ impl<'a> Lexer<'a> {
         Ok(None)
     }
 
-    /// Recognises `#12=` and `#12#`. The lexer stops right behind the sign, where another token may follow.
-    fn label(&mut self, word: &str) -> Option<Result<Token, ReadProblem>> {
-        let digits = word[1..].bytes().take_while(u8::is_ascii_digit).count();
-        let sign = *word.as_bytes().get(digits + 1)?;
+    /// Recognises `12=` and `12#` behind a `#`. The lexer stops right behind the sign, where another token may follow.
+    fn label(&mut self) -> Option<Result<Token, ReadProblem>> {
+        let rest = self.rest();
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let sign = *rest.as_bytes().get(digits)?;
         if digits == 0 || !(sign == b'=' || sign == b'#') {
             return None;
         }
-        self.offset = self.offset - word.len() + digits + 2;
-        let Ok(number) = word[1..=digits].parse() else {
-            return Some(Err(ReadProblem::UnknownSharp(Name::from(word))));
+        self.offset += digits + 1;
+        let Ok(number) = rest[..digits].parse() else {
+            let label = format!("#{}", &rest[..=digits]);
+            return Some(Err(ReadProblem::UnknownSharp(Name::from(label.as_str()))));
         };
         Some(Ok(if sign == b'=' {
             Token::LabelDefinition(number)

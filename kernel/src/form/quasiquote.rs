@@ -1,10 +1,13 @@
 //! `quasiquote`: templates of data.
 //!
 //! Owns nested levels, splicing and vectors. Parts without `unquote` stay constants, shared as the reports allow.
+//! INVARIANT: a constant part is looked at once, however often labels let the template mention it; parts that are code are bounded by the size of a unit.
+
+use std::collections::BTreeSet;
 
 use crate::core::CoreId;
-use crate::diagnostic::Failure;
-use crate::expander::UnitExpander;
+use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::expander::{LIMIT_EXPANSION_NODES, UnitExpander};
 use crate::syntax::{Shape, Syntax};
 
 /// What a template part amounts to.
@@ -19,51 +22,67 @@ pub(super) fn quasiquote(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Co
     let [_, template] = unit.parts(form)?[..] else {
         return Err(unit.malformed(form));
     };
-    let part = expand(unit, template, 0)?;
+    let part = expand(unit, &mut Known::new(), template, 0)?;
     Ok(code(unit, part))
 }
 
+/// The parts that are known to be constants, each with the level it is one at.
+type Known = BTreeSet<(Syntax, u32)>;
+
 /// Expands a template inside of `level` further quasi-quotations.
-fn expand(unit: &mut UnitExpander<'_>, template: Syntax, level: u32) -> Result<Part, Failure> {
-    unit.nested(template, |unit| match unit.session.syntax.shape(template) {
-        Shape::Pair(head, _) => pair(unit, template, head, level),
+fn expand(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, level: u32) -> Result<Part, Failure> {
+    if known.contains(&(template, level)) {
+        return Ok(Part::Constant(template));
+    }
+    let part = unit.nested(template, |unit| match unit.session.syntax.shape(template) {
+        Shape::Pair(head, _) => pair(unit, known, template, head, level),
         Shape::Vector => {
             let elements = unit.session.syntax.vector(template).unwrap_or_default();
             let elements = unit.session.syntax.make_list(&elements, None, template);
-            Ok(match list(unit, elements, level)? {
+            Ok(match list(unit, known, elements, level)? {
                 Part::Constant(_) => Part::Constant(template),
                 Part::Code(elements) => Part::Code(unit.primitive_call("list->vector", vec![elements], template)),
             })
         }
         Shape::Nil | Shape::Identifier(_) | Shape::Atom => Ok(Part::Constant(template)),
-    })
+    })?;
+    if matches!(part, Part::Constant(_)) && unit.session.syntax.has_parts(template) {
+        known.insert((template, level));
+    }
+    Ok(part)
 }
 
-fn pair(unit: &mut UnitExpander<'_>, template: Syntax, head: Syntax, level: u32) -> Result<Part, Failure> {
+fn pair(
+    unit: &mut UnitExpander<'_>,
+    known: &mut Known,
+    template: Syntax,
+    head: Syntax,
+    level: u32,
+) -> Result<Part, Failure> {
     if unit.is_keyword(head, "unquote") {
         let [_, expression] = unit.parts(template)?[..] else {
             return Err(unit.malformed(template));
         };
         return match level {
             0 => Ok(Part::Code(unit.expression(expression))),
-            _ => rebuild(unit, template, level - 1),
+            _ => rebuild(unit, known, template, level - 1),
         };
     }
     if unit.is_keyword(head, "quasiquote") {
-        return rebuild(unit, template, level + 1);
+        return rebuild(unit, known, template, level + 1);
     }
     if unit.is_keyword(head, "unquote-splicing") && level > 0 {
-        return rebuild(unit, template, level - 1);
+        return rebuild(unit, known, template, level - 1);
     }
-    list(unit, template, level)
+    list(unit, known, template, level)
 }
 
 /// Keeps the keyword of a nested form and expands its operands at another level.
-fn rebuild(unit: &mut UnitExpander<'_>, template: Syntax, level: u32) -> Result<Part, Failure> {
+fn rebuild(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, level: u32) -> Result<Part, Failure> {
     let Some((keyword, operands)) = unit.session.syntax.pair(template) else {
         return Ok(Part::Constant(template));
     };
-    Ok(match list(unit, operands, level)? {
+    Ok(match list(unit, known, operands, level)? {
         Part::Constant(_) => Part::Constant(template),
         Part::Code(operands) => {
             let keyword = unit.constant(keyword);
@@ -73,13 +92,17 @@ fn rebuild(unit: &mut UnitExpander<'_>, template: Syntax, level: u32) -> Result<
 }
 
 /// Expands the elements of a list, then its tail, and conses them from the end.
-fn list(unit: &mut UnitExpander<'_>, template: Syntax, level: u32) -> Result<Part, Failure> {
+fn list(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, level: u32) -> Result<Part, Failure> {
     let mut elements = Vec::new();
     let mut rest = template;
     while let Some((first, tail)) = unit.session.syntax.pair(rest) {
         let is_dotted_unquote = !elements.is_empty() && is_tail_form(unit, rest);
-        if is_dotted_unquote || elements.len() > unit.session.syntax.length() as usize {
+        if is_dotted_unquote {
             break;
+        }
+        if elements.len() > unit.session.syntax.length() as usize {
+            let limit = LIMIT_EXPANSION_NODES;
+            return Err(unit.failure(template, DiagnosticKind::TooLarge { limit }));
         }
         elements.push((first, rest));
         rest = tail;
@@ -89,12 +112,12 @@ fn list(unit: &mut UnitExpander<'_>, template: Syntax, level: u32) -> Result<Par
         let spliced = spliced_expression(unit, element, level)?;
         let (part, is_spliced) = match spliced {
             Some(expression) => (Part::Code(unit.expression(expression)), true),
-            None => (expand(unit, element, level)?, false),
+            None => (expand(unit, known, element, level)?, false),
         };
         parts.push((part, is_spliced, from_here));
     }
     let mut result = if unit.session.syntax.pair(rest).is_some() {
-        expand(unit, rest, level)?
+        expand(unit, known, rest, level)?
     } else {
         Part::Constant(rest)
     };
@@ -115,11 +138,15 @@ fn list(unit: &mut UnitExpander<'_>, template: Syntax, level: u32) -> Result<Par
 
 /// Whether the rest of a list is really `. ,expression` or the like.
 fn is_tail_form(unit: &mut UnitExpander<'_>, rest: Syntax) -> bool {
-    let Some(parts) = unit.session.syntax.list(rest) else {
+    let syntax = &mut unit.session.syntax;
+    let Some((head, tail)) = syntax.pair(rest) else {
         return false;
     };
-    let [head, _] = parts[..] else { return false };
-    unit.is_keyword(head, "unquote") || unit.is_keyword(head, "quasiquote")
+    if syntax.identifier(head).is_none() {
+        return false;
+    }
+    let is_pair_of_two = syntax.pair(tail).is_some_and(|(_, end)| syntax.is_nil(end));
+    is_pair_of_two && (unit.is_keyword(head, "unquote") || unit.is_keyword(head, "quasiquote"))
 }
 
 fn spliced_expression(unit: &mut UnitExpander<'_>, element: Syntax, level: u32) -> Result<Option<Syntax>, Failure> {
