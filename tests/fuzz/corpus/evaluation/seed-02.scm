@@ -1,0 +1,1 @@
+(define r '()) (define k #f) (dynamic-wind (lambda () (set! r (cons 'in r))) (lambda () (call/cc (lambda (c) (set! k c)))) (lambda () (set! r (cons 'out r)))) (if (< (length r) 8) (k 1)) r

@@ -1,0 +1,1 @@
+(guard (e ((symbol? e) (list e)) ((string? e) e)) (with-exception-handler (lambda (e) 10) (lambda () (+ 1 (raise-continuable 'oops)))))

@@ -1,0 +1,1 @@
+(call-with-prompt 'p (lambda () (* 10 (abort-to-prompt 'p 4))) (lambda (k n) (k n)))

@@ -1,0 +1,1 @@
+(let loop ((i 0) (l '())) (if (< i 300) (loop (+ i 1) (cons (number->string (expt i 20)) l)) (length l)))

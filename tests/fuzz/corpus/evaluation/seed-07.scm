@@ -1,0 +1,1 @@
+(define d (dictionary)) (let loop ((i 0)) (if (< i 50) (begin (dictionary-set! d (list i (* i 1.5)) i) (loop (+ i 1))))) (dictionary-ref d '(3 4.5))

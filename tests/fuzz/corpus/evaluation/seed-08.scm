@@ -1,0 +1,1 @@
+(define s (make-string 3 #\a)) (string-set! s 1 #\λ) (string-copy! s 0 "xy" 1) (list s (string->list s) (string-upcase s))

@@ -1,0 +1,1 @@
+(parameterize ((current-output-port (open-output-string))) (write '(a "b" #\c)) (get-output-string (current-output-port)))

@@ -1,0 +1,1 @@
+(vector-map + #(1 2 3) #(4 5 6)) (exact->inexact 1/3) (exact-integer-sqrt 17) (string->number "1e3")

@@ -1,0 +1,1 @@
+(force (let loop ((n 100)) (delay-force (if (= n 0) (delay 'done) (loop (- n 1))))))

@@ -1,0 +1,1 @@
+(define g (make-coroutine-generator (lambda (yield) (yield 1) (yield 2)))) (list (g) (g) (g))

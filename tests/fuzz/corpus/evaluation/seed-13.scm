@@ -1,0 +1,1 @@
+(vector-ref (vector 1 2) 5)

@@ -1,0 +1,1 @@
+(let loop () (cons 1 (loop)))

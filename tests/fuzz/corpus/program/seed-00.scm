@@ -1,0 +1,1 @@
+(define-syntax while (syntax-rules () ((_ c b ...) (let loop () (when c b ... (loop)))))) (while #f 1)

@@ -1,0 +1,1 @@
+(define-library (lib) (export (rename f g)) (import (scheme base)) (begin (define (f x) x))) (import (prefix (lib) l:)) (l:g 1)

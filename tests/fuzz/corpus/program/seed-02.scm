@@ -1,0 +1,1 @@
+(let loop ((i 0)) (if (< i 10) (loop (+ i 1)) i))

@@ -1,0 +1,1 @@
+(define-syntax m (lambda (stx) (syntax-case stx () ((_ a b ...) (with-syntax ((c #'a)) #'(list c b ...)))))) (m 1 2 3)

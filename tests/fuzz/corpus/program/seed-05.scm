@@ -1,0 +1,1 @@
+(define-record-type p (make-p x) p? (x p-x set-p-x!)) (p-x (make-p 1))

@@ -1,0 +1,1 @@
+(let-values (((a b . c) (values 1 2 3))) (case a ((1) => list) (else b)))

@@ -1,0 +1,1 @@
+(define-syntax be-like-begin (syntax-rules () ((_ n) (define-syntax n (syntax-rules () ((_ e (... ...)) (begin e (... ...)))))))) (be-like-begin s) (s 1 2)

@@ -1,0 +1,1 @@
+(cond-expand (full-unicode 1) ((library (scheme base)) 2) (else 3)) (if) (lambda) (let ((x)) x) undefined-name

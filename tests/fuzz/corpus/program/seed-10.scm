@@ -1,0 +1,1 @@
+(define-values (a b . c) (values 1 2 3)) (do ((i 0 (+ i 1))) ((= i 3) 'done) i) (guard (e (#t e)) (raise 'x))

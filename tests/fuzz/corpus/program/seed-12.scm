@@ -1,0 +1,1 @@
+(begin-for-syntax (define (f x) x)) (define-module m (provide a) (define a 1))

@@ -1,0 +1,1 @@
+#!fold-case ABC #!no-fold-case ABC #e1.5 #xff #i1/3 1@2 +i :key key:

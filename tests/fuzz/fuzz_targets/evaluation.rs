@@ -1,0 +1,4 @@
+//! Feeds `evaluation` from libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| duet_fuzz::evaluation::run(bytes));

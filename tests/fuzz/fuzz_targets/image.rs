@@ -1,0 +1,4 @@
+//! Feeds `image` from libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| duet_fuzz::image::run(bytes));

@@ -1,0 +1,30 @@
+//! Bytes as a record of a journal: what is read is written as the same bytes, envelope and body.
+
+use duet_journal::{PackedValue, Record};
+use duet_runtime::codec::Codec;
+use duet_runtime::record::Body;
+
+/// Reads the bytes as a record, and as the body of one.
+pub fn run(bytes: &[u8]) {
+    if let Ok(record) = Record::decode(bytes.to_vec()) {
+        assert_eq!(record.as_bytes(), bytes);
+        let body = PackedValue::from_bytes(record.body_bytes().to_vec()).expect("a record's body is a value");
+        let again = Record::new(record.header().clone(), &body).expect("what was read can be written");
+        assert_eq!(again, record);
+        check_body(&record.body());
+    }
+    if let Ok(value) = duet_journal::packed::read_value(bytes) {
+        check_body(&value);
+    }
+}
+
+fn check_body(value: &preserves::IOValue) {
+    if let Ok(body) = Body::decode(value) {
+        let again = Body::decode(&body.encode()).expect("what was written can be read");
+        assert_eq!(
+            again.encode(),
+            body.encode(),
+            "a body that was read is written as it was"
+        );
+    }
+}
