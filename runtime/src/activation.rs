@@ -282,7 +282,9 @@ impl Activation {
     /// Runs a task with the fuel that its kind of fiber has.
     fn run_task(&mut self, body: &mut dyn Runner, kind: FiberKind, task: Task) -> End {
         let granted = match kind {
-            FiberKind::Main {} | FiberKind::Interaction {} => self.limits.slice_fuel,
+            FiberKind::Main {} => self.limits.slice_fuel,
+            // What a person typed is to be undone as one, so it is cut only where a turn could grow without end.
+            FiberKind::Interaction {} => self.limits.turn_fuel,
             FiberKind::Handler {} => self.handler_fuel,
         };
         self.fuel = granted;

@@ -69,7 +69,7 @@ codec_struct!(Genesis "run" { version, program, manifest, limits, pinned });
 pub struct Limits {
     /// Fuel after which a main program's turn commits.
     pub slice_fuel: u64,
-    /// Fuel that the handlers of one turn may use in all; beyond it the turn fails.
+    /// Fuel that the handlers of one turn may use in all; beyond it the turn fails. After as much, the turn of an interaction commits.
     pub turn_fuel: u64,
     /// Fuel that one call of a predicate may use; beyond it the answer is no.
     pub predicate_fuel: u64,
