@@ -23,7 +23,7 @@ use duet_runtime::event::Attached;
 use duet_runtime::record::{self, Body, Genesis, Limits, Outcome, VERSION};
 use duet_runtime::replay::{self, Recovery, Snapshots, Source};
 use duet_runtime::run::{Rest, Run, Start};
-use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
+use duet_runtime::scheme::{self, Procedure, Program, ProgramError, SchemeBody, SchemePrograms};
 use duet_runtime::snapshot::SnapshotPolicy;
 use preserves::ValueImpl;
 
@@ -414,6 +414,46 @@ impl Session {
             return Vec::new();
         };
         self.run.programs().interaction_names(body)
+    }
+
+    /// A text after expansion, as if it were to be evaluated next; nothing of it stays.
+    ///
+    /// # Errors
+    /// Why it cannot be expanded.
+    pub(crate) fn expanded(&mut self, text: &str) -> Result<String, record::Failure> {
+        self.look(|programs, body, manifest| programs.expanded(body, manifest, text))
+    }
+
+    /// The instructions of the procedure that a name stands for, or of a text.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub(crate) fn disassembled(&mut self, text: &str) -> Result<String, record::Failure> {
+        self.look(|programs, body, manifest| programs.disassembled(body, manifest, text))
+    }
+
+    fn look<T: Default>(
+        &mut self,
+        look: impl FnOnce(&mut SchemePrograms, &mut SchemeBody, &Manifest) -> Result<T, record::Failure>,
+    ) -> Result<T, record::Failure> {
+        let manifest = self.run.genesis().manifest.clone();
+        match self.run.lend(MAIN) {
+            Some((programs, body)) => look(programs, body, &manifest),
+            None => Ok(T::default()),
+        }
+    }
+
+    /// Counts from here on where fuel is used.
+    pub(crate) fn begin_profile(&mut self) {
+        if let Some((programs, _)) = self.run.lend(MAIN) {
+            programs.begin_profile();
+        }
+    }
+
+    /// Ends counting; the procedures with the units of fuel that were used in them, those that used most first.
+    pub(crate) fn end_profile(&mut self) -> Vec<(Procedure, u64)> {
+        let lent = self.run.lend(MAIN);
+        lent.map(|(programs, _)| programs.end_profile()).unwrap_or_default()
     }
 
     /// Runs on until the run needs nobody, or somebody else.

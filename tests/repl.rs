@@ -230,3 +230,72 @@ fn a_text_waits_while_others_are_evaluated() {
     let said = desk.feed("repl", "(exit 3)\n(display 1)\n");
     assert_eq!((said.output.as_str(), said.code), ("", 3));
 }
+
+#[test]
+fn a_form_is_shown_at_each_stage_and_nothing_of_it_stays() {
+    let desk = Desk::new(&[]);
+    desk.check(
+        "repl --name s",
+        "(define (f x) (or x 1))\n,expand (begin (define y 5) (f y))\n",
+        "(define @y 5)\n(@f @y)\n",
+    );
+    let listed = desk.feed("repl s", ",disassemble f\n");
+    assert!(listed.output.contains(": f, "), "{}{}", listed.output, listed.errors);
+    let listed = desk.feed("repl s", ",disassemble (f 1)\n");
+    assert!(listed.output.contains("@f"), "{}{}", listed.output, listed.errors);
+    let listed = desk.feed("repl s", ",disassemble string-join\n");
+    assert!(
+        listed.output.contains("string-join"),
+        "{}{}",
+        listed.output,
+        listed.errors
+    );
+    desk.check_failure("repl s", "y\n", "y");
+    desk.check_failure("repl s", ",disassemble car\n", "a procedure of the machine");
+    desk.check_failure("repl s", ",disassemble nothing\n", "is not bound");
+    desk.check_failure("repl s", ",expand (if)\n", "(if test consequent");
+    desk.check(
+        "repl s",
+        "(define-syntax m (syntax-rules () ((_) 1)))\n(m)\n(f #f)\n",
+        "1\n1\n",
+    );
+}
+
+#[test]
+fn a_profile_is_the_same_each_time() {
+    let desk = Desk::new(&[]);
+    let text = "(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))\n,profile (fib 15)\n";
+    let (first, second) = (desk.feed("repl", text), desk.feed("repl", text));
+    assert_eq!((first.output.as_str(), first.code), ("610\n", 0), "{}", first.errors);
+    assert!(first.errors.contains("fib, in "), "{}", first.errors);
+    let table = |said: &Said| {
+        said.errors
+            .lines()
+            .filter(|line| line.contains("fib, in"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(table(&first), table(&second));
+}
+
+#[test]
+fn a_session_is_asked_about_its_past() {
+    let desk = Desk::new(&[]);
+    let texts = "(define x 1)\n(assert! (record 'job 1))\n(assert! (record 'other 2))\n(set! x 2)\n";
+    desk.feed("repl --name s", texts);
+    let facts = desk.feed("repl s", ",facts <job _>\n").output;
+    assert!(facts.contains("<job 1>") && !facts.contains("<other"), "{facts}");
+    assert_eq!(desk.feed("repl s", ",at @2 x\nx\n").output, "1\n2\n");
+    desk.feed("repl s", "(assert! (record 'job 3))\n");
+    let changed = desk.feed("repl s", ",diff\n").output;
+    assert!(changed.contains("<job 3>") && !changed.contains("<job 1>"), "{changed}");
+}
+
+#[test]
+fn an_entry_longer_than_a_slice_is_undone_as_one() {
+    let desk = Desk::new(&[]);
+    let long = "(begin (set! x 2) (let loop ((n 3000000)) (if (> n 0) (loop (- n 1)) (car 5))))\n";
+    let said = desk.feed("repl", &format!("(define x 1)\n{long}x\n"));
+    assert_eq!((said.output.as_str(), said.code), ("1\n", 1), "{}", said.errors);
+    assert!(!said.errors.contains("before that turn stands"), "{}", said.errors);
+}

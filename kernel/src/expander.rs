@@ -34,7 +34,7 @@ use crate::syntax::{Identifier, Syntax, SyntaxStore};
 pub(crate) use body::{Context, Target, Value};
 use demand::Waiting;
 pub(crate) use library::FEATURES;
-pub use top_level::TopLevel;
+pub use top_level::{Meaning, TopLevel};
 pub(crate) use unit::{Head, UnitExpander};
 
 /// The library that exports every core form and every primitive.

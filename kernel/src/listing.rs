@@ -19,19 +19,41 @@ const SHOWN_CHARACTERS: usize = 60;
 impl fmt::Display for CompiledUnit {
     /// Writes one block after the other, one instruction on a line, behind its offset.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, block) in self.blocks.iter().enumerate() {
-            self.write_head(formatter, number, block)?;
-            let code = self.instructions.iter().enumerate();
-            let length = block.end.saturating_sub(block.start) as usize;
-            for (offset, instruction) in code.skip(block.start as usize).take(length) {
-                self.write_instruction(formatter, offset, instruction)?;
-            }
-        }
-        Ok(())
+        let mut blocks = self.blocks.iter().enumerate();
+        blocks.try_for_each(|(number, block)| self.write_block(formatter, number, block))
+    }
+}
+
+/// The listing of one procedure.
+struct BlockListing<'a> {
+    unit: &'a CompiledUnit,
+    number: usize,
+}
+
+impl fmt::Display for BlockListing<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let block = self.unit.blocks.get(self.number);
+        block.map_or(Ok(()), |block| self.unit.write_block(formatter, self.number, block))
     }
 }
 
 impl CompiledUnit {
+    /// The listing of the procedure whose first instruction is at an offset of the unit.
+    pub fn procedure_at(&self, offset: u32) -> Option<impl fmt::Display + '_> {
+        let number = self.blocks.iter().position(|block| block.start == offset)?;
+        Some(BlockListing { unit: self, number })
+    }
+
+    fn write_block(&self, formatter: &mut fmt::Formatter<'_>, number: usize, block: &Block) -> fmt::Result {
+        self.write_head(formatter, number, block)?;
+        let code = self.instructions.iter().enumerate();
+        let length = block.end.saturating_sub(block.start) as usize;
+        for (offset, instruction) in code.skip(block.start as usize).take(length) {
+            self.write_instruction(formatter, offset, instruction)?;
+        }
+        Ok(())
+    }
+
     fn write_head(&self, formatter: &mut fmt::Formatter<'_>, number: usize, block: &Block) -> fmt::Result {
         write!(formatter, "block {number}: {}", self.block_name(number))?;
         write!(formatter, ", {} registers", block.frame_size)?;

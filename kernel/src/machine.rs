@@ -195,6 +195,14 @@ impl Machine {
         self.state = State::Entering(1);
     }
 
+    /// The position of the instruction before which the computation ran out of fuel, if it did.
+    pub fn interrupted_at(&self) -> Option<u32> {
+        match self.state {
+            State::Interrupted(position) => u32::try_from(position).ok(),
+            State::Idle | State::Entering(_) | State::Waiting | State::Continuing(_) => None,
+        }
+    }
+
     /// Parks the waiting computation: everything of it becomes a continuation in the heap, and the stack is empty.
     ///
     /// # Errors

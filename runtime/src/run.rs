@@ -294,6 +294,12 @@ impl<P: Programs> Run<P> {
         self.bodies.get(&actor)
     }
 
+    /// Lends the programs and an actor's body, to ask them what leaves no trace in either.
+    pub fn lend(&mut self, actor: ActorId) -> Option<(&mut P, &mut P::Body)> {
+        let body = self.bodies.get_mut(&actor)?;
+        Some((&mut self.programs, body))
+    }
+
     /// Returns the newest record's name and position.
     pub fn head(&self) -> Option<Tip> {
         self.head

@@ -11,7 +11,9 @@ mod descriptor;
 mod entity;
 mod evaluation;
 pub mod host;
+mod inspection;
 mod interaction;
+mod profile;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -42,8 +44,10 @@ use crate::record::{Failure, Limits};
 use crate::scheme::entity::Entity;
 use crate::scheme::evaluation::Evaluations;
 use crate::scheme::host::{Call, Reply};
+use crate::scheme::profile::Profile;
 use crate::scheme::source::Pinned;
 
+pub use profile::Procedure;
 pub use source::{Program, ProgramError, SourceRecord, description};
 
 /// The Scheme programs of one run: the main program with all the libraries it needs.
@@ -64,6 +68,10 @@ pub struct SchemePrograms {
     sources: Pinned,
     /// The numbers of units of libraries, by name.
     library_units: BTreeMap<Name, (Arc<Unit>, usize)>,
+    /// The units of texts that were evaluated, by number.
+    text_units: BTreeMap<usize, Arc<Unit>>,
+    /// Where fuel is used, while somebody wants to know.
+    profile: Option<Profile>,
 }
 
 /// What one actor's program keeps: its heap, and the texts it was given.
@@ -170,6 +178,8 @@ impl SchemePrograms {
             has_written: false,
             sources: Pinned::default(),
             library_units: BTreeMap::new(),
+            text_units: BTreeMap::new(),
+            profile: None,
         };
         for unit in &expansion.units {
             match programs.load_unit(unit) {
@@ -371,7 +381,13 @@ impl SchemePrograms {
     fn run_machine(&mut self, body: &mut SchemeBody, turn: &mut Activation) -> Result<Outcome, Fault> {
         body.instance.link(&self.code)?;
         body.instance.heap.set_lenient(false);
-        let outcome = self.machine.run(&mut body.instance, &self.code, turn.fuel());
+        let Self {
+            machine, code, profile, ..
+        } = self;
+        let outcome = match profile {
+            None => machine.run(&mut body.instance, code, turn.fuel()),
+            Some(profile) => profile.run(machine, &mut body.instance, code, turn.fuel()),
+        };
         body.instance.heap.set_lenient(true);
         Ok(outcome?)
     }

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, IsTerminal};
 use duet_journal::{RunId, Store};
 use duet_kernel::datum::SourceId;
 use duet_kernel::datum::reader::read_all;
+use duet_runtime::record;
 
 use crate::arguments::Arguments;
 use crate::command::run;
@@ -88,7 +89,7 @@ fn follow(mut live: Live, terminal: &mut Terminal) -> Result<Code, Failure> {
         live = again;
         match evaluated {
             Evaluated::Done => {}
-            Evaluated::Failed => code = Code::FAILED,
+            Evaluated::Failed | Evaluated::Torn(_) => code = Code::FAILED,
             Evaluated::Ended(code) => return Ok(code),
         }
         if is_over {
@@ -128,18 +129,24 @@ fn converse(mut live: Live, terminal: &mut Terminal) -> Result<Code, Failure> {
     }
 }
 
-/// Does what a text says: a comma command, or forms that are evaluated one after the other up to the first that fails.
+/// Does what a text says: a comma command, or forms that are evaluated one after the other up to the first that fails. What was done in several
+/// turns is taken back if it fails.
 fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), Failure> {
+    let mut evaluated = Evaluated::Done;
     if let Some(command) = comma::read(text) {
-        return obey(live, command, terminal);
-    }
-    for form in forms(text) {
-        match live.evaluate(form, terminal)? {
-            Evaluated::Done => {}
-            other @ (Evaluated::Failed | Evaluated::Ended(_)) => return Ok((live, other)),
+        (live, evaluated) = obey(live, command, terminal)?;
+    } else {
+        let mut forms = forms(text).into_iter();
+        while let (Evaluated::Done, Some(form)) = (&evaluated, forms.next()) {
+            evaluated = live.evaluate(form, terminal)?;
         }
     }
-    Ok((live, Evaluated::Done))
+    let Evaluated::Torn(before) = evaluated else {
+        return Ok((live, evaluated));
+    };
+    terminal.message("what it had done in the turns before is taken back:");
+    let place = format!("{}@{before}", live.address());
+    Ok((live.lend(&["goto", &place], None, terminal)?, Evaluated::Failed))
 }
 
 /// The forms of a text; the text itself if it cannot be read, so that what is wrong with it is said as with any other text.
@@ -196,8 +203,23 @@ fn obey(
         Command::Switch(branch) => live.switch(&branch, terminal)?,
         Command::Branches => live.lend(&["branches", &here], None, terminal)?,
         Command::Log => live.lend(&["log", &here], None, terminal)?,
+        Command::Expand(text) => return look(live, |live| live.expanded(&text), terminal),
+        Command::Disassemble(text) => return look(live, |live| live.disassembled(&text), terminal),
         Command::Time(text) => return timed(live, &text, terminal),
-        Command::Facts => live.lend(&["facts", &here], None, terminal)?,
+        Command::Profile(text) => return profiled(live, &text, terminal),
+        Command::Facts(None) => live.lend(&["facts", &here], None, terminal)?,
+        Command::Facts(Some(pattern)) => live.lend(&["facts", &here, &pattern], None, terminal)?,
+        Command::Diff(other) => match live.compared(other.as_deref()) {
+            Ok(other) => live.lend(&["diff", &other, &here], None, terminal)?,
+            Err(failure) => {
+                tell(failure, terminal)?;
+                return Ok((live, Evaluated::Failed));
+            }
+        },
+        Command::At(turn, text) => {
+            let place = format!("{here}@{}", turn.trim_start_matches('@'));
+            live.lend(&["eval", &place, &text], None, terminal)?
+        }
         Command::Waits => live.lend(&["waits", &here], None, terminal)?,
         Command::Show(turn) => {
             let turn = turn.unwrap_or_else(|| live.turn().to_string());
@@ -214,6 +236,46 @@ fn timed(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, E
     let (turns, fuel) = live.cost_since(before)?;
     terminal.message(&format!("turns: {turns}, units of fuel (calls and rounds of loops): {fuel}"));
     Ok((live, evaluated))
+}
+
+/// Shows what is found out about a text without evaluating it.
+fn look(
+    mut live: Live,
+    find: impl FnOnce(&mut Live) -> Result<String, record::Failure>,
+    terminal: &mut Terminal,
+) -> Result<(Live, Evaluated), Failure> {
+    let evaluated = match find(&mut live) {
+        Ok(text) => {
+            terminal.data(&text)?;
+            Evaluated::Done
+        }
+        Err(failure) => {
+            live.tell_failure(&failure, terminal);
+            Evaluated::Failed
+        }
+    };
+    Ok((live, evaluated))
+}
+
+/// So many procedures of a profile are shown.
+const PROFILE_LINES: usize = 20;
+
+/// Evaluates an expression, then says in which procedures fuel was used: the same each time, on any computer.
+fn profiled(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), Failure> {
+    live.begin_profile();
+    let evaluated = live.evaluate(text, terminal);
+    let counts = live.end_profile();
+    let all: u64 = counts.iter().map(|(_, used)| used).sum();
+    terminal.message("      fuel       %  procedure");
+    for (procedure, used) in counts.iter().take(PROFILE_LINES) {
+        let name = procedure.name.as_deref().unwrap_or("an unnamed procedure or the text itself");
+        let share = *used as f64 * 100.0 / all as f64;
+        terminal.message(&format!("{used:>10}  {share:>6.1}  {name}, in {}", procedure.unit));
+    }
+    if let Some(rest @ 1..) = counts.len().checked_sub(PROFILE_LINES) {
+        terminal.message(&format!("and {rest} procedures that used less"));
+    }
+    Ok((live, evaluated?))
 }
 
 /// Says what is wrong, and goes on.

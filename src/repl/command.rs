@@ -21,8 +21,14 @@ pub(crate) enum Command {
     Describe(String),
     /// List the names that contain a text.
     Apropos(String),
+    /// Show what a form is expanded to.
+    Expand(String),
+    /// Show the instructions of a procedure or a form.
+    Disassemble(String),
     /// Evaluate and say what it took.
     Time(String),
+    /// Evaluate and say which procedures it went through.
+    Profile(String),
     /// Go back by a number of texts.
     Back(Option<NonZeroU64>),
     /// Go to a turn.
@@ -35,8 +41,12 @@ pub(crate) enum Command {
     Switch(String),
     /// List the turns.
     Log,
-    /// List what is asserted.
-    Facts,
+    /// List what is asserted, or what of it matches a pattern.
+    Facts(Option<String>),
+    /// Say what the last text has changed, or what differs from another turn or branch.
+    Diff(Option<String>),
+    /// Evaluate at a turn of the past: the turn, and the expression.
+    At(String, String),
     /// List what is waited for.
     Waits,
     /// Show a turn, or the last one.
@@ -51,8 +61,11 @@ enum Takes {
     OptionalCount(fn(Option<NonZeroU64>) -> Command),
     /// The rest of the text, whatever it is.
     Text(fn(String) -> Command),
+    OptionalText(fn(Option<String>) -> Command),
     /// The rest of the text, which more lines may complete.
     Datum(fn(String) -> Command),
+    /// A word, and the rest of the text, which more lines may complete.
+    WordAndDatum(fn(String, String) -> Command),
 }
 
 /// One command.
@@ -83,14 +96,19 @@ commands! {
     "quit" "" Takes::Nothing(Command::Quit), "leave";
     "describe" "NAME" Takes::Word(Command::Describe), "say what a name stands for";
     "apropos" "TEXT" Takes::Text(Command::Apropos), "list the names that contain a text";
+    "expand" "FORM" Takes::Datum(Command::Expand), "show what a form is expanded to; nothing of it stays";
+    "disassemble" "NAME-OR-FORM" Takes::Datum(Command::Disassemble), "show the instructions of a procedure or a form";
     "time" "EXPR" Takes::Datum(Command::Time), "evaluate an expression and say what that took";
+    "profile" "EXPR" Takes::Datum(Command::Profile), "evaluate an expression and say which procedures used the fuel";
     "back" "[N]" Takes::OptionalCount(Command::Back), "take back the last text, or the last N";
     "goto" "TURN" Takes::Word(Command::Goto), "go to a turn";
     "fork" "NAME" Takes::Word(Command::Fork), "begin a branch here and go on in it";
     "branches" "" Takes::Nothing(Command::Branches), "list the branches";
     "switch" "BRANCH" Takes::Word(Command::Switch), "go to the head of a branch";
     "log" "" Takes::Nothing(Command::Log), "list the turns, newest first";
-    "facts" "" Takes::Nothing(Command::Facts), "list what is asserted";
+    "facts" "[PATTERN]" Takes::OptionalText(Command::Facts), "list what is asserted, or what of it matches, as in `,facts <job _>`";
+    "diff" "[TURN-OR-BRANCH]" Takes::OptionalWord(Command::Diff), "say what the last text has changed, or what is different since a turn or on a branch";
+    "at" "TURN EXPR" Takes::WordAndDatum(Command::At), "evaluate an expression at a turn of the past, without a trace";
     "waits" "" Takes::Nothing(Command::Waits), "list what is waited for";
     "show" "[TURN]" Takes::OptionalWord(Command::Show), "show the last turn, or another, in full";
 }
@@ -173,7 +191,7 @@ pub(crate) struct Call<'a> {
 impl Call<'_> {
     /// Whether the operand is a datum, which may go on over several lines.
     pub(crate) fn takes_datum(&self) -> bool {
-        find(self.name).is_some_and(|row| matches!(row.takes, Takes::Datum(_)))
+        find(self.name).is_some_and(|row| matches!(row.takes, Takes::Datum(_) | Takes::WordAndDatum(_)))
     }
 }
 
@@ -219,6 +237,14 @@ impl Row {
             Takes::OptionalWord(make) => make(given.map(|given| self.word(&given)).transpose()?),
             Takes::OptionalCount(make) => make(given.map(|given| self.count(given)).transpose()?),
             Takes::Text(make) | Takes::Datum(make) => make(required()?),
+            Takes::OptionalText(make) => make(given),
+            Takes::WordAndDatum(make) => {
+                let given = required()?;
+                let (word, rest) = given
+                    .split_once(char::is_whitespace)
+                    .ok_or(CommandError::Missing(self.name))?;
+                make(word.to_owned(), rest.trim_start().to_owned())
+            }
         })
     }
 
@@ -326,7 +352,14 @@ mod tests {
             (",branches", Command::Branches),
             (",switch main", Command::Switch(text("main"))),
             (",log", Command::Log),
-            (",facts", Command::Facts),
+            (",facts", Command::Facts(None)),
+            (",facts <job _>", Command::Facts(Some(text("<job _>")))),
+            (",diff", Command::Diff(None)),
+            (",diff other", Command::Diff(Some(text("other")))),
+            (",at @3 (f\n  x)", Command::At(text("@3"), text("(f\n  x)"))),
+            (",expand (or 1 2)", Command::Expand(text("(or 1 2)"))),
+            (",disassemble f", Command::Disassemble(text("f"))),
+            (",profile (f)", Command::Profile(text("(f)"))),
             (",waits", Command::Waits),
             (",show", Command::Show(None)),
             (",show 4", Command::Show(Some(text("4")))),
@@ -353,7 +386,12 @@ mod tests {
             ),
             (",exit", "there is no command `,exit`", "`,help` lists the commands"),
             (",bakc", "there is no command `,bakc`", "did you mean `,back`?"),
-            (",d", "there is no command `,d`", "did you mean `,describe`?"),
+            (
+                ",d",
+                "there is no command `,d`",
+                "did you mean `,describe` or `,disassemble` or `,diff`?",
+            ),
+            (",at 3", "`,at` needs TURN EXPR", "the form is: ,at TURN EXPR"),
             (
                 ",brnaches",
                 "there is no command `,brnaches`",
@@ -392,7 +430,7 @@ mod tests {
         let all = help(None).expect("it lists");
         assert_eq!(all.lines().count(), TABLE.len());
         assert!(
-            all.contains(",back [N]        take back the last text, or the last N\n"),
+            all.contains(",back [N]               take back the last text, or the last N\n"),
             "{all}"
         );
         let one = help(Some(",fork")).expect("it is known");

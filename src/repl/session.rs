@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BranchName, RunId, Sequence, Store};
 use duet_runtime::event::Event;
-use duet_runtime::record::{Body, Outcome};
+use duet_runtime::record::{self, Body, Outcome};
 use duet_runtime::run::Rest;
+use duet_runtime::scheme::Procedure;
 
 use super::attach;
 use super::complete::{Candidate, Scope};
@@ -42,6 +43,8 @@ pub(crate) enum Evaluated {
     Done,
     /// Something failed, which has been said.
     Failed,
+    /// The same, in a later turn than the first; the turns from this one on asked nothing of the world and can be taken back.
+    Torn(Sequence),
     /// The run is over.
     Ended(Code),
 }
@@ -125,6 +128,51 @@ impl Live {
         self.rest(before, terminal)
     }
 
+    /// A text after expansion.
+    ///
+    /// # Errors
+    /// Why it cannot be expanded.
+    pub(crate) fn expanded(&mut self, text: &str) -> Result<String, record::Failure> {
+        self.session.expanded(text)
+    }
+
+    /// The instructions of the procedure that a name stands for, or of a text.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub(crate) fn disassembled(&mut self, text: &str) -> Result<String, record::Failure> {
+        self.session.disassembled(text)
+    }
+
+    /// Shows why a text is refused.
+    pub(crate) fn tell_failure(&self, failure: &record::Failure, terminal: &mut Terminal) {
+        self.session.tell_failure(failure, &[], terminal);
+    }
+
+    /// Counts from here on where fuel is used.
+    pub(crate) fn begin_profile(&mut self) {
+        self.session.begin_profile();
+    }
+
+    /// Ends counting; the procedures with the units of fuel that were used in them, those that used most first.
+    pub(crate) fn end_profile(&mut self) -> Vec<(Procedure, u64)> {
+        self.session.end_profile()
+    }
+
+    /// The address of a turn or branch of this run to compare with; without one, that of the turn before the last text.
+    ///
+    /// # Errors
+    /// If there was no text yet, or the journal fails.
+    pub(crate) fn compared(&self, other: Option<&str>) -> Result<String, Failure> {
+        let here = self.address();
+        Ok(match other {
+            None => format!("{here}@{}", self.before(1)?),
+            Some(turn) if turn.starts_with('@') => format!("{here}{turn}"),
+            Some(turn) if turn.chars().all(|digit| digit.is_ascii_digit()) => format!("{here}@{turn}"),
+            Some(branch) => format!("{}/{branch}", self.place.run),
+        })
+    }
+
     /// Says how many turns were taken after one of them, and how much fuel they used.
     ///
     /// # Errors
@@ -153,14 +201,21 @@ impl Live {
                 && let Outcome::Failed { failure } = turn.outcome
             {
                 let is_whole = turn.events.iter().any(|event| matches!(event, Event::Evaluate { .. }));
+                let is_torn = !is_whole && self.can_take_back(before)?;
                 let mut ways = vec![format!(
                     "`,show {at}` shows the turn that failed; it left no other trace"
                 )];
-                if !is_whole {
+                if is_torn {
+                    ways.clear();
+                } else if !is_whole {
                     ways.push("what was done before that turn stands; `,back` takes it back".to_owned());
                 }
                 self.session.tell_failure(&failure, &ways, terminal);
-                evaluated = Evaluated::Failed;
+                evaluated = if is_torn {
+                    Evaluated::Torn(before)
+                } else {
+                    Evaluated::Failed
+                };
             }
             next = at.next();
         }
@@ -173,10 +228,29 @@ impl Live {
                 self.session.abandon();
                 self.session.run_on(&mut *self.store)?;
                 terminal.message("interrupted");
-                evaluated = Evaluated::Failed;
+                evaluated = if self.can_take_back(before)? {
+                    Evaluated::Torn(before)
+                } else {
+                    terminal.message("what was done before stands; `,back` takes it back");
+                    Evaluated::Failed
+                };
             }
         }
         Ok(evaluated)
+    }
+
+    /// Whether nothing was asked of the world after a turn, and the journal can go back to it.
+    fn can_take_back(&self, before: Sequence) -> Result<bool, Failure> {
+        let mut next = before.next();
+        while let Some(at) = next.filter(|at| *at <= self.session.head()) {
+            if let Body::Turn(turn) = turn::body(&session::record_at(&*self.store, &self.place, at)?)?
+                && turn.actions.iter().any(|action| action.effect().is_some())
+            {
+                return Ok(false);
+            }
+            next = at.next();
+        }
+        Ok(self.journal.is_some())
     }
 
     /// The turn before the one that began to evaluate the last text, or the one before it, and so on.

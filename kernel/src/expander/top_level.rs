@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::unit::UnitExpander;
 use super::{Expander, Expansion, LIMIT_TRANSFORMER_CALLS, Libraries, Module};
-use crate::core::Unit;
+use crate::core::{GlobalName, Unit};
 use crate::datum::Name;
 use crate::diagnostic::Diagnostic;
 use crate::syntax::binding::Binding;
@@ -20,6 +20,19 @@ use crate::syntax::binding::Binding;
 /// A top level.
 #[derive(Debug)]
 pub struct TopLevel(Module);
+
+/// What a name can stand for at a top level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// It is bound to nothing.
+    Nothing,
+    /// A form or a macro.
+    Keyword,
+    /// A procedure of the machine.
+    Primitive,
+    /// A variable.
+    Global(GlobalName),
+}
 
 impl TopLevel {
     /// A number that grows whenever something is defined or imported, whether or not the text had errors later on.
@@ -90,6 +103,18 @@ impl Expander {
             Ok(expansion)
         });
         (TopLevel(module), expansion)
+    }
+
+    /// What a name stands for at a top level.
+    pub fn meaning_at(&self, top: &TopLevel, name: &str) -> Meaning {
+        let mut bindings = self.syntax.bindings.names_in(&self.syntax.sets, top.0.scopes);
+        let found = bindings.find(|(symbol, _)| self.syntax.symbols.name(*symbol).as_str() == name);
+        match found.map(|(_, binding)| binding) {
+            Some(Binding::Form(_) | Binding::Macro(_)) => Meaning::Keyword,
+            Some(Binding::Primitive(_)) => Meaning::Primitive,
+            Some(Binding::Global(global)) => Meaning::Global(self.globals[global as usize].clone()),
+            Some(Binding::Local { .. } | Binding::Pattern(_)) | None => Meaning::Nothing,
+        }
     }
 
     /// The names visible at a top level, each with whether it is a keyword; in alphabetical order.

@@ -91,6 +91,8 @@ pub(super) struct Workshop<'a> {
     pub(super) sources: &'a mut Pinned,
     /// The numbers of units of libraries, by name.
     pub(super) library_units: &'a mut BTreeMap<Name, (Arc<Unit>, usize)>,
+    /// The units of texts, by number.
+    pub(super) text_units: &'a mut BTreeMap<usize, Arc<Unit>>,
     /// The units that every actor has evaluated at its beginning.
     pub(super) units: &'a [usize],
 }
@@ -194,6 +196,31 @@ impl Evaluations {
             self.tops.insert(environment.to_owned(), top);
         }
         Ok(())
+    }
+
+    /// Expands a text at the mutable top level, to look at; nothing is kept of it.
+    ///
+    /// # Errors
+    /// [`Fault`].
+    pub(super) fn look(
+        &mut self,
+        workshop: &mut Workshop<'_>,
+        text: &str,
+        manifest: &Manifest,
+    ) -> Result<Vec<Arc<Unit>>, Fault> {
+        self.prepare(workshop, "", manifest)?;
+        let Some(top) = self.tops.remove("") else {
+            return Ok(Vec::new());
+        };
+        // What the text defines must not stay: the top level is made again from the texts that count.
+        self.is_stale = true;
+        let mut libraries = Granted {
+            sources: workshop.sources,
+            manifest,
+        };
+        let (top, expansion) = workshop.expander.expand_at(top, ("text", text), &mut libraries);
+        self.tops.insert(String::new(), top);
+        expansion.map(|expansion| expansion.units).map_err(Fault::Expand)
     }
 
     /// Makes everything again that follows from the texts, if it was dropped.
@@ -343,10 +370,13 @@ impl Workshop<'_> {
             self.library_units.insert(unit.name.clone(), (Arc::clone(unit), number));
             loaded.push(number);
         }
+        let text_unit = own;
         let mut own = compile(own, self.code)?;
         // An equal text that came under another name is another unit: failures say where they come from, on record.
         own.name = Name::from(format!("{} {name}", own.name.as_str()).as_str());
-        loaded.push(self.code.load_apart(&own)?);
+        let number = self.code.load_apart(&own)?;
+        self.text_units.insert(number, Arc::clone(text_unit));
+        loaded.push(number);
         Ok(loaded)
     }
 }

@@ -34,6 +34,7 @@ impl SchemePrograms {
             code: &mut self.code,
             sources: &mut self.sources,
             library_units: &mut self.library_units,
+            text_units: &mut self.text_units,
             units: &self.units,
         }
     }
@@ -157,7 +158,7 @@ impl SchemePrograms {
     }
 
     /// Describes why a text cannot be evaluated.
-    fn failure(&self, fault: &evaluation::Fault) -> Failure {
+    pub(super) fn failure(&self, fault: &evaluation::Fault) -> Failure {
         match fault {
             evaluation::Fault::Expand(errors) => self.syntax_failure(errors),
             evaluation::Fault::Compile(error) => Failure::new("syntax-error", error.to_string()),

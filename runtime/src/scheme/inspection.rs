@@ -1,0 +1,126 @@
+//! What a text would become where texts are evaluated, and what has become of one.
+//!
+//! INVARIANT: looking leaves nothing behind: no definition, no code that the actor could run.
+//! It evaluates nothing. Read next: `scheme/evaluation.rs`.
+
+use std::sync::Arc;
+
+use duet_kernel::compiler::compile;
+use duet_kernel::core::{GlobalName, Unit};
+use duet_kernel::expander::Meaning;
+use duet_kernel::heap::Kind;
+
+use super::{SchemeBody, SchemePrograms};
+use crate::actor::Manifest;
+use crate::record::Failure;
+
+impl SchemePrograms {
+    /// A text after expansion, in the core language.
+    ///
+    /// # Errors
+    /// The failure that evaluating the text would end in.
+    pub fn expanded(&mut self, body: &mut SchemeBody, manifest: &Manifest, text: &str) -> Result<String, Failure> {
+        let unit = self.unit_of(body, manifest, text)?;
+        Ok(unit.map(|unit| format!("{unit}\n")).unwrap_or_default())
+    }
+
+    /// The instructions of the procedure that a name stands for, or those that another text is compiled to.
+    ///
+    /// # Errors
+    /// The failure that evaluating the text would end in; `no-listing` if the name stands for nothing that has instructions.
+    pub fn disassembled(&mut self, body: &mut SchemeBody, manifest: &Manifest, text: &str) -> Result<String, Failure> {
+        let is_name = !text.contains(|next: char| next.is_whitespace() || "()'`,\"#;|".contains(next));
+        if is_name && text.parse::<f64>().is_err() {
+            return self.listing_of(body, manifest, text);
+        }
+        let Some(unit) = self.unit_of(body, manifest, text)? else {
+            return Ok(String::new());
+        };
+        let compiled = compile(&unit, &self.code);
+        compiled
+            .map(|compiled| compiled.to_string())
+            .map_err(|error| Failure::new("syntax-error", error.to_string()))
+    }
+
+    fn unit_of(
+        &mut self,
+        body: &mut SchemeBody,
+        manifest: &Manifest,
+        text: &str,
+    ) -> Result<Option<Arc<Unit>>, Failure> {
+        match body.evaluations.look(&mut self.workshop(), text, manifest) {
+            Ok(mut units) => Ok(units.pop()),
+            Err(fault) => Err(self.failure(&fault)),
+        }
+    }
+
+    fn listing_of(&mut self, body: &mut SchemeBody, manifest: &Manifest, name: &str) -> Result<String, Failure> {
+        let without = |why: String| Failure::new("no-listing", why);
+        if let Err(fault) = body.evaluations.prepare(&mut self.workshop(), "", manifest) {
+            return Err(self.failure(&fault));
+        }
+        let meaning = body
+            .evaluations
+            .interaction()
+            .map(|top| self.expander.meaning_at(top, name));
+        let global = match meaning.unwrap_or(Meaning::Nothing) {
+            Meaning::Nothing => return Err(without(format!("`{name}` is not bound to anything"))),
+            Meaning::Keyword => return Err(without(format!("`{name}` is a keyword, which has no instructions"))),
+            Meaning::Primitive => {
+                return Err(without(format!(
+                    "`{name}` is a procedure of the machine, which has no instructions"
+                )));
+            }
+            Meaning::Global(global) => global,
+        };
+        let heap = &body.instance.heap;
+        let value = body.instance.global(&self.code, &global);
+        let closure = value.filter(|value| heap.is_kind(*value, Kind::Closure));
+        let Some(closure) = closure else {
+            // A library that nothing has needed so far is compiled, but not evaluated.
+            let listing = match value {
+                None => self.listing_in_library(body, manifest, &global)?,
+                Some(_) => None,
+            };
+            return listing.ok_or_else(|| without(format!("`{name}` does not stand for a procedure made by `lambda`")));
+        };
+        let position = heap.field(closure, 0).payload();
+        self.listing_at(position)
+            .ok_or_else(|| without(format!("the code of `{name}` is a part of the machine")))
+    }
+
+    /// The listing of the procedure that a library defines under a name.
+    fn listing_in_library(
+        &mut self,
+        body: &mut SchemeBody,
+        manifest: &Manifest,
+        global: &GlobalName,
+    ) -> Result<Option<String>, Failure> {
+        let name = global.name.as_str();
+        let units = match body.evaluations.look(&mut self.workshop(), name, manifest) {
+            Ok(units) => units,
+            Err(fault) => return Err(self.failure(&fault)),
+        };
+        let unit = units.iter().find(|unit| unit.name == global.library);
+        let compiled = unit.and_then(|unit| compile(unit, &self.code).ok());
+        Ok(compiled.and_then(|compiled| {
+            let mut blocks = compiled.blocks.iter();
+            let block = blocks.find(|block| block.name.as_ref() == Some(&global.name))?;
+            compiled.procedure_at(block.start).map(|listing| listing.to_string())
+        }))
+    }
+
+    /// The listing of the procedure whose first instruction is at a position of the code.
+    fn listing_at(&self, position: u32) -> Option<String> {
+        let loaded = self.code.unit_at(position)?;
+        let number = self.code.units().iter().position(|unit| unit.start == loaded.start)?;
+        let of_library = || {
+            let mut units = self.library_units.values();
+            units.find(|(_, known)| *known == number).map(|(unit, _)| unit)
+        };
+        let unit = self.text_units.get(&number).or_else(of_library)?;
+        let compiled = compile(unit, &self.code).ok()?;
+        let listing = compiled.procedure_at(position - loaded.start)?;
+        Some(listing.to_string())
+    }
+}

@@ -1,0 +1,81 @@
+//! Where a computation uses its fuel.
+//!
+//! Owns the count of units of fuel by procedure. INVARIANT: counting changes nothing of what is computed, nor of the fuel it takes; the same
+//! computation has the same counts on every machine.
+//! It knows no time.
+
+use std::collections::BTreeMap;
+
+use duet_kernel::code::CodeSpace;
+use duet_kernel::heap::HeapFull;
+use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::value::Value;
+
+use super::SchemePrograms;
+
+/// Units of fuel by procedure.
+#[derive(Debug, Default)]
+pub(super) struct Profile(BTreeMap<Procedure, u64>);
+
+/// A procedure of a profile.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Procedure {
+    /// Its name; none for a procedure without one and for code outside of procedures.
+    pub name: Option<String>,
+    /// The name of its library, or of the text it stands in.
+    pub unit: String,
+}
+
+impl Profile {
+    /// Runs the machine as [`Machine::run`] does, one unit of fuel after the other.
+    pub(super) fn run(
+        &mut self,
+        machine: &mut Machine,
+        instance: &mut Instance,
+        code: &CodeSpace,
+        fuel: &mut u64,
+    ) -> Result<Outcome, HeapFull> {
+        loop {
+            let granted = (*fuel).min(1);
+            let mut left = granted;
+            let outcome = machine.run(instance, code, &mut left)?;
+            *fuel -= granted - left;
+            if outcome != Outcome::OutOfFuel {
+                return Ok(outcome);
+            }
+            self.count(machine, code);
+            if *fuel == 0 {
+                return Ok(outcome);
+            }
+            machine.resume(Value::UNSPECIFIED);
+        }
+    }
+
+    fn count(&mut self, machine: &Machine, code: &CodeSpace) {
+        let Some(position) = machine.interrupted_at() else {
+            return;
+        };
+        let block = code.block_at(position);
+        let unit = code.unit_at(position).map(|unit| unit.name.as_str().to_owned());
+        let procedure = Procedure {
+            name: block.and_then(|block| block.name.as_ref()).map(ToString::to_string),
+            unit: unit.unwrap_or_default(),
+        };
+        *self.0.entry(procedure).or_default() += 1;
+    }
+}
+
+impl SchemePrograms {
+    /// Counts from here on where fuel is used, by whatever actor.
+    pub fn begin_profile(&mut self) {
+        self.profile = Some(Profile::default());
+    }
+
+    /// Ends counting; the procedures with the units of fuel that were used in them, those that used most first.
+    pub fn end_profile(&mut self) -> Vec<(Procedure, u64)> {
+        let Profile(counts) = self.profile.take().unwrap_or_default();
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by(|(one, used), (other, more)| more.cmp(used).then_with(|| one.cmp(other)));
+        counts
+    }
+}
