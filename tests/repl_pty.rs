@@ -132,35 +132,33 @@ impl Terminal {
 #[test]
 fn a_person_types_interrupts_goes_back_leaves_and_comes_back() {
     let folder = tempfile::tempdir().expect("a folder");
-    let prompt = "s/main@";
     let mut at = Terminal::start(folder.path(), "repl --name s");
     // Enter goes on where the datum does; the value is shown below.
-    at.type_at(prompt, "(define (twice x)\r(* 2 x))\r", "(* 2 x))");
-    at.type_at(prompt, "(twice 21)\r", "\n42\r");
+    at.type_at("s@1> ", "(define (twice x)\r(* 2 x))\r", "(* 2 x))");
+    at.type_at("s@2> ", "(twice 21)\r", "\n42\r");
     // What is bound completes, what was just defined included.
-    at.type_at(prompt, "(twi\t", "(twice");
+    at.type_at("s@3> ", "(twi\t", "(twice");
     at.go_on(" 4)\r", "\n8\r");
-    at.type_at(prompt, "(vector-ref (vector 1) 5)\r", "vector-ref");
-    at.expect("it left no other trace");
+    at.type_at("s@4> ", "(vector-ref (vector 1) 5)\r", "it left no other trace");
     // A loop without end is interrupted; the session lives, and what the input had done is undone.
-    at.type_at(prompt, "(define seen 50)\r", "seen");
-    at.type_at(prompt, "(begin (set! seen 2) (let loop () (loop)))\r", "(loop)))");
+    at.type_at("s@5> ", "(define seen 50)\r", "50)");
+    at.type_at("s@6> ", "(begin (set! seen 2) (let loop () (loop)))\r", "(loop)))\r\n");
     at.go_on(INTERRUPT, "interrupted");
-    at.type_at(prompt, "(twice seen)\r", "\n100\r");
-    at.type_at(prompt, ",back\r", "goto");
-    at.type_at(prompt, ",fork other\r", "other");
-    at.type_at("s/other@", "(define (twice x) 'other)\r", "'other)");
-    at.type_at("s/other@", "(twice 1)\r", "\nother\r");
-    at.type_at("s/other@", ",switch main\r", ",switch main");
-    at.type_at(prompt, "(twice 2)\r", "\n4\r");
-    at.leave(prompt);
+    at.type_at("s@6> ", "(twice seen)\r", "\n100\r");
+    at.type_at("s@7> ", ",back\r", "it was at turn 7");
+    at.type_at("s@6> ", ",fork other\r", "begins at s@6");
+    at.type_at("s/other@6> ", "(define (twice x) 'other)\r", "'other)");
+    at.type_at("s/other@7> ", "(twice 1)\r", "\nother\r");
+    at.type_at("s/other@8> ", ",switch main\r", ",switch main");
+    at.type_at("s@6> ", "(twice 2)\r", "\n4\r");
+    at.leave("s@7> ");
 
     // Definitions and earlier inputs are there again.
     let mut at = Terminal::start(folder.path(), "repl s");
-    at.type_at(prompt, &format!("{UP}{UP}{UP}"), "(define (twice x) 'other)");
-    at.go_on(INTERRUPT, prompt);
+    at.type_at("s@7> ", &UP.repeat(4), "(define (twice x) 'other)");
+    at.go_on(INTERRUPT, "s@7> ");
     at.go_on("(twice 33)\r", "\n66\r");
-    at.leave(prompt);
+    at.leave("s@8> ");
 
     // The session is a program.
     let duet = |words: &[&str]| {
