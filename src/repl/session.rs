@@ -244,7 +244,7 @@ impl Live {
         let mut next = before.next();
         while let Some(at) = next.filter(|at| *at <= self.session.head()) {
             if let Body::Turn(turn) = turn::body(&session::record_at(&*self.store, &self.place, at)?)?
-                && turn.actions.iter().any(|action| action.effect().is_some())
+                && turn.actions.iter().any(|action| action.effects().next().is_some())
             {
                 return Ok(false);
             }
