@@ -1,0 +1,61 @@
+//! What a person asks of a session's code: what a text would become, and where fuel is used.
+//!
+//! INVARIANT: asking leaves nothing behind in the run.
+//! It evaluates nothing. Read next: the runtime's `scheme/inspection.rs`.
+
+use duet_runtime::action::exit::MAIN;
+use duet_runtime::actor::Manifest;
+use duet_runtime::record;
+use duet_runtime::scheme::{Procedure, SchemeBody, SchemePrograms};
+
+use super::Session;
+
+impl Session {
+    /// The names that are visible to the texts, each with whether it is a keyword.
+    pub(crate) fn names(&self) -> Vec<(String, bool)> {
+        let Some(body) = self.run.body(MAIN) else {
+            return Vec::new();
+        };
+        self.run.programs().interaction_names(body)
+    }
+
+    /// A text after expansion, as if it were to be evaluated next; nothing of it stays.
+    ///
+    /// # Errors
+    /// Why it cannot be expanded.
+    pub(crate) fn expanded(&mut self, text: &str) -> Result<String, record::Failure> {
+        self.look(|programs, body, manifest| programs.expanded(body, manifest, text))
+    }
+
+    /// The instructions of the procedure that a name stands for, or of a text.
+    ///
+    /// # Errors
+    /// Why there are none.
+    pub(crate) fn disassembled(&mut self, text: &str) -> Result<String, record::Failure> {
+        self.look(|programs, body, manifest| programs.disassembled(body, manifest, text))
+    }
+
+    fn look<T: Default>(
+        &mut self,
+        look: impl FnOnce(&mut SchemePrograms, &mut SchemeBody, &Manifest) -> Result<T, record::Failure>,
+    ) -> Result<T, record::Failure> {
+        let manifest = self.run.genesis().manifest.clone();
+        match self.run.lend(MAIN) {
+            Some((programs, body)) => look(programs, body, &manifest),
+            None => Ok(T::default()),
+        }
+    }
+
+    /// Counts from here on where fuel is used.
+    pub(crate) fn begin_profile(&mut self) {
+        if let Some((programs, _)) = self.run.lend(MAIN) {
+            programs.begin_profile();
+        }
+    }
+
+    /// Ends counting; the procedures with the units of fuel that were used in them, those that used most first.
+    pub(crate) fn end_profile(&mut self) -> Vec<(Procedure, u64)> {
+        let lent = self.run.lend(MAIN);
+        lent.map(|(programs, _)| programs.end_profile()).unwrap_or_default()
+    }
+}
