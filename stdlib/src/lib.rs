@@ -41,6 +41,8 @@ embed! {
     "duet/internal/tables.sld",
     "duet/policy.scm",
     "duet/policy.sld",
+    "duet/supervision.scm",
+    "duet/supervision.sld",
     "duet/syntax.sld",
     "scheme/base.sld",
     "scheme/bitwise.sld",

@@ -597,3 +597,24 @@ fn timers_run_out_in_turns_of_their_own_and_are_withdrawn_with_their_facet() {
         log never";
     check(script, "10 ms\n 500 ms\n awake\n withdrawn");
 }
+
+#[test]
+fn what_a_failed_turn_retracted_is_retracted_by_the_crash() {
+    let script = "main:
+        watch w show $P
+        watched-actor a ended helper
+        yield
+        yield
+        yield
+      helper:
+        assert a <p 1>
+        yield
+        retract a
+        assert b <p 2>
+        fail on purpose
+      ended:
+        show
+      show:
+        show ";
+    check(&with_p(script), "+1\n -1\n failed on purpose\n failed: error: on purpose");
+}

@@ -1,0 +1,128 @@
+;;; A child is spawned into a facet of its own, to which it is linked, so stopping the facet ends the child. A child whose facet was stopped on purpose is
+;;; not its supervisor's affair any more: what becomes of it is told to a closure that sees that the child's facet is no longer the current one.
+
+(define-record-type <child>
+  (%make-child role config restart facet actor)
+  %child?
+  (role %child-role)
+  (config %child-config)
+  (restart %child-restart)
+  (facet %child-facet %set-child-facet!)
+  (actor %child-actor %set-child-actor!))
+
+(define-record-type <supervisor>
+  (%make-supervisor strategy children intensity period restarts facet)
+  ;;;> Whether an object is a supervisor.
+  supervisor?
+  (strategy %strategy)
+  (children %children %set-children!)
+  (intensity %intensity)
+  (period %period)
+  (restarts %restarts %set-restarts!)
+  (facet %facet))
+
+(define (%wrong message . irritants) (apply error message irritants))
+
+;;;> Describes a child of a supervisor: the entity that plays `role`, called with `config`, by default `#f`. `restart` says when it is spawned again:
+;;;> `permanent`, the default, whenever it ends; `transient`, if it failed; `temporary`, never.
+(define (child role . options)
+  (let ((config (if (pair? options) (car options) #f))
+        (restart (if (and (pair? options) (pair? (cdr options))) (cadr options) 'permanent)))
+    (if (not (memq restart '(permanent transient temporary)))
+        (%wrong "child: a restart is permanent, transient or temporary" restart))
+    (%make-child role config restart #f #f)))
+
+(define (%setting options keyword default)
+  (cond ((null? options) default)
+        ((null? (cdr options)) (%wrong "supervise: a keyword without a value" (car options)))
+        ((eq? (car options) keyword) (cadr options))
+        ((memq (car options) '(:intensity :period)) (%setting (cddr options) keyword default))
+        (else (%wrong "supervise: options are :intensity and :period" (car options)))))
+
+;;;> Spawns the children, in their order, and spawns them again when they end: `(supervise strategy children [:intensity n] [:period milliseconds])`.
+;;;> The strategy says who is spawned again with the one that ended: `one-for-one`, only it; `one-for-all`, all of them; `rest-for-one`, those after it
+;;;> in the list. When there are more than `:intensity` restarts, by default 3, within `:period`, by default 5000 ms, the supervisor gives up: it ends all
+;;;> children and raises the condition of the last one in the current facet, which ends this actor unless a supervisor of its own brings it back.
+;;;> Returns the supervisor, which ends with the current facet.
+(define (supervise strategy children . options)
+  (if (not (memq strategy '(one-for-one one-for-all rest-for-one)))
+      (%wrong "supervise: a strategy is one-for-one, one-for-all or rest-for-one" strategy))
+  (let ((supervisor
+          (%make-supervisor strategy children (%setting options ':intensity 3) (%setting options ':period 5000) 0 (spawn-facet!))))
+    (%in supervisor (lambda () (for-each (lambda (child) (%start supervisor child)) children)))
+    supervisor))
+
+;;; Calls a procedure in the supervisor's facet, later in this turn.
+(define (%in supervisor thunk) (spawn thunk (%facet supervisor)))
+
+(define (%start supervisor child)
+  (let ((facet (spawn-facet!)))
+    (%set-child-facet! child facet)
+    (%set-child-actor! child
+      (spawn-entity! (%child-role child)
+        ':config (%child-config child)
+        ':link facet
+        ':on-exit (lambda (reason)
+                    (if (eq? facet (%child-facet child)) (%ended supervisor child reason)))))))
+
+(define (%stop child)
+  (let ((facet (%child-facet child)))
+    (%set-child-facet! child #f)
+    (%set-child-actor! child #f)
+    (if facet (stop-facet! facet))))
+
+(define (%ended supervisor child reason)
+  (%stop child)
+  (case (%child-restart child)
+    ((permanent) (%restart supervisor child reason))
+    ((transient)
+     (if reason
+         (%restart supervisor child reason)
+         (%forget supervisor child)))
+    (else (%forget supervisor child))))
+
+(define (%forget supervisor gone)
+  (%set-children! supervisor
+    (let without ((children (%children supervisor)))
+      (cond ((null? children) '())
+            ((eq? (car children) gone) (cdr children))
+            (else (cons (car children) (without (cdr children))))))))
+
+(define (%restart supervisor child reason)
+  (%set-restarts! supervisor (+ (%restarts supervisor) 1))
+  (after (%period supervisor)
+    (lambda () (%set-restarts! supervisor (- (%restarts supervisor) 1))))
+  (if (> (%restarts supervisor) (%intensity supervisor))
+      (%give-up supervisor reason)
+      (let ((again (%again supervisor child)))
+        (for-each %stop (reverse again))
+        (for-each (lambda (child) (%start supervisor child)) again))))
+
+(define (%again supervisor child)
+  (case (%strategy supervisor)
+    ((one-for-one) (list child))
+    ((one-for-all) (%children supervisor))
+    (else (memq child (%children supervisor)))))
+
+;;; The facet of the present fiber is about to stop, so what is raised must be raised by a fiber of the facet around it.
+(define (%give-up supervisor reason)
+  (let ((facet (%facet supervisor)))
+    (on-stop
+      (lambda ()
+        (raise (or reason
+                   (%make-condition 'restart-intensity "a supervised entity ended too often" '())))))
+    (stop-facet! facet)))
+
+;;;> The children of a supervisor, in their order: a list of pairs of role and actor.
+(define (supervisor-children supervisor)
+  (map (lambda (child) (cons (%child-role child) (%child-actor child))) (%children supervisor)))
+
+;;;> Ends a supervisor and its children.
+(define (stop-supervisor! supervisor) (stop-facet! (%facet supervisor)))
+
+;;;> Spawns an entity whose failure is this actor's too: `(spawn-linked-entity! role [config])`. If it fails, its condition is raised here; as always, it
+;;;> ends with the current facet.
+(define (spawn-linked-entity! role . config)
+  (spawn-entity! role
+    ':config (if (pair? config) (car config) #f)
+    ':on-exit (lambda (reason) (if reason (raise reason)))))

@@ -1,0 +1,8 @@
+;;; Supervision: entities that are spawned again when they fail.
+(define-library (duet supervision)
+  (export
+    supervise supervisor? supervisor-children stop-supervisor! child
+    spawn-linked-entity!)
+  (on-demand)
+  (import (duet base) (duet dataspace) (only (duet kernel) %make-condition))
+  (include "supervision.scm"))

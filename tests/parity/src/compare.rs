@@ -1,0 +1,135 @@
+//! What must be equal on both sides.
+//!
+//! Owns the names of the differences that are explained. INVARIANT: where watches do not react, each watch must have been told the same in the
+//! same order in each round. Where they do, the order of what comes from different sources is nobody's promise: what has one source must be in
+//! one order. What a sync follows is compared with the actor's own facts only, because it says nothing of third parties.
+//! Read next: `shrink.rs`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::program::{Entry, Owner, Program, Told, WatchName};
+
+/// What is compared as one sequence: what a watch was told in a round, of one source if sources are told apart.
+type Key = (usize, WatchName, Option<Option<Owner>>);
+
+/// A difference: what Duet and the reference say.
+pub(crate) struct Difference {
+    key: Key,
+    ours: Vec<String>,
+    reference: Vec<String>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (round, watch, source) = &self.key;
+        writeln!(f, "in round {round}, {watch:?}, source {source:?}:")?;
+        writeln!(f, "  Duet      {:?}", self.ours)?;
+        write!(f, "  syndicate {:?}", self.reference)
+    }
+}
+
+/// Whether two runs agree.
+pub(crate) enum Agreement {
+    Equal,
+    /// They agree but for the difference of this name.
+    Explained(&'static str),
+    Different(Difference),
+}
+
+/// A stop hook asserts while the facet around it is stopping too: the reference drops the assertion, Duet shows it come and go.
+pub(crate) const STOP_HOOK: &str = "stop-hook-in-stopping-facet";
+
+/// Several watches of one actor see the same change, and a reaction of one ends others: which of them hear of it first is nobody's promise.
+pub(crate) const ORDER: &str = "order-among-observers";
+
+/// A reaction ends an actor, or a facet of it, that waits for the answer of a sync: Duet answers after the actor has handled what was sent, the
+/// reference in the same batch.
+pub(crate) const SYNC: &str = "sync-of-what-ends";
+
+/// Compares two runs of a program.
+pub(crate) fn compare(program: &Program, ours: &Told, reference: &Told) -> Agreement {
+    let Some(first) = difference(program, &ours.entries, &reference.entries, &[]) else {
+        return Agreement::Equal;
+    };
+    let cut = cut_short(program, reference);
+    if difference(program, &ours.entries, &reference.entries, &cut).is_none() {
+        return Agreement::Explained(ORDER);
+    }
+    let cut = [cut, syncs_cut_short(reference)].concat();
+    if difference(program, &ours.entries, &reference.entries, &cut).is_none() {
+        return Agreement::Explained(SYNC);
+    }
+    let lost = &reference.lost_to_stopping;
+    if lost.is_empty() {
+        return Agreement::Different(first);
+    }
+    // Neither side is asked about facts that only one of them has seen, in the rounds in which that happened.
+    let is_asked = |entry: &&Entry| {
+        lost.iter()
+            .all(|(round, fact)| *round != entry.round || !concerns(entry, fact))
+    };
+    let ours: Vec<Entry> = ours.entries.iter().filter(is_asked).cloned().collect();
+    let theirs: Vec<Entry> = reference.entries.iter().filter(is_asked).cloned().collect();
+    match difference(program, &ours, &theirs, &cut) {
+        None => Agreement::Explained(STOP_HOOK),
+        Some(difference) => Agreement::Different(difference),
+    }
+}
+
+/// Lists the rounds and watches in which one side may have been told less than the other.
+fn cut_short(program: &Program, told: &Told) -> Vec<(usize, WatchName)> {
+    let watchers = program.watchers();
+    let of_cut = told.cut.iter().flat_map(|(round, actor, reacting)| {
+        let others = watchers.iter().filter(move |(watch, owner)| *owner == actor && *watch != reacting);
+        others.map(|(watch, _)| (*round, WatchName::Watch(*watch)))
+    });
+    of_cut.collect()
+}
+
+/// Lists the rounds and actors whose syncs may not have been answered on one side.
+fn syncs_cut_short(told: &Told) -> Vec<(usize, WatchName)> {
+    let of_cut = told.cut.iter().map(|(round, actor, _)| (*round, WatchName::Syncs(*actor)));
+    of_cut.collect()
+}
+
+/// Says whether an entry may be about a fact `<fact owner number>`.
+fn concerns(entry: &Entry, fact: &str) -> bool {
+    let mut words = fact.trim_end_matches('>').split(' ').skip(1);
+    let (owner, number) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let text = &entry.text;
+    let of_owner = entry.source.is_none_or(|source| source.to_string() == owner);
+    let is_number = text.ends_with(&format!("{number}>")) || text.ends_with(number) || text.ends_with(owner) || text.len() == 1;
+    of_owner && is_number
+}
+
+/// Finds a difference; in the rounds of `cut` one sequence may be the beginning of the other.
+fn difference(
+    program: &Program,
+    ours: &[Entry],
+    reference: &[Entry],
+    cut: &[(usize, WatchName)],
+) -> Option<Difference> {
+    let (ours, reference) = (sequences(program, ours), sequences(program, reference));
+    let keys: std::collections::BTreeSet<&Key> = ours.keys().chain(reference.keys()).collect();
+    let nothing = Vec::new();
+    keys.into_iter().find_map(|key| {
+        let (ours, reference) = (ours.get(key).unwrap_or(&nothing), reference.get(key).unwrap_or(&nothing));
+        let is_cut = cut.contains(&(key.0, key.1)) && (ours.starts_with(reference) || reference.starts_with(ours));
+        (ours != reference && !is_cut).then(|| Difference {
+            key: *key,
+            ours: ours.clone(),
+            reference: reference.clone(),
+        })
+    })
+}
+
+fn sequences(program: &Program, entries: &[Entry]) -> BTreeMap<Key, Vec<String>> {
+    let mut sequences: BTreeMap<Key, Vec<String>> = BTreeMap::new();
+    for entry in entries {
+        let source = program.is_reactive.then_some(entry.source);
+        let key = (entry.round, entry.watch, source);
+        sequences.entry(key).or_default().push(entry.text.clone());
+    }
+    sequences
+}

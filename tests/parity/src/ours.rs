@@ -1,0 +1,440 @@
+//! Programs on Duet's runtime, as bodies that perform operations instead of running Scheme.
+//!
+//! INVARIANT: the body of an actor is one cloneable value, so a turn that fails leaves it as it was. What a watch is told is noted when it is
+//! told, also in a turn that fails later, as on the other side.
+//! Read next: `reference.rs`.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use duet_journal::store::memory::MemoryStore;
+use duet_journal::{BranchName, RunId};
+use duet_runtime::activation::{Activation, Newborn};
+use duet_runtime::actor::Manifest;
+use duet_runtime::body::{
+    Argument, End, FreezeError, Image, Programs, Resumption, Task, ThawError, Until,
+};
+use duet_runtime::codec::Codec;
+use duet_runtime::dataspace::pattern::{GroupKind, Pattern as Looked, Step};
+use duet_runtime::draft::Refusal;
+use duet_runtime::driver::{Drivers, Effect, Input};
+use duet_runtime::identity::{Callable, FacetId, Handle, ObserverId};
+use duet_runtime::record::{Failure, Genesis, Limits, VERSION};
+use duet_runtime::run::{Run, Start};
+use duet_runtime::snapshot::SnapshotPolicy;
+use duet_runtime::value::Fact as Packed;
+use preserves::{IOValue, Value};
+
+use crate::program::{Entry, Fact, Operation, Owner, Pattern, Program, SLOTS, Told, Watch, WatchName};
+
+/// Told and the number of the present round.
+type Log = Arc<Mutex<(usize, Told)>>;
+
+fn lock(log: &Log) -> MutexGuard<'_, (usize, Told)> {
+    log.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a program.
+pub(crate) fn run(program: &Program) -> Told {
+    let log = Log::default();
+    let programs = Bodies {
+        program: Arc::new(program.clone()),
+        newborns: newborns(program),
+        log: Arc::clone(&log),
+    };
+    let mut store = MemoryStore::default();
+    let start = Start {
+        run: RunId::new("parity").expect("a name"),
+        branch: BranchName::new("main").expect("a name"),
+        owner: "parity".to_owned(),
+        genesis: Genesis {
+            version: VERSION,
+            program: IOValue::new(true),
+            manifest: Manifest::of(&["*"]),
+            limits: Limits::default(),
+            pinned: Vec::new(),
+        },
+        pinned: Vec::new(),
+    };
+    let mut run = Run::start(start, programs, SnapshotPolicy::NEVER, &mut store).expect("an empty store");
+    let mut rounds = Rounds {
+        log: Arc::clone(&log),
+        next: 0,
+        count: program.rounds.len(),
+    };
+    run.drive(&mut store, &mut rounds).expect("the store does not fail");
+    std::mem::take(&mut lock(&log).1)
+}
+
+/// Wakes the main actor for each round, when nothing is under way any more.
+struct Rounds {
+    log: Log,
+    next: usize,
+    count: usize,
+}
+
+impl Drivers for Rounds {
+    fn perform(&mut self, _: Vec<Effect>) {}
+
+    fn next_input(&mut self) -> Option<Input> {
+        if self.next == self.count {
+            return None;
+        }
+        self.next += 1;
+        lock(&self.log).0 = self.next;
+        Some(Input::Evaluate {
+            text: (self.next - 1).to_string(),
+            sources: Vec::new(),
+        })
+    }
+
+    fn poll_input(&mut self) -> Option<Input> {
+        None
+    }
+}
+
+/// What each actor does first that another one makes.
+fn newborns(program: &Program) -> BTreeMap<u32, Arc<[Operation]>> {
+    let mut found = BTreeMap::new();
+    let mut rest: Vec<&Operation> = program.rounds.iter().flat_map(|round| &round.operations).collect();
+    while let Some(operation) = rest.pop() {
+        match operation {
+            Operation::Spawn(actor, body) => {
+                found.insert(*actor, body.clone().into());
+                rest.extend(body);
+            }
+            Operation::Facet(_, body) | Operation::In(_, body) | Operation::OnStop(body) => rest.extend(body),
+            Operation::Watch(watch) => rest.extend(watch.reactions.iter().flatten()),
+            _ => {}
+        }
+    }
+    found
+}
+
+struct Bodies {
+    program: Arc<Program>,
+    newborns: BTreeMap<u32, Arc<[Operation]>>,
+    log: Log,
+}
+
+/// What is kept for the runtime.
+#[derive(Clone)]
+enum Kept {
+    /// Operations from a position on.
+    Operations(Arc<[Operation]>, usize),
+    Watch(Arc<Watch>),
+    Control,
+    Sync,
+    Synced,
+}
+
+#[derive(Clone, Default)]
+struct State {
+    kept: BTreeMap<u32, Kept>,
+    next: u32,
+    reacted: BTreeMap<u32, usize>,
+    handles: [Option<Handle>; SLOTS],
+    watches: [Option<ObserverId>; SLOTS],
+    facets: [Option<FacetId>; SLOTS],
+}
+
+struct Body {
+    /// The actor; none for the main one.
+    actor: Option<u32>,
+    first: Arc<[Operation]>,
+    /// Its first facet, once it has begun. It lives in the reference's root there, and its end is the actor's.
+    root: Option<FacetId>,
+    program: Arc<Program>,
+    log: Log,
+    state: State,
+    before: State,
+}
+
+impl Programs for Bodies {
+    type Body = Body;
+
+    fn load(&mut self, program: &IOValue, _: &Limits) -> Result<Body, Failure> {
+        let actor = u64::decode(program).ok().map(|actor| actor as u32);
+        let first = actor.and_then(|actor| self.newborns.get(&actor)).cloned();
+        Ok(Body {
+            actor,
+            first: first.unwrap_or_default(),
+            root: None,
+            program: Arc::clone(&self.program),
+            log: Arc::clone(&self.log),
+            state: State::default(),
+            before: State::default(),
+        })
+    }
+
+    fn begin_turn(&mut self, body: &mut Body) {
+        body.before = body.state.clone();
+    }
+
+    fn commit_turn(&mut self, _: &mut Body) {}
+
+    fn abort_turn(&mut self, body: &mut Body) {
+        body.state = body.before.clone();
+    }
+
+    fn run(&mut self, body: &mut Body, task: Task, turn: &mut Activation) -> End {
+        body.run(task, turn).unwrap_or_else(|refusal| panic!("an operation is refused: {refusal}"))
+    }
+
+    fn release(&mut self, body: &mut Body, callable: Callable) {
+        body.state.kept.remove(&callable.0);
+    }
+
+    fn freeze(&mut self, _: &mut Body) -> Result<Image, FreezeError> {
+        Err(FreezeError {
+            reason: "no snapshots are taken here".to_owned(),
+        })
+    }
+
+    fn thaw(&mut self, _: &IOValue, _: &Limits, _: Image) -> Result<Body, ThawError> {
+        Err(ThawError {
+            reason: "no snapshots are taken here".to_owned(),
+        })
+    }
+}
+
+const DONE: End = End::Finished { is_true: true };
+
+impl Body {
+    fn keep(&mut self, kept: Kept) -> Callable {
+        let number = self.state.next;
+        self.state.next += 1;
+        self.state.kept.insert(number, kept);
+        Callable(number)
+    }
+
+    fn operations(&mut self, operations: &[Operation]) -> Callable {
+        self.keep(Kept::Operations(operations.into(), 0))
+    }
+
+    fn run(&mut self, task: Task, turn: &mut Activation) -> Result<End, Refusal> {
+        match task {
+            Task::Boot => self.boot(turn),
+            Task::Evaluate { text, .. } => {
+                let round: u64 = text.parse().expect("a round");
+                let actor = u64::from(self.program.rounds[round as usize].actor);
+                turn.message(record("go", vec![actor.encode(), round.encode()]))?;
+                Ok(DONE)
+            }
+            Task::Call { procedure, argument } => {
+                let kept = self.state.kept.get(&procedure.0).cloned().expect("it is kept");
+                self.call(kept, argument, turn)
+            }
+            Task::CallOnce { procedure } => {
+                let kept = self.state.kept.remove(&procedure.0).expect("it is kept");
+                self.call(kept, None, turn)
+            }
+            Task::Resume { continuation, with } => {
+                assert_eq!(with, Resumption::Unspecified);
+                let kept = self.state.kept.remove(&continuation.0).expect("it is kept");
+                self.call(kept, None, turn)
+            }
+        }
+    }
+
+    fn boot(&mut self, turn: &mut Activation) -> Result<End, Refusal> {
+        let Some(actor) = self.actor else {
+            for actor in 0..self.program.actors {
+                spawn(turn, actor)?;
+            }
+            return Ok(DONE);
+        };
+        self.root = Some(turn.facet());
+        let control = self.keep(Kept::Control);
+        let entries = vec![
+            (Step::Index(0), literal(IOValue::new(actor))),
+            (Step::Index(1), Looked::bind(Looked::Discard)),
+        ];
+        turn.watch(group("go", entries), control)?;
+        self.perform(Arc::clone(&self.first), 0, turn)
+    }
+
+    fn call(&mut self, kept: Kept, argument: Option<Argument>, turn: &mut Activation) -> Result<End, Refusal> {
+        match kept {
+            Kept::Operations(operations, position) => self.perform(operations, position, turn),
+            Kept::Watch(watch) => self.tell(&watch, argument, turn),
+            Kept::Control => {
+                let Some(Argument::Message(captures)) = argument else {
+                    return Ok(DONE);
+                };
+                let round = u64::decode(&captures[0]).expect("a round") as usize;
+                let operations = self.program.rounds[round].operations.clone();
+                self.perform(operations.into(), 0, turn)
+            }
+            Kept::Sync => Ok(End::Parked {
+                continuation: self.keep(Kept::Synced),
+                until: Until::Synced(turn.actor()),
+            }),
+            Kept::Synced => {
+                let actor = self.actor.expect("only actors sync");
+                let own = Some(Owner::Actor(actor));
+                self.note(WatchName::Syncs(actor), "synced".to_owned(), own);
+                Ok(DONE)
+            }
+        }
+    }
+
+    fn note(&self, watch: WatchName, text: String, source: Option<Owner>) {
+        let mut log = lock(&self.log);
+        let round = log.0;
+        log.1.entries.push(Entry {
+            round,
+            watch,
+            text,
+            source,
+        });
+    }
+
+    fn tell(&mut self, watch: &Watch, argument: Option<Argument>, turn: &mut Activation) -> Result<End, Refusal> {
+        let (kind, captures) = match argument {
+            Some(Argument::Added(captures, _)) => ('+', captures),
+            Some(Argument::Removed(captures, _)) => ('-', captures),
+            Some(Argument::Message(captures)) => ('!', captures),
+            _ => return Ok(DONE),
+        };
+        let captures: Vec<String> = captures.iter().map(|capture| format!("{capture:?}")).collect();
+        let source = watch.pattern.source(&captures);
+        let text = format!("{kind}{}", captures.join(" "));
+        self.note(WatchName::Watch(watch.name), text, source);
+        let reacted = self.state.reacted.entry(watch.name).or_default();
+        let Some(reaction) = watch.reactions.get(*reacted).filter(|_| kind != '-') else {
+            return Ok(DONE);
+        };
+        *reacted += 1;
+        self.perform(reaction.clone().into(), 0, turn)
+    }
+
+    fn perform(
+        &mut self,
+        operations: Arc<[Operation]>,
+        first: usize,
+        turn: &mut Activation,
+    ) -> Result<End, Refusal> {
+        for (position, operation) in operations.iter().enumerate().skip(first) {
+            let stopped = match operation {
+                Operation::StopFacet(slot) => self.state.facets[*slot],
+                Operation::StopSelf => Some(turn.facet()).filter(|facet| Some(*facet) != self.root),
+                Operation::Crash => return Ok(End::Failed(Failure::new("error", "on purpose"))),
+                Operation::Exit => return Ok(End::Exit { code: 0 }),
+                _ => {
+                    self.perform_one(operation, turn)?;
+                    None
+                }
+            };
+            if let Some(facet) = stopped {
+                return Ok(End::Parked {
+                    continuation: self.keep(Kept::Operations(Arc::clone(&operations), position + 1)),
+                    until: Until::Stopped(facet),
+                });
+            }
+        }
+        Ok(DONE)
+    }
+
+    fn perform_one(&mut self, operation: &Operation, turn: &mut Activation) -> Result<(), Refusal> {
+        let actor = self.actor.expect("the main actor performs nothing");
+        match operation {
+            Operation::Assert(slot, fact) => {
+                self.state.handles[*slot] = Some(turn.assert(value(actor, *fact))?);
+            }
+            Operation::Retract(slot) => {
+                if let Some(handle) = self.state.handles[*slot] {
+                    turn.retract(handle)?;
+                }
+            }
+            Operation::Update(slot, fact) => {
+                let new = value(actor, *fact);
+                let handle = match self.state.handles[*slot] {
+                    Some(old) => turn.update(old, new)?,
+                    None => turn.assert(new)?,
+                };
+                self.state.handles[*slot] = Some(handle);
+            }
+            Operation::Message(fact) => turn.message(value(actor, *fact).value().clone())?,
+            Operation::Watch(watch) => {
+                let handler = self.keep(Kept::Watch(Arc::new(watch.clone())));
+                self.state.watches[watch.slot] = Some(turn.watch(pattern(watch.pattern), handler)?);
+            }
+            Operation::Unwatch(slot) => match self.state.watches[*slot].take() {
+                // One whose facet has stopped is refused; there is nothing to end.
+                Some(watch) => drop(turn.unwatch(watch)),
+                None => {}
+            },
+            Operation::Facet(slot, body) => {
+                let facet = turn.spawn_facet(turn.facet())?;
+                self.state.facets[*slot] = Some(facet);
+                let body = self.operations(body);
+                turn.spawn(facet, body)?;
+            }
+            Operation::In(slot, body) => {
+                if let Some(facet) = self.state.facets[*slot] {
+                    let body = self.operations(body);
+                    // In one that has stopped nothing runs.
+                    let _ = turn.spawn(facet, body);
+                }
+            }
+            Operation::OnStop(body) => {
+                let hook = self.operations(body);
+                turn.on_stop(hook)?;
+            }
+            Operation::Spawn(newborn, _) => spawn(turn, *newborn)?,
+            Operation::Sync => {
+                let sync = self.keep(Kept::Sync);
+                turn.spawn(turn.facet(), sync)?;
+            }
+            Operation::StopFacet(_) | Operation::StopSelf | Operation::Crash | Operation::Exit => {}
+        }
+        Ok(())
+    }
+}
+
+fn spawn(turn: &mut Activation, actor: u32) -> Result<(), Refusal> {
+    turn.spawn_actor(Newborn {
+        program: u64::from(actor).encode(),
+        manifest: Manifest::of(&["*"]),
+        link: None,
+        on_end: None,
+    })?;
+    Ok(())
+}
+
+fn record(label: &str, fields: Vec<IOValue>) -> IOValue {
+    let fields = fields.into_iter().map(Value::from).collect();
+    IOValue::from(Value::record(Value::symbol(label.to_owned()), fields))
+}
+
+fn value(actor: u32, fact: Fact) -> Packed {
+    let owner = IOValue::symbol(fact.owner(actor).to_string());
+    Packed::new(record("fact", vec![owner, fact.number.encode()])).expect("a small value")
+}
+
+fn literal(value: IOValue) -> Looked {
+    Looked::Literal(Packed::new(value).expect("a small value"))
+}
+
+fn group(label: &str, entries: Vec<(Step, Looked)>) -> Looked {
+    Looked::Group {
+        kind: GroupKind::Record(Packed::new(IOValue::symbol(label.to_owned())).expect("a small value")),
+        size: None,
+        entries,
+    }
+}
+
+fn pattern(pattern: Pattern) -> Looked {
+    let any = || Looked::Discard;
+    let owner = |owner: Owner| literal(IOValue::symbol(owner.to_string()));
+    let fact = |owner, number| group("fact", vec![(Step::Index(0), owner), (Step::Index(1), number)]);
+    match pattern {
+        Pattern::Both => fact(Looked::bind(any()), Looked::bind(any())),
+        Pattern::Of(known) => fact(owner(known), Looked::bind(any())),
+        Pattern::Number(known) => fact(Looked::bind(any()), literal(known.encode())),
+        Pattern::Whole => Looked::bind(fact(any(), any())),
+        Pattern::Merged => fact(any(), Looked::bind(any())),
+        Pattern::Any => fact(any(), any()),
+    }
+}

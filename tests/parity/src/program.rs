@@ -1,0 +1,178 @@
+//! Small programs over actors, as data that both sides can run.
+//!
+//! INVARIANT: names of actors and watches are unique in a program, and what an operation names by a slot is looked up when it runs, so any part
+//! of a program can be left out and the rest still means something.
+//! Read next: `generate.rs`.
+
+use std::fmt;
+
+/// Slots for handles, watches and facets that each actor has.
+pub(crate) const SLOTS: usize = 4;
+
+/// Who asserts: an actor says so in each of its facts, unless many may say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Owner {
+    /// One actor.
+    Actor(u32),
+    /// Whoever likes.
+    All,
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Actor(actor) => write!(f, "a{actor}"),
+            Self::All => write!(f, "all"),
+        }
+    }
+}
+
+/// `<fact owner number>`; the owner is that of the actor that asserts it, unless the value is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fact {
+    pub(crate) is_shared: bool,
+    pub(crate) number: u64,
+}
+
+/// What a watch looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    /// `<fact $owner $number>`
+    Both,
+    /// `<fact owner $number>`
+    Of(Owner),
+    /// `<fact $owner number>`
+    Number(u64),
+    /// `$whole` of `<fact _ _>`
+    Whole,
+    /// `<fact _ $number>`: facts of different owners are one match
+    Merged,
+    /// `<fact _ _>`: one match for all
+    Any,
+}
+
+/// One operation.
+#[derive(Clone, Debug)]
+pub(crate) enum Operation {
+    Assert(usize, Fact),
+    Retract(usize),
+    Update(usize, Fact),
+    Message(Fact),
+    Watch(Watch),
+    Unwatch(usize),
+    /// Makes a facet in the current one; its body runs later in the turn.
+    Facet(usize, Vec<Operation>),
+    /// Runs in a facet later in the turn.
+    In(usize, Vec<Operation>),
+    StopFacet(usize),
+    StopSelf,
+    OnStop(Vec<Operation>),
+    Spawn(u32, Vec<Operation>),
+    Sync,
+    Crash,
+    Exit,
+}
+
+/// A watch: it notes what it is told, and may react to the first few matches and messages.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch {
+    pub(crate) name: u32,
+    pub(crate) slot: usize,
+    pub(crate) pattern: Pattern,
+    /// What it does at each of the first matches or messages.
+    pub(crate) reactions: Vec<Vec<Operation>>,
+}
+
+/// One actor does something, and everything that follows from it happens.
+#[derive(Clone, Debug)]
+pub(crate) struct Round {
+    pub(crate) actor: u32,
+    pub(crate) operations: Vec<Operation>,
+}
+
+/// A program: actors that begin together, and rounds.
+#[derive(Clone, Debug)]
+pub(crate) struct Program {
+    /// Whether watches react; then only the order of what has one source is the same everywhere.
+    pub(crate) is_reactive: bool,
+    pub(crate) actors: u32,
+    pub(crate) rounds: Vec<Round>,
+}
+
+/// What a watch was told, or that a sync was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) round: usize,
+    pub(crate) watch: WatchName,
+    pub(crate) text: String,
+    /// Who asserted what this is about, as far as can be told.
+    pub(crate) source: Option<Owner>,
+}
+
+/// Who notes something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum WatchName {
+    Watch(u32),
+    /// The syncs of an actor.
+    Syncs(u32),
+}
+
+/// What a run of a program came to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) entries: Vec<Entry>,
+    /// Facts, by round, that a stop hook asserted where the facet around it was stopping too.
+    pub(crate) lost_to_stopping: Vec<(usize, String)>,
+    /// Rounds, actors and watches by whose reaction something of the actor ended while it was being told things.
+    pub(crate) cut: Vec<(usize, u32, u32)>,
+}
+
+impl Program {
+    /// Which actor each watch belongs to.
+    pub(crate) fn watchers(&self) -> std::collections::BTreeMap<u32, u32> {
+        let mut watchers = std::collections::BTreeMap::new();
+        let rounds = self.rounds.iter().map(|round| (round.actor, &round.operations));
+        let mut rest: Vec<(u32, &Vec<Operation>)> = rounds.collect();
+        while let Some((actor, operations)) = rest.pop() {
+            for operation in operations {
+                match operation {
+                    Operation::Watch(watch) => drop(watchers.insert(watch.name, actor)),
+                    Operation::Facet(_, body) | Operation::In(_, body) => rest.push((actor, body)),
+                    Operation::Spawn(newborn, body) => rest.push((*newborn, body)),
+                    _ => {}
+                }
+            }
+        }
+        watchers
+    }
+}
+
+/// The text of a fact, as both sides print it.
+pub(crate) fn fact_text(owner: Owner, number: u64) -> String {
+    format!("<fact {owner} {number}>")
+}
+
+impl Fact {
+    pub(crate) fn owner(self, actor: u32) -> Owner {
+        if self.is_shared { Owner::All } else { Owner::Actor(actor) }
+    }
+}
+
+impl Pattern {
+    /// Who asserted what the captures are about.
+    pub(crate) fn source(self, captures: &[String]) -> Option<Owner> {
+        match self {
+            Self::Of(owner) => Some(owner),
+            Self::Both | Self::Number(_) => owner_in(captures.first()?),
+            Self::Whole => owner_in(captures.first()?.split(' ').nth(1)?),
+            Self::Merged | Self::Any => None,
+        }
+    }
+}
+
+fn owner_in(text: &str) -> Option<Owner> {
+    match text {
+        "all" => Some(Owner::All),
+        _ => text.strip_prefix('a')?.parse().ok().map(Owner::Actor),
+    }
+}
