@@ -178,23 +178,31 @@ impl Activation {
     /// Ends a turn that nobody is there to run: all its events are dropped. Who waits for the actor to catch up goes on all the same:
     /// there is nothing left that it could handle.
     pub(crate) fn drop_all(mut self) -> Attempt {
-        let mut failed = None;
-        for job in std::mem::take(&mut self.jobs) {
-            let Job::Deliver { position, event } = job else {
-                continue;
-            };
-            if let Event::Sync { from, fiber } = event {
-                let synced = self.perform(Synced { to: from, fiber });
-                failed = failed.or(synced.map_err(failure).err());
-            } else {
-                self.dropped.push(position);
-            }
-        }
+        let dropped = |job: &Job| match job {
+            Job::Deliver { position, event } if !matches!(event, Event::Sync { .. }) => Some(*position),
+            Job::Deliver { .. } | Job::Run { .. } | Job::Stop(_) | Job::Exit { .. } => None,
+        };
+        self.dropped = self.jobs.iter().filter_map(dropped).collect();
+        let failure = self.clear_jobs().err();
         Attempt {
             performed: self.finish(),
-            failure: failed,
+            failure,
             interaction: None,
         }
+    }
+
+    /// Forgets what was still to be done, except that nobody is left waiting for the actor to catch up.
+    fn clear_jobs(&mut self) -> Result<(), Failure> {
+        for job in std::mem::take(&mut self.jobs) {
+            if let Job::Deliver {
+                event: Event::Sync { from, fiber },
+                ..
+            } = job
+            {
+                self.perform(Synced { to: from, fiber }).map_err(failure)?;
+            }
+        }
+        Ok(())
     }
 
     fn finish(self) -> Performed {
@@ -271,9 +279,8 @@ impl Activation {
                 self.park(fiber, until)
             }
             End::Exit { code } => {
-                self.jobs.clear();
                 let root = self.draft.acting().map(|actor| actor.root).map_err(failure)?;
-                self.jobs.extend([Job::Stop(root), Job::Exit { code }]);
+                self.end_next(root, code);
                 Ok(())
             }
         }
@@ -419,13 +426,21 @@ impl Activation {
     }
 
     fn exit(&mut self, body: &mut dyn Runner, code: u64) -> Result<(), Failure> {
-        self.jobs.clear();
         let exit = Exit {
             code,
             handles: Vec::new(),
             failure: None,
         };
-        self.end(body, exit)
+        self.end(body, exit)?;
+        self.clear_jobs()
+    }
+
+    /// Has the actor stop its facets and end, instead of whatever else was to be done. Who waits for it to catch up is answered after that.
+    fn end_next(&mut self, root: FacetId, code: u64) {
+        let is_sync = |job: &Job| matches!(job, Job::Deliver { event, .. } if matches!(event, Event::Sync { .. }));
+        self.jobs.retain(is_sync);
+        self.jobs.push_front(Job::Exit { code });
+        self.jobs.push_front(Job::Stop(root));
     }
 
     /// Ends the actor and calls its exit hooks with what became of it. What a hook cannot do is logged; it keeps nobody from ending.
@@ -453,6 +468,7 @@ impl Activation {
     /// Ends the actor in a turn of its own, after what it did was undone.
     pub(crate) fn crash(mut self, body: &mut dyn Runner, exit: Exit) -> Result<Performed, Failure> {
         self.end(body, exit)?;
+        self.clear_jobs()?;
         Ok(self.finish())
     }
 

@@ -10,7 +10,7 @@ use std::collections::btree_map::Entry;
 
 use duet_journal::{BlobHash, PackedValue};
 
-use crate::action::{Action, Exit};
+use crate::action::{Action, Exit, Synced};
 use crate::activation::{Activation, Attempt, Performed};
 use crate::body::{Bodiless, Bound, Programs};
 use crate::codec::Codec;
@@ -99,8 +99,8 @@ impl<P: Programs> Run<P> {
         };
         self.undo(batch.to, performed);
         let end = match self.interaction(batch, interaction) {
-            Some(fiber) => self.give_up(batch.to, fiber, fuel)?,
-            None => self.crash(batch.to, &failure, fuel)?,
+            Some(fiber) => self.give_up(batch, fiber, fuel)?,
+            None => self.crash(batch, &failure, fuel)?,
         };
         judged(batch, end, Some(failure)).map_err(|(failure, _)| RunError::Crash(failure))
     }
@@ -116,7 +116,8 @@ impl<P: Programs> Run<P> {
     }
 
     /// Ends an interaction and nothing else: the actor is as it was before the turn.
-    fn give_up(&mut self, actor: ActorId, fiber: Option<FiberId>, fuel_used: u64) -> Result<Performed, RunError> {
+    fn give_up(&mut self, batch: &Batch, fiber: Option<FiberId>, fuel_used: u64) -> Result<Performed, RunError> {
+        let actor = batch.to;
         let mut draft = self.draft(actor, Lineage::default());
         let is_parked = |fiber: &FiberId| draft.acting().is_ok_and(|actor| actor.fibers.contains_key(fiber));
         if let Some(fiber) = fiber.filter(is_parked) {
@@ -128,9 +129,17 @@ impl<P: Programs> Run<P> {
                 self.programs.release(body, callable);
             }
         }
+        let mut actions = Vec::new();
+        for event in &batch.events {
+            if let Event::Sync { from, fiber } = *event {
+                let synced = Action::from(Synced { to: from, fiber });
+                synced.perform(&mut draft).map_err(RunError::Refused)?;
+                actions.push(synced);
+            }
+        }
         Ok(Performed {
             draft,
-            actions: Vec::new(),
+            actions,
             dropped: Vec::new(),
             fuel_used,
             place: None,
@@ -138,7 +147,8 @@ impl<P: Programs> Run<P> {
     }
 
     /// Ends an actor: its assertions are retracted in descending order of the handles, then its exit hooks run.
-    fn crash(&mut self, actor: ActorId, failure: &Failure, fuel_used: u64) -> Result<Performed, RunError> {
+    fn crash(&mut self, batch: &Batch, failure: &Failure, fuel_used: u64) -> Result<Performed, RunError> {
+        let actor = batch.to;
         let facets = self
             .state
             .actor(actor)
@@ -147,7 +157,7 @@ impl<P: Programs> Run<P> {
         let mut handles: Vec<_> = facets.flat_map(|facet| facet.handles.iter().copied()).collect();
         handles.sort_by(|left, right| right.cmp(left));
         let draft = self.draft(actor, Lineage::default());
-        let activation = Activation::new(draft, &[], self.genesis.limits);
+        let activation = Activation::new(draft, &batch.events, self.genesis.limits);
         let exit = Exit {
             code: FAILED,
             handles,

@@ -307,8 +307,7 @@ impl Activation {
 
     fn terminate(&mut self) -> Result<bool, Failure> {
         let root = self.draft.acting().map_err(failure)?.root;
-        self.jobs.clear();
-        self.jobs.extend([Job::Stop(root), Job::Exit { code: 0 }]);
+        self.end_next(root, 0);
         Ok(true)
     }
 }

@@ -163,10 +163,16 @@ impl Call<'_> {
     /// Reads a pattern that was given as a value.
     pub(super) fn pattern(&mut self, value: Value) -> Result<Pattern, Fault> {
         let encoded = convert::leave(&self.instance.heap, value).map_err(Fault::Boundary)?;
-        Pattern::decode(&encoded).map_err(|error| {
-            let message = format!("{}: not a pattern: {error}", self.procedure.name);
-            Fault::condition_of("bad-pattern", &message, vec![value])
-        })
+        let name = self.procedure.name.trim_start_matches('%');
+        let bad = |message: String| Fault::condition_of("bad-pattern", &message, vec![value]);
+        let pattern = Pattern::decode(&encoded).map_err(|error| bad(format!("{name}: not a pattern: {error}")))?;
+        if pattern.is_possible() {
+            Ok(pattern)
+        } else {
+            Err(bad(format!(
+                "{name}: nothing can match the pattern: it looks for more entries than it allows"
+            )))
+        }
     }
 
     /// Reads `:keyword value` pairs with these keywords, each at most once.

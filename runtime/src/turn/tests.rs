@@ -616,5 +616,8 @@ fn what_a_failed_turn_retracted_is_retracted_by_the_crash() {
         show
       show:
         show ";
-    check(&with_p(script), "+1\n -1\n failed on purpose\n failed: error: on purpose");
+    check(
+        &with_p(script),
+        "+1\n -1\n failed on purpose\n failed: error: on purpose",
+    );
 }

@@ -9,6 +9,7 @@ mod ours;
 mod program;
 mod reference;
 mod shrink;
+mod speed;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -16,7 +17,7 @@ use std::process::ExitCode;
 use compare::{Agreement, compare};
 use program::Program;
 
-const USAGE: &str = "usage: tests/parity/run --programs N --seed S";
+const USAGE: &str = "usage: tests/parity/run --programs N --seed S, or tests/parity/run --speed";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
     let numbers = |count: &str, seed: &str| Some((count.parse().ok()?, seed.parse().ok()?));
     let wanted = match words[..] {
         ["--programs", count, "--seed", seed] | ["--seed", seed, "--programs", count] => numbers(count, seed),
+        ["--speed"] => return ExitCode::from(u8::from(!speed::run())),
         ["--programs", count] => numbers(count, "1"),
         _ => None,
     };

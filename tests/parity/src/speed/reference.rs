@@ -1,0 +1,232 @@
+//! The work on the crate `syndicate`, with its dataspace in an actor of its own.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use preserves::{Map, Value};
+use syndicate::actor::{Activation, Actor, ActorResult, AnyValue, Cap, Entity, Handle, Ref, Synced};
+use syndicate::dataspace::Dataspace;
+use syndicate::schemas::dataspace::Observe;
+use syndicate::schemas::dataspace_patterns as p;
+
+use super::{Clock, Work};
+
+/// Does the work and returns how long it took.
+pub(crate) fn run(work: Work) -> Duration {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async {
+        let (sender, receiver) = channel();
+        let held = sender.clone();
+        Actor::top(None, move |t| {
+            let _ = t.prevent_inert_check();
+            let dataspace = Dataspace::new(t, None);
+            let _ = held.send(Said::Dataspace(dataspace));
+            Ok(())
+        });
+        let Said::Dataspace(dataspace) = heard(&receiver).await else {
+            return Duration::ZERO;
+        };
+        if let Work::Ring { actors, laps } = work {
+            return ring(actors, laps, &sender, &receiver).await;
+        }
+        observe(work, &dataspace, &sender, &receiver).await;
+        let mut clock = Clock(None);
+        clock.start();
+        Actor::top(None, move |t| {
+            let _ = t.prevent_inert_check();
+            let worker = t.create_inert_ref();
+            let mut state = Worker {
+                own: Arc::clone(&worker),
+                work,
+                dataspace,
+                done: 0,
+                handle: None,
+                sender,
+            };
+            state.next(t);
+            worker.become_entity(state);
+            Ok(())
+        });
+        let _ = heard(&receiver).await;
+        clock.elapsed()
+    })
+}
+
+/// What actors tell whoever waits for them.
+enum Said {
+    Dataspace(Arc<Cap>),
+    Ready,
+    Member(Arc<Ref<()>>),
+}
+
+async fn heard(receiver: &Receiver<Said>) -> Said {
+    loop {
+        match receiver.try_recv() {
+            Ok(said) => return said,
+            Err(_) => tokio::task::yield_now().await,
+        }
+    }
+}
+
+fn value(label: &'static str, fields: [u64; 2]) -> AnyValue {
+    Value::record(Value::symbol(label), fields.map(Value::new).to_vec())
+}
+
+struct Seer;
+
+impl Entity<AnyValue> for Seer {
+    fn assert(&mut self, _: &mut Activation, _: AnyValue, _: Handle) -> ActorResult {
+        Ok(())
+    }
+}
+
+struct Ready(Sender<Said>);
+
+impl Entity<Synced> for Ready {
+    fn message(&mut self, _: &mut Activation, _: Synced) -> ActorResult {
+        let _ = self.0.send(Said::Ready);
+        Ok(())
+    }
+}
+
+async fn observe(work: Work, dataspace: &Arc<Cap>, sender: &Sender<Said>, receiver: &Receiver<Said>) {
+    let (dataspace, sender) = (Arc::clone(dataspace), sender.clone());
+    Actor::top(None, move |t| {
+        let _ = t.prevent_inert_check();
+        let seer = t.create_anycap(Seer);
+        let look = |t: &mut Activation, number: u64| {
+            let lit = p::Pattern::Lit {
+                value: p::AnyAtom::Int(number.into()),
+            };
+            let bind = p::Pattern::Bind {
+                pattern: Box::new(p::Pattern::Discard),
+            };
+            let pattern = p::Pattern::Group {
+                type_: p::GroupType::Rec {
+                    label: Value::symbol("state"),
+                },
+                entries: Map::from([(p::_Any::new(0), lit), (p::_Any::new(1), bind)]),
+            };
+            let observer = Arc::clone(&seer);
+            dataspace.assert(t, &Observe { pattern, observer });
+        };
+        match work {
+            Work::AmongObservers { observers, .. } => (1..observers).for_each(|other| look(t, other)),
+            Work::AmongAssertions { assertions, .. } => (1..assertions).for_each(|other| {
+                dataspace.assert(t, &value("other", [other, 1]));
+            }),
+            Work::Publish { .. } | Work::State { .. } | Work::Ring { .. } => {}
+        }
+        look(t, 0);
+        let ready = t.create_ref(Ready(sender));
+        dataspace.sync(t, ready);
+        Ok(())
+    });
+    let _ = heard(receiver).await;
+}
+
+/// Takes one turn after the other; each begins with a message to itself by way of the dataspace's actor, so that what follows happens in between.
+struct Worker {
+    own: Arc<Ref<Synced>>,
+    work: Work,
+    dataspace: Arc<Cap>,
+    done: u64,
+    handle: Option<Handle>,
+    sender: Sender<Said>,
+}
+
+impl Worker {
+    fn next(&mut self, t: &mut Activation) {
+        let round = self.done;
+        self.done += 1;
+        let is_over = match self.work {
+            Work::Publish { turns } => {
+                if round < turns {
+                    for number in 0..100 {
+                        self.dataspace.message(t, &value("state", [0, number]));
+                    }
+                }
+                round >= turns
+            }
+            Work::State { rounds } | Work::AmongObservers { rounds, .. } | Work::AmongAssertions { rounds, .. } => {
+                if round < rounds * 2 {
+                    match self.handle.take() {
+                        Some(handle) => t.retract(handle),
+                        None => self.handle = self.dataspace.assert(t, &value("state", [0, round])),
+                    }
+                }
+                round >= rounds * 2
+            }
+            Work::Ring { .. } => true,
+        };
+        if is_over {
+            let _ = self.sender.send(Said::Ready);
+        } else {
+            self.dataspace.sync(t, Arc::clone(&self.own));
+        }
+    }
+}
+
+impl Entity<Synced> for Worker {
+    fn message(&mut self, t: &mut Activation, _: Synced) -> ActorResult {
+        self.next(t);
+        Ok(())
+    }
+}
+
+struct Member {
+    next: Option<Arc<Ref<()>>>,
+    /// For the first one only: how many laps are left, and whom to tell.
+    laps: Option<(u64, Sender<Said>)>,
+}
+
+impl Entity<()> for Member {
+    fn message(&mut self, t: &mut Activation, (): ()) -> ActorResult {
+        if let Some((laps, sender)) = &mut self.laps {
+            if *laps == 0 {
+                let _ = sender.send(Said::Ready);
+                return Ok(());
+            }
+            *laps -= 1;
+        }
+        if let Some(next) = &self.next {
+            t.message(next, ());
+        }
+        Ok(())
+    }
+}
+
+fn member(sender: &Sender<Said>) {
+    let sender = sender.clone();
+    Actor::top(None, move |t| {
+        let _ = t.prevent_inert_check();
+        let _ = sender.send(Said::Member(t.create_inert_ref()));
+        Ok(())
+    });
+}
+
+async fn ring(actors: u64, laps: u64, sender: &Sender<Said>, receiver: &Receiver<Said>) -> Duration {
+    let mut members = Vec::new();
+    for _ in 0..actors {
+        member(sender);
+        if let Said::Member(member) = heard(receiver).await {
+            members.push(member);
+        }
+    }
+    for (position, member) in members.iter().enumerate() {
+        member.become_entity(Member {
+            next: Some(Arc::clone(&members[(position + 1) % members.len()])),
+            laps: (position == 0).then(|| (laps, sender.clone())),
+        });
+    }
+    let first = Arc::clone(&members[0]);
+    let mut clock = Clock(None);
+    clock.start();
+    Actor::top(None, move |t| {
+        t.message(&first, ());
+        Ok(())
+    });
+    let _ = heard(receiver).await;
+    clock.elapsed()
+}
