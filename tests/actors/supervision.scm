@@ -1,4 +1,4 @@
-;;; supervise child supervisor-children stop-supervisor! spawn-linked-entity!
+;;; supervise supervisor? child supervisor-children stop-supervisor! spawn-linked-entity!
 (define-library (farm)
   (export worker boss)
   (import (duet base) (duet dataspace) (duet supervision) (scheme process-context))
