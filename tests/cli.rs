@@ -330,7 +330,7 @@ fn a_script_reads_files_beside_it_and_writes_where_it_is_allowed() {
     desk.check(
         "run home/read.scm",
         0,
-        "(\"first\" #t #f)((file-error #t) (file-error #t) (capability-denied #f) (capability-denied #f))\n",
+        "(\"first\" #t #f)((file-error #t) (file-error #t) (capability-denied #t) (capability-denied #t))\n",
     );
     fs::remove_file(desk.path("home/in.txt")).expect("it is there");
     assert!(desk.duet("replay --check read").output.starts_with("identical: "));

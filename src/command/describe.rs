@@ -1,6 +1,6 @@
 //! `duet describe`: what a procedure does, in the words of its definition.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use duet_kernel::primitive;
 use duet_runtime::scheme::host;
@@ -23,16 +23,25 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     Ok(Code::OK)
 }
 
-/// All that is known of a name; if nothing is, what is known of the names that libraries export under it.
+/// All that is known of a name; if nothing is, what is known of the names that libraries export under it, at one remove or several.
 fn descriptions(name: &str) -> Vec<String> {
     let found = descriptions_of_definitions(name);
     if !found.is_empty() {
         return found;
     }
-    let originals: BTreeSet<&str> = duet_stdlib::FILES.iter().flat_map(|(_, text)| originals(text, name)).collect();
-    let found = originals.into_iter().map(|original| (original, descriptions_of_definitions(original)));
-    let named = found.filter(|(_, found)| !found.is_empty());
-    named.map(|(original, found)| format!("{name} is {original}:\n{}", found.join("\n"))).collect()
+    let (mut seen, mut pending) = (BTreeSet::from([name]), vec![name]);
+    let mut described = BTreeMap::new();
+    while let Some(name) = pending.pop() {
+        for original in duet_stdlib::FILES.iter().flat_map(|(_, text)| originals(text, name)).filter(|name| seen.insert(name)) {
+            let found = descriptions_of_definitions(original);
+            if found.is_empty() {
+                pending.push(original);
+            } else {
+                described.insert(original, found.join("\n"));
+            }
+        }
+    }
+    described.iter().map(|(original, found)| format!("{name} is {original}:\n{found}")).collect()
 }
 
 fn descriptions_of_definitions(name: &str) -> Vec<String> {

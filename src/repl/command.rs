@@ -430,7 +430,7 @@ mod tests {
         let all = help(None).expect("it lists");
         assert_eq!(all.lines().count(), TABLE.len());
         assert!(
-            all.contains(",back [N]               take back the last text, or the last N\n"),
+            all.contains(",back [N]                  take back the last text, or the last N\n"),
             "{all}"
         );
         let one = help(Some(",fork")).expect("it is known");

@@ -132,9 +132,10 @@ fn branches_part_where_they_differ_first() {
     };
     let (left, right) = (source(&main), source(&fork));
     let parting = part((&left, end(&main)), (&right, end(&fork))).expect("both are sound");
+    // The call in flight comes back once, for both; the question is answered apart, and by another event.
     assert_eq!(parting.shared, Some(at(asked - 1)));
     let first = parting.first.expect("they were answered differently");
-    assert_eq!((first.part, first.sequence), ("events", at(asked)));
+    assert_eq!((first.part, first.sequence), ("cause", at(asked + 1)));
     let same = part((&left, end(&main)), (&left, end(&main))).expect("it is sound");
     assert_eq!((same.shared, same.first), (Some(end(&main)), None));
 }
