@@ -83,7 +83,7 @@ impl Workspace {
     /// Puts something else in the place of what a change is about; `bytes` is the content of a file.
     ///
     /// # Errors
-    /// Those of [`Workspace::explain`]; `failed` if a content is missing.
+    /// What the system refuses; `failed` if a content is missing.
     pub fn put(&self, change: &Change, state: &State, bytes: Option<&[u8]>) -> Result<(), ToolFailure> {
         let path = &change.path;
         let explain = |error: io::Error| self.explain(path, &error);

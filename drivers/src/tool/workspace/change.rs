@@ -184,7 +184,7 @@ impl Workspace {
     /// Looks at what is at a path, which no link leads to, and reads it.
     ///
     /// # Errors
-    /// Those of [`Workspace::explain`]; `output-limit` for a file above [`KEPT_BYTES_MAX`].
+    /// What the system refuses; `output-limit` for a file above [`KEPT_BYTES_MAX`].
     pub fn look(&self, path: &Path) -> Result<Found, ToolFailure> {
         let explain = |error: io::Error| self.explain(path, &error);
         let bare = |state| Ok(Found { state, content: None });
