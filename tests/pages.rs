@@ -64,9 +64,9 @@ fn programs() -> BTreeMap<String, (String, String)> {
     programs
 }
 
-/// The name of a page's file: letters, digits and dashes.
+/// The name of a page's file: letters, digits and dashes, different for `signal` and `signal!`.
 fn file_name(name: &str) -> String {
-    let name = name.replace('?', "-p").replace('!', "");
+    let name = name.replace('?', "-p").replace('!', "-bang");
     format!("{name}.md")
 }
 
