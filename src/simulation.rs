@@ -19,7 +19,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use self::chance::Chance;
 use self::course::{Cast, Course, Difference};
 use self::operation::Operation;
-use self::programs::Shared;
 
 pub(crate) use self::course::Tally;
 
@@ -91,8 +90,8 @@ fn run(operations: &[Operation]) -> Result<Tally, Stop> {
 
 fn follow(operations: &[Operation], after: &mut usize) -> Result<Tally, String> {
     let shown = |difference: Difference| difference.to_string();
-    let (live, program) = Shared::compile()?;
-    let replayed = Shared::again(&program)?;
+    let (live, program) = programs::compile()?;
+    let replayed = programs::again(&program)?;
     let cast = Cast {
         live,
         replayed,

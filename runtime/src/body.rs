@@ -6,7 +6,9 @@
 //! It does not know Scheme; `instance.rs` does.
 //! Read next: `activation.rs`.
 
+use std::cell::RefCell;
 use std::fmt;
+use std::rc::Rc;
 
 use duet_journal::{Blob, BlobHash};
 use preserves::IOValue;
@@ -197,6 +199,43 @@ pub trait Programs {
     /// # Errors
     /// [`ThawError`] if the image is damaged or its code is not there.
     fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Image) -> Result<Self::Body, ThawError>;
+}
+
+/// Programs in the hands of several runs, which use them one after the other; loading them anew for each would show nothing more.
+impl<P: Programs> Programs for Rc<RefCell<P>> {
+    type Body = P::Body;
+
+    fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<Self::Body, Failure> {
+        self.borrow_mut().load(program, limits)
+    }
+
+    fn begin_turn(&mut self, body: &mut Self::Body) {
+        self.borrow_mut().begin_turn(body);
+    }
+
+    fn commit_turn(&mut self, body: &mut Self::Body) {
+        self.borrow_mut().commit_turn(body);
+    }
+
+    fn abort_turn(&mut self, body: &mut Self::Body) {
+        self.borrow_mut().abort_turn(body);
+    }
+
+    fn run(&mut self, body: &mut Self::Body, task: Task, turn: &mut Activation) -> End {
+        self.borrow_mut().run(body, task, turn)
+    }
+
+    fn release(&mut self, body: &mut Self::Body, callable: Callable) {
+        self.borrow_mut().release(body, callable);
+    }
+
+    fn freeze(&mut self, body: &mut Self::Body) -> Result<Image, FreezeError> {
+        self.borrow_mut().freeze(body)
+    }
+
+    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Image) -> Result<Self::Body, ThawError> {
+        self.borrow_mut().thaw(program, limits, image)
+    }
 }
 
 /// A body with the programs that run it.

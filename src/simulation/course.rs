@@ -19,7 +19,7 @@ use duet_runtime::scheme::Program;
 use duet_runtime::snapshot::SnapshotPolicy;
 
 use super::operation::{Opening, Operation};
-use super::programs::Shared;
+use super::programs::{self, Shared};
 use super::world::{Repeated, World};
 
 /// What went wrong.
@@ -435,7 +435,7 @@ impl Course {
     /// # Errors
     /// [`Difference`].
     pub(crate) fn compare_afresh(&self) -> Outcome {
-        let fresh = Shared::again(&self.cast.program).map_err(Difference::Unreadable)?;
+        let fresh = programs::again(&self.cast.program).map_err(Difference::Unreadable)?;
         self.compare_with(Snapshots::Ignore, &fresh, &parts(&self.run, &self.cast.live)?)
     }
 
@@ -490,7 +490,7 @@ fn parts(run: &Run<Shared>, programs: &Shared) -> Outcome<Vec<(String, BlobHash)
     ];
     for actor in run.state().actors.keys() {
         if let Some(body) = run.body(*actor) {
-            let digest = programs.digest(body).map_err(|error| unreadable(&error))?;
+            let digest = programs.borrow().digest(body).map_err(|error| unreadable(&error))?;
             parts.push((format!("the program of {actor}"), digest));
         }
     }

@@ -10,12 +10,7 @@ use duet_journal::{Blob, BlobHash};
 use duet_kernel::expander::{Libraries, LibraryName};
 use duet_modules::resolver::Resolver;
 use duet_modules::source::Embedded;
-use duet_runtime::activation::Activation;
-use duet_runtime::body::{End, FreezeError, Image, Programs, Task, ThawError};
-use duet_runtime::identity::Callable;
-use duet_runtime::record::{Failure, Limits};
-use duet_runtime::scheme::{Program, SchemeBody, SchemePrograms, Source};
-use preserves::IOValue;
+use duet_runtime::scheme::{Program, SchemePrograms, Source};
 
 /// A program that waits for what it is told to do.
 const TEXT: &str = "(import (only (duet internal eval) %interact)) %interact";
@@ -35,92 +30,45 @@ const IMPORTS: [&str; 7] = [
 ];
 
 /// A compiled program in the hands of several runs.
-#[derive(Clone)]
-pub(crate) struct Shared(Rc<RefCell<SchemePrograms>>);
+pub(crate) type Shared = Rc<RefCell<SchemePrograms>>;
 
-impl Shared {
-    /// Compiles the program of simulated runs.
-    ///
-    /// # Errors
-    /// What is wrong with it, for people.
-    pub(crate) fn compile() -> Result<(Self, Program), String> {
-        let library = |words: &str| LibraryName {
-            parts: words.split(' ').map(Into::into).collect(),
-        };
-        let imports: Vec<LibraryName> = IMPORTS.into_iter().map(library).collect();
-        let mut libraries = Resolver::new(vec![
-            Box::new(Embedded::new("stdlib", duet_stdlib::FILES)),
-            Box::new(Embedded::new("simulation", FILES)),
-        ]);
-        let source = Source {
-            name: "simulation",
-            text: TEXT,
-            arguments: vec!["simulation".to_owned()],
-            default_imports: imports,
-            evaluable: libraries.names(),
-        };
-        match SchemePrograms::compile(&source, &mut libraries) {
-            Ok((programs, program, _)) => Ok((Self(Rc::new(RefCell::new(programs))), program)),
-            Err((error, _)) => Err(format!("{error}: {error:?}")),
-        }
-    }
-
-    /// Compiles it anew from what a run's first record pins.
-    ///
-    /// # Errors
-    /// What is wrong, for people.
-    pub(crate) fn again(program: &Program) -> Result<Self, String> {
-        let text = |hash: &BlobHash| {
-            let pinned = program.pinned.iter().find(|blob| blob.hash() == *hash);
-            pinned.map(|blob: &Blob| blob.as_bytes().to_vec())
-        };
-        let programs = SchemePrograms::pinned(&program.value, &mut { text });
-        programs
-            .map(|programs| Self(Rc::new(RefCell::new(programs))))
-            .map_err(|error| format!("{error}: {error:?}"))
-    }
-
-    /// Names all that a body keeps.
-    ///
-    /// # Errors
-    /// [`FreezeError`].
-    pub(crate) fn digest(&self, body: &SchemeBody) -> Result<BlobHash, FreezeError> {
-        self.0.borrow().digest(body)
+/// Compiles the program of simulated runs.
+///
+/// # Errors
+/// What is wrong with it, for people.
+pub(crate) fn compile() -> Result<(Shared, Program), String> {
+    let library = |words: &str| LibraryName {
+        parts: words.split(' ').map(Into::into).collect(),
+    };
+    let imports: Vec<LibraryName> = IMPORTS.into_iter().map(library).collect();
+    let mut libraries = Resolver::new(vec![
+        Box::new(Embedded::new("stdlib", duet_stdlib::FILES)),
+        Box::new(Embedded::new("simulation", FILES)),
+    ]);
+    let source = Source {
+        name: "simulation",
+        text: TEXT,
+        arguments: vec!["simulation".to_owned()],
+        default_imports: imports,
+        evaluable: libraries.names(),
+    };
+    match SchemePrograms::compile(&source, &mut libraries) {
+        Ok((programs, program, _)) => Ok((Rc::new(RefCell::new(programs)), program)),
+        Err((error, _)) => Err(format!("{error}: {error:?}")),
     }
 }
 
-impl Programs for Shared {
-    type Body = SchemeBody;
-
-    fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeBody, Failure> {
-        self.0.borrow_mut().load(program, limits)
-    }
-
-    fn begin_turn(&mut self, body: &mut SchemeBody) {
-        self.0.borrow_mut().begin_turn(body);
-    }
-
-    fn commit_turn(&mut self, body: &mut SchemeBody) {
-        self.0.borrow_mut().commit_turn(body);
-    }
-
-    fn abort_turn(&mut self, body: &mut SchemeBody) {
-        self.0.borrow_mut().abort_turn(body);
-    }
-
-    fn run(&mut self, body: &mut SchemeBody, task: Task, turn: &mut Activation) -> End {
-        self.0.borrow_mut().run(body, task, turn)
-    }
-
-    fn release(&mut self, body: &mut SchemeBody, callable: Callable) {
-        self.0.borrow_mut().release(body, callable);
-    }
-
-    fn freeze(&mut self, body: &mut SchemeBody) -> Result<Image, FreezeError> {
-        self.0.borrow_mut().freeze(body)
-    }
-
-    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Image) -> Result<SchemeBody, ThawError> {
-        self.0.borrow_mut().thaw(program, limits, image)
-    }
+/// Compiles it anew from what a run's first record pins.
+///
+/// # Errors
+/// What is wrong, for people.
+pub(crate) fn again(program: &Program) -> Result<Shared, String> {
+    let text = |hash: &BlobHash| {
+        let pinned = program.pinned.iter().find(|blob| blob.hash() == *hash);
+        pinned.map(|blob: &Blob| blob.as_bytes().to_vec())
+    };
+    let programs = SchemePrograms::pinned(&program.value, &mut { text });
+    programs
+        .map(|programs| Rc::new(RefCell::new(programs)))
+        .map_err(|error| format!("{error}: {error:?}"))
 }

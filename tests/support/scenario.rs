@@ -12,16 +12,12 @@ use duet_journal::{Blob, BranchName, Record, RunId, Sequence, Store, StoreError}
 use duet_kernel::expander::LibraryName;
 use duet_modules::resolver::Resolver;
 use duet_modules::source::{Directory, Embedded};
-use duet_runtime::activation::Activation;
 use duet_runtime::actor::Manifest;
-use duet_runtime::body::{End, FreezeError, Image, Programs, Task, ThawError};
-use duet_runtime::identity::Callable;
-use duet_runtime::record::{Failure, Genesis, Limits, VERSION};
+use duet_runtime::record::{Genesis, Limits, VERSION};
 use duet_runtime::replay::{Recovery, Source};
 use duet_runtime::run::{Rest, Run, RunError, Start};
-use duet_runtime::scheme::{self, Program, SchemeBody, SchemePrograms};
+use duet_runtime::scheme::{self, Program, SchemePrograms};
 use duet_runtime::snapshot::SnapshotPolicy;
-use preserves::IOValue;
 
 use super::witness::{Plant, Witness, records};
 use super::world::World;
@@ -35,44 +31,7 @@ pub(crate) fn every(turns: u64) -> SnapshotPolicy {
 }
 
 /// A compiled program that several processes run one after the other; compiling it anew for each would show nothing more.
-#[derive(Clone)]
-pub(crate) struct Shared(Rc<RefCell<SchemePrograms>>);
-
-impl Programs for Shared {
-    type Body = SchemeBody;
-
-    fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeBody, Failure> {
-        self.0.borrow_mut().load(program, limits)
-    }
-
-    fn begin_turn(&mut self, body: &mut SchemeBody) {
-        self.0.borrow_mut().begin_turn(body);
-    }
-
-    fn commit_turn(&mut self, body: &mut SchemeBody) {
-        self.0.borrow_mut().commit_turn(body);
-    }
-
-    fn abort_turn(&mut self, body: &mut SchemeBody) {
-        self.0.borrow_mut().abort_turn(body);
-    }
-
-    fn run(&mut self, body: &mut SchemeBody, task: Task, turn: &mut Activation) -> End {
-        self.0.borrow_mut().run(body, task, turn)
-    }
-
-    fn release(&mut self, body: &mut SchemeBody, callable: Callable) {
-        self.0.borrow_mut().release(body, callable);
-    }
-
-    fn freeze(&mut self, body: &mut SchemeBody) -> Result<Image, FreezeError> {
-        self.0.borrow_mut().freeze(body)
-    }
-
-    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Image) -> Result<SchemeBody, ThawError> {
-        self.0.borrow_mut().thaw(program, limits, image)
-    }
-}
+pub(crate) type Shared = Rc<RefCell<SchemePrograms>>;
 
 /// A program, what it may do, and where its run is kept.
 pub(crate) struct Scenario {
@@ -125,7 +84,7 @@ impl Scenario {
         let compiled = SchemePrograms::compile(&source, &mut resolver);
         let (programs, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{name}: {error:?}"));
         Self {
-            programs: Shared(Rc::new(RefCell::new(programs))),
+            programs: Rc::new(RefCell::new(programs)),
             program,
             capabilities,
             run: RunId::new("test").unwrap(),
@@ -136,7 +95,7 @@ impl Scenario {
 
     /// Makes the program answer to another one's description, so that it can replay that one's runs.
     pub(crate) fn stand_in_for(&self, other: &Self) {
-        self.programs.0.borrow_mut().stand_in_for(other.program.value.clone());
+        self.programs.borrow_mut().stand_in_for(other.program.value.clone());
     }
 
     fn genesis(&self) -> Genesis {

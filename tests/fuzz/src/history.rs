@@ -11,15 +11,12 @@ use duet_kernel::datum::Name;
 use duet_kernel::expander::LibraryName;
 use duet_modules::resolver::Resolver;
 use duet_modules::source::Embedded;
-use duet_runtime::activation::Activation;
 use duet_runtime::actor::Manifest;
-use duet_runtime::body::{End, FreezeError, Image, Programs, Task, ThawError};
 use duet_runtime::driver::{Drivers, Effect, Input, RequestId};
-use duet_runtime::identity::Callable;
-use duet_runtime::record::{Failure, Genesis, Limits, VERSION};
+use duet_runtime::record::{Genesis, Limits, VERSION};
 use duet_runtime::replay::{Recovery, Snapshots, Source};
 use duet_runtime::run::Run;
-use duet_runtime::scheme::{self, SchemeBody, SchemePrograms};
+use duet_runtime::scheme::{self, SchemePrograms};
 use duet_runtime::snapshot::SnapshotPolicy;
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
@@ -56,44 +53,7 @@ const TEXTS: [&str; 4] = [
 const STEPS_MAX: usize = 50;
 
 /// Programs that many runs use one after the other; compiling them for each would show nothing more.
-#[derive(Clone)]
-struct Shared(Rc<RefCell<SchemePrograms>>);
-
-impl Programs for Shared {
-    type Body = SchemeBody;
-
-    fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeBody, Failure> {
-        self.0.borrow_mut().load(program, limits)
-    }
-
-    fn begin_turn(&mut self, body: &mut SchemeBody) {
-        self.0.borrow_mut().begin_turn(body);
-    }
-
-    fn commit_turn(&mut self, body: &mut SchemeBody) {
-        self.0.borrow_mut().commit_turn(body);
-    }
-
-    fn abort_turn(&mut self, body: &mut SchemeBody) {
-        self.0.borrow_mut().abort_turn(body);
-    }
-
-    fn run(&mut self, body: &mut SchemeBody, task: Task, turn: &mut Activation) -> End {
-        self.0.borrow_mut().run(body, task, turn)
-    }
-
-    fn release(&mut self, body: &mut SchemeBody, callable: Callable) {
-        self.0.borrow_mut().release(body, callable);
-    }
-
-    fn freeze(&mut self, body: &mut SchemeBody) -> Result<Image, FreezeError> {
-        self.0.borrow_mut().freeze(body)
-    }
-
-    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Image) -> Result<SchemeBody, ThawError> {
-        self.0.borrow_mut().thaw(program, limits, image)
-    }
-}
+type Shared = Rc<RefCell<SchemePrograms>>;
 
 /// A world that says what it was told to say.
 struct Said(Vec<Input>);
@@ -149,7 +109,7 @@ pub fn record() -> Recording {
     let mut libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
     let compiled = SchemePrograms::compile(&source, &mut libraries);
     let (programs, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{error:?}"));
-    let programs = Shared(Rc::new(RefCell::new(programs)));
+    let programs = Rc::new(RefCell::new(programs));
     let genesis = Genesis {
         version: VERSION,
         program: program.value.clone(),
