@@ -6,6 +6,7 @@
 //! Read next: `command.rs`.
 
 mod arguments;
+mod brief;
 mod command;
 mod failure;
 mod graph;

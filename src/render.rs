@@ -15,6 +15,7 @@ use duet_runtime::record;
 use duet_runtime::replay::Divergence;
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
+use crate::brief;
 use crate::failure::Problem;
 
 /// How many procedures of a backtrace are shown at each end.
@@ -196,15 +197,15 @@ pub(crate) fn divergence(divergence: &Divergence, texts: &Texts, is_styled: bool
 
 /// Says where a program and its journal part.
 pub(crate) fn parting(divergence: &Divergence) -> Problem {
-    let side = |value: &Option<IOValue>| value.as_ref().map_or("nothing".to_owned(), shown);
+    let [journal_says, program_did] = brief::apart([divergence.journal_says.as_ref(), divergence.program_did.as_ref()]);
     Problem {
         what: format!(
             "turn {} of {} differs in its {}",
             divergence.sequence, divergence.actor, divergence.part
         ),
         because: vec![
-            format!("the journal says {}", side(&divergence.journal_says)),
-            format!("the program did {}", side(&divergence.program_did)),
+            format!("the journal says {journal_says}"),
+            format!("the program did {program_did}"),
         ],
         advice: vec!["the turns before it are identical; nothing was executed outside".to_owned()],
         code: crate::failure::Code::DIVERGED,

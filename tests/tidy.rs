@@ -352,9 +352,7 @@ fn unsafe_code_stays_where_it_is() {
 fn no_path_of_one_machine_is_written_down() {
     let machine = ["/home/", "/root/", "/tmp/", "/work/", "/Users/", "C:\\Users"];
     let mut offenders = Vec::new();
-    for source in sources(&[
-        "rs", "scm", "sld", "md", "toml", "prs", "snap", "json", "yml", "",
-    ]) {
+    for source in sources(&["rs", "scm", "sld", "md", "toml", "prs", "snap", "json", "yml", ""]) {
         if source.path == "tests/tidy.rs" {
             continue;
         }

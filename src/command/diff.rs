@@ -1,6 +1,6 @@
 //! `duet diff`: what two futures did differently.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::Action;
@@ -14,6 +14,7 @@ use preserves::{IOValue, ValueImpl};
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
+use crate::brief::{self, brief};
 use crate::failure::{Code, Failure};
 use crate::journal::{Journal, Place};
 use crate::render::shown;
@@ -127,16 +128,14 @@ fn lines_apart<'a>(left: &'a str, right: &'a str) -> (Vec<&'a str>, Vec<&'a str>
 
 fn first_shown(divergence: &Divergence, names: [&str; 2]) -> String {
     let element = divergence.element.map(|element| format!(" {}", element + 1)).unwrap_or_default();
-    let side = |value: &Option<IOValue>| value.as_ref().map_or("nothing".to_owned(), shown);
+    let [left, right] = brief::apart([divergence.journal_says.as_ref(), divergence.program_did.as_ref()]);
     format!(
-        "turn {} of {} differs in its {}{element}\n  - {}  {}\n  + {}  {}\n",
+        "turn {} of {} differs in its {}{element}\n  - {}  {left}\n  + {}  {right}\n",
         divergence.sequence,
         turn::actor(divergence.actor),
         divergence.part,
         names[0],
-        side(&divergence.journal_says),
         names[1],
-        side(&divergence.program_did),
     )
 }
 
@@ -156,7 +155,7 @@ fn text(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> String {
     }
     let [left, right] = sides;
     let (only_left, only_right) = apart(&left.facts, &right.facts);
-    section(&mut text, "facts", only_left.into_iter().map(shown), only_right.into_iter().map(shown));
+    section(&mut text, "facts", briefs(&only_left, &only_right), briefs(&only_right, &only_left));
     for (title, left, right) in [("output", &left.output, &right.output), ("errors", &left.errors, &right.errors)] {
         let (only_left, only_right) = lines_apart(left, right);
         section(&mut text, title, only_left.into_iter().map(str::to_owned), only_right.into_iter().map(str::to_owned));
@@ -175,6 +174,12 @@ fn files_apart(left: &Side, right: &Side) -> (Vec<String>, Vec<String>) {
         }).collect()
     };
     (differing(left, right), differing(right, left))
+}
+
+/// Writes the facts that one side has; those that would look like one of the other side, in full.
+fn briefs(facts: &[&IOValue], others: &[&IOValue]) -> impl Iterator<Item = String> {
+    let others: BTreeSet<String> = others.iter().map(|fact| brief(fact)).collect();
+    facts.iter().map(move |fact| Some(brief(fact)).filter(|text| !others.contains(text)).unwrap_or_else(|| shown(fact)))
 }
 
 fn section(text: &mut String, title: &str, left: impl Iterator<Item = String>, right: impl Iterator<Item = String>) {

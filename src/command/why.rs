@@ -9,6 +9,7 @@ use duet_runtime::replay::Source;
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
+use crate::brief::brief;
 use crate::failure::{Code, Failure};
 use crate::journal::{Journal, Place};
 use crate::query::Query;
@@ -49,7 +50,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             "chain": links.iter().map(as_json).collect::<Vec<_>>(),
         }))?;
     } else {
-        terminal.data(&format!("{}\n{}", shown(fact.value()), text(&place, &links)))?;
+        terminal.data(&format!("{}\n{}", brief(fact.value()), text(&place, &links)))?;
     }
     Ok(Code::OK)
 }
@@ -72,7 +73,7 @@ fn text(place: &Place, links: &[Link]) -> String {
             text.push_str(&format!("  after {skipped} turns in which it went on\n"));
             skipped = 0;
         }
-        let told: Vec<String> = link.turn.events.iter().map(|event| shown(&event.encode())).collect();
+        let told: Vec<String> = link.turn.events.iter().map(|event| brief(&event.encode())).collect();
         let cause = match link.turn.cause {
             Cause::Input {} => "  the world said",
             Cause::Start {} => "  the run began:",
