@@ -18,6 +18,12 @@ use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 use crate::brief;
 use crate::failure::Problem;
 
+/// The kind of the condition that names a variable without a value.
+pub(crate) const UNDEFINED_VARIABLE: &str = "undefined-variable";
+
+/// What runs a text that was typed; it and what is beneath are no procedures of the person's.
+const TYPED: &str = "(interaction)";
+
 /// How many procedures of a backtrace are shown at each end.
 const BACKTRACE_ENDS: usize = 8;
 
@@ -128,7 +134,13 @@ fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Texts)
 /// Lays out a condition that nobody caught, and says how to go back.
 pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[String], is_styled: bool) -> String {
     let mut what = failure.message.clone();
-    for (position, irritant) in failure.irritants.iter().enumerate() {
+    // The message of a missing variable is its name already.
+    let irritants = if failure.kind == UNDEFINED_VARIABLE {
+        &[]
+    } else {
+        &failure.irritants[..]
+    };
+    for (position, irritant) in irritants.iter().enumerate() {
         what.push_str(if position == 0 { ": " } else { " " });
         what.push_str(&in_scheme(irritant, SHOWN_DEPTH));
     }
@@ -152,7 +164,7 @@ pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[Strin
 /// Writes a backtrace in one line, innermost procedure first; runs of one procedure are counted, and the middle of a long one is left out.
 fn backtrace(procedures: &[String]) -> Option<String> {
     let mut frames: Vec<(&str, usize)> = Vec::new();
-    for procedure in procedures {
+    for procedure in procedures.iter().take_while(|procedure| *procedure != TYPED) {
         match frames.last_mut() {
             Some((last, count)) if last == procedure => *count += 1,
             Some(_) | None => frames.push((procedure, 1)),
@@ -276,6 +288,7 @@ mod tests {
     fn a_backtrace_counts_repetitions_and_leaves_out_the_middle() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert_eq!(backtrace(&[]), None);
+        assert_eq!(backtrace(&names(&[TYPED, "call-with-values"])), None);
         let shown = backtrace(&names(&["car", "loop", "loop", "?", "main"]));
         assert_eq!(
             shown.as_deref(),

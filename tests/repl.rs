@@ -292,6 +292,41 @@ fn a_session_is_asked_about_its_past() {
 }
 
 #[test]
+fn a_slip_in_a_name_is_answered_with_names_like_it() {
+    let desk = Desk::new(&[]);
+    let said = desk.feed("repl", "(define (square x) (* x x))\n(squar 2)\n");
+    assert!(
+        said.errors
+            .starts_with("error[undefined-variable]: squar is used before it is defined\n"),
+        "{}",
+        said.errors
+    );
+    assert!(said.errors.contains("help: did you mean `square`?"), "{}", said.errors);
+    assert!(!said.errors.contains("interaction"), "{}", said.errors);
+}
+
+#[test]
+fn the_past_is_changed_from_the_prompt() {
+    let desk = Desk::new(&[]);
+    desk.feed("repl --name s", "(define x 1)\n(assert! (record 'job x))\n");
+    let said = desk.feed("repl s", ",when job\n,why job\n,replay\n").output;
+    assert!(
+        said.starts_with("s@3 main     + <job 1>\n<job 1>\ns@3 main     assert <job 1>"),
+        "{said}"
+    );
+    assert!(said.ends_with("identical: 3 turns\n"), "{said}");
+    assert_eq!(
+        desk.feed(
+            "repl s",
+            ",amend 2 (define x 5)\n(assert! (record 'job x))\n,facts job\n"
+        )
+        .output,
+        "#<opaque 1:0>\nhandle 0   main     <job 5>\n"
+    );
+    assert_eq!(desk.feed("repl s/main", ",back\nx\n,undo\n,facts job\n").output, "1\nhandle 0   main     <job 1>\n");
+}
+
+#[test]
 fn an_entry_longer_than_a_slice_is_undone_as_one() {
     let desk = Desk::new(&[]);
     let long = "(begin (set! x 2) (let loop ((n 3000000)) (if (> n 0) (loop (- n 1)) (car 5))))\n";

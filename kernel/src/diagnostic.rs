@@ -300,7 +300,8 @@ impl Diagnostic {
     }
 }
 
-fn did_you_mean(similar: &[Name]) -> Option<String> {
+/// Asks whether one of the names was meant; nothing if there are none.
+pub fn did_you_mean(similar: &[Name]) -> Option<String> {
     let names: Vec<_> = similar.iter().map(|name| format!("`{name}`")).collect();
     (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
 }
@@ -432,8 +433,8 @@ impl fmt::Display for NoteKind {
     }
 }
 
-/// The names among `candidates` that are spelled most nearly like `name`, at most three.
-pub(crate) fn similar_names<'a>(name: &str, candidates: impl Iterator<Item = &'a Name>) -> Vec<Name> {
+/// Finds the names among `candidates` that are spelled most nearly like `name`, at most three.
+pub fn similar_names<'a>(name: &str, candidates: impl Iterator<Item = &'a Name>) -> Vec<Name> {
     let limit = (name.chars().count() / 3).clamp(1, 3);
     let mut near: Vec<_> = candidates
         .filter_map(|candidate| {

@@ -16,7 +16,7 @@ use crate::repl::command::{self as comma, Command};
 use crate::repl::editor::{Editor, EditorError, Line};
 use crate::repl::history::standard_path;
 use crate::repl::outline::is_incomplete;
-use crate::repl::session::{self, Evaluated, Live};
+use crate::repl::session::{self, After, Evaluated, Live};
 use crate::terminal::Terminal;
 
 pub(super) const DETAILS: &str = "\
@@ -146,7 +146,7 @@ fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, 
     };
     terminal.message("what it had done in the turns before is taken back:");
     let place = format!("{}@{before}", live.address());
-    Ok((live.lend(&["goto", &place], None, terminal)?, Evaluated::Failed))
+    Ok((live.lend(&["goto".to_owned(), place], &After::Here, terminal)?, Evaluated::Failed))
 }
 
 /// The forms of a text; the text itself if it cannot be read, so that what is wrong with it is said as with any other text.
@@ -172,60 +172,69 @@ fn obey(
         }
     };
     let here = live.address();
-    let live = match command {
-        Command::Help(name) => {
-            match comma::help(name.as_deref()) {
-                Ok(help) => terminal.data(&help)?,
-                Err(error) => terminal.message(&format!("{error}\n{}", error.advice())),
-            }
-            live
-        }
+    let at = |turn: &str| format!("{here}@{}", turn.trim_start_matches('@'));
+    let words = |words: &[&str]| Ok(words.iter().map(|word| (*word).to_owned()).collect());
+    let mut after = After::Here;
+    let words: Result<Vec<String>, Failure> = match &command {
         Command::Quit => return Ok((live, Evaluated::Ended(Code::OK))),
-        Command::Describe(name) => live.lend_without_journal(&["describe", &name], terminal),
-        Command::Apropos(text) => {
-            for name in live.names_with(&text) {
-                terminal.data(&format!("{name}\n"))?;
-            }
-            live
+        Command::Help(name) => return help(live, name.as_deref(), terminal),
+        Command::Describe(name) => return Ok((live.lend_without_journal(&["describe", name], terminal), Evaluated::Done)),
+        Command::Apropos(text) => return apropos(live, text, terminal),
+        Command::Expand(text) => return look(live, |live| live.expanded(text), terminal),
+        Command::Disassemble(text) => return look(live, |live| live.disassembled(text), terminal),
+        Command::Time(text) => return timed(live, text, terminal),
+        Command::Profile(text) => return profiled(live, text, terminal),
+        Command::Switch(branch) => return Ok((live.switch(branch, terminal)?, Evaluated::Done)),
+        Command::Back(count) => {
+            let turn = live.before(count.map_or(1, std::num::NonZeroU64::get));
+            turn.map(|turn| vec!["goto".to_owned(), at(&turn.to_string())])
         }
-        Command::Back(count) => match live.before(count.map_or(1, std::num::NonZeroU64::get)) {
-            Ok(turn) => live.lend(&["goto", &format!("{here}@{turn}")], None, terminal)?,
-            Err(failure) => {
-                tell(failure, terminal)?;
-                return Ok((live, Evaluated::Failed));
-            }
-        },
-        Command::Goto(turn) => {
-            let turn = turn.trim_start_matches('@').to_owned();
-            live.lend(&["goto", &format!("{here}@{turn}")], None, terminal)?
+        Command::Goto(turn) => words(&["goto", &at(turn)]),
+        Command::Fork(name) => {
+            after = After::Branch(name.clone());
+            words(&["fork", &here, name])
         }
-        Command::Fork(name) => live.lend(&["fork", &here, &name], Some(&name), terminal)?,
-        Command::Switch(branch) => live.switch(&branch, terminal)?,
-        Command::Branches => live.lend(&["branches", &here], None, terminal)?,
-        Command::Log => live.lend(&["log", &here], None, terminal)?,
-        Command::Expand(text) => return look(live, |live| live.expanded(&text), terminal),
-        Command::Disassemble(text) => return look(live, |live| live.disassembled(&text), terminal),
-        Command::Time(text) => return timed(live, &text, terminal),
-        Command::Profile(text) => return profiled(live, &text, terminal),
-        Command::Facts(None) => live.lend(&["facts", &here], None, terminal)?,
-        Command::Facts(Some(pattern)) => live.lend(&["facts", &here, &pattern], None, terminal)?,
-        Command::Diff(other) => match live.compared(other.as_deref()) {
-            Ok(other) => live.lend(&["diff", &other, &here], None, terminal)?,
-            Err(failure) => {
-                tell(failure, terminal)?;
-                return Ok((live, Evaluated::Failed));
-            }
-        },
-        Command::At(turn, text) => {
-            let place = format!("{here}@{}", turn.trim_start_matches('@'));
-            live.lend(&["eval", &place, &text], None, terminal)?
+        Command::Amend(turn, text) => {
+            after = After::Current;
+            words(&["amend", &at(turn), text])
         }
-        Command::Waits => live.lend(&["waits", &here], None, terminal)?,
-        Command::Show(turn) => {
-            let turn = turn.unwrap_or_else(|| live.turn().to_string());
-            live.lend(&["show", &format!("{here}@{}", turn.trim_start_matches('@'))], None, terminal)?
-        }
+        Command::Merge(branch) => words(&["merge", branch, "--into", &here]),
+        Command::Undo => words(&["undo", &here]),
+        Command::Redo => words(&["redo", &here]),
+        Command::Branches => words(&["branches", &here]),
+        Command::Log => words(&["log", &here]),
+        Command::Facts(None) => words(&["facts", &here]),
+        Command::Facts(Some(pattern)) => words(&["facts", &here, pattern]),
+        Command::Diff(other) => live.compared(other.as_deref()).map(|other| vec!["diff".to_owned(), other, here.clone()]),
+        Command::Why(pattern) => words(&["why", pattern, &here]),
+        Command::When(pattern) => words(&["when", pattern, &here]),
+        Command::At(turn, text) => words(&["eval", &at(turn), text]),
+        Command::Replay => words(&["replay", &here, "--check"]),
+        Command::Waits => words(&["waits", &here]),
+        Command::Show(Some(turn)) => words(&["show", &at(turn)]),
+        Command::Show(None) => words(&["show", &at(&live.turn().to_string())]),
     };
+    match words {
+        Ok(words) => Ok((live.lend(&words, &after, terminal)?, Evaluated::Done)),
+        Err(failure) => {
+            tell(failure, terminal)?;
+            Ok((live, Evaluated::Failed))
+        }
+    }
+}
+
+fn help(live: Live, name: Option<&str>, terminal: &mut Terminal) -> Result<(Live, Evaluated), Failure> {
+    match comma::help(name) {
+        Ok(help) => terminal.data(&help)?,
+        Err(error) => terminal.message(&format!("{error}\n{}", error.advice())),
+    }
+    Ok((live, Evaluated::Done))
+}
+
+fn apropos(live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, Evaluated), Failure> {
+    for name in live.names_with(text) {
+        terminal.data(&format!("{name}\n"))?;
+    }
     Ok((live, Evaluated::Done))
 }
 

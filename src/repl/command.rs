@@ -47,6 +47,20 @@ pub(crate) enum Command {
     Diff(Option<String>),
     /// Evaluate at a turn of the past: the turn, and the expression.
     At(String, String),
+    /// Say which turns led to a fact.
+    Why(String),
+    /// Say when a fact was there first.
+    When(String),
+    /// Begin a branch on which the world said something else in a turn: the turn, and what.
+    Amend(String, String),
+    /// Take the facts of another branch over.
+    Merge(String),
+    /// Take the last move of the branch's head back.
+    Undo,
+    /// Do again what was undone.
+    Redo,
+    /// Run again from the records and compare.
+    Replay,
     /// List what is waited for.
     Waits,
     /// Show a turn, or the last one.
@@ -109,6 +123,13 @@ commands! {
     "facts" "[PATTERN]" Takes::OptionalText(Command::Facts), "list what is asserted, or what of it matches, as in `,facts <job _>`";
     "diff" "[TURN-OR-BRANCH]" Takes::OptionalWord(Command::Diff), "say what the last text has changed, or what is different since a turn or on a branch";
     "at" "TURN EXPR" Takes::WordAndDatum(Command::At), "evaluate an expression at a turn of the past, without a trace";
+    "why" "PATTERN" Takes::Text(Command::Why), "show the turns that led to a fact, as in `,why <job _>`";
+    "when" "PATTERN" Takes::Text(Command::When), "find the first turn after which a fact is there";
+    "amend" "TURN TEXT" Takes::WordAndDatum(Command::Amend), "begin a branch on which the world said, or you typed, something else in a turn, and go on in it";
+    "merge" "BRANCH" Takes::Word(Command::Merge), "take the facts of another branch over";
+    "undo" "" Takes::Nothing(Command::Undo), "take the last `,back`, `,goto` or other move of the branch's head back";
+    "redo" "" Takes::Nothing(Command::Redo), "do again what was undone";
+    "replay" "" Takes::Nothing(Command::Replay), "run the session again from its records and require every turn to come out the same";
     "waits" "" Takes::Nothing(Command::Waits), "list what is waited for";
     "show" "[TURN]" Takes::OptionalWord(Command::Show), "show the last turn, or another, in full";
 }
@@ -360,6 +381,13 @@ mod tests {
             (",expand (or 1 2)", Command::Expand(text("(or 1 2)"))),
             (",disassemble f", Command::Disassemble(text("f"))),
             (",profile (f)", Command::Profile(text("(f)"))),
+            (",why <job _>", Command::Why(text("<job _>"))),
+            (",when job", Command::When(text("job"))),
+            (",amend 3 (f\n  x)", Command::Amend(text("3"), text("(f\n  x)"))),
+            (",merge other", Command::Merge(text("other"))),
+            (",undo", Command::Undo),
+            (",redo", Command::Redo),
+            (",replay", Command::Replay),
             (",waits", Command::Waits),
             (",show", Command::Show(None)),
             (",show 4", Command::Show(Some(text("4")))),

@@ -9,10 +9,13 @@ use std::path::{Path, PathBuf};
 
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BranchName, RunId, Sequence, Store};
+use duet_kernel::datum::Name;
+use duet_kernel::diagnostic::{did_you_mean, similar_names};
 use duet_runtime::event::Event;
 use duet_runtime::record::{self, Body, Outcome};
 use duet_runtime::run::Rest;
 use duet_runtime::scheme::Procedure;
+use preserves::ValueImpl;
 
 use super::attach;
 use super::complete::{Candidate, Scope};
@@ -20,6 +23,7 @@ use crate::command;
 use crate::failure::{Code, Failure};
 use crate::journal::{Journal, Place};
 use crate::launch::Launch;
+use crate::render;
 use crate::session::{self, Session};
 use crate::terminal::Terminal;
 use crate::turn;
@@ -210,6 +214,7 @@ impl Live {
                 } else if !is_whole {
                     ways.push("what was done before that turn stands; `,back` takes it back".to_owned());
                 }
+                ways.splice(0..0, self.meant(&failure));
                 self.session.tell_failure(&failure, &ways, terminal);
                 evaluated = if is_torn {
                     Evaluated::Torn(before)
@@ -237,6 +242,25 @@ impl Live {
             }
         }
         Ok(evaluated)
+    }
+
+    /// Asks whether a name like the one that has no value was meant.
+    fn meant(&self, failure: &record::Failure) -> Option<String> {
+        let missing = failure
+            .irritants
+            .first()
+            .filter(|_| failure.kind == render::UNDEFINED_VARIABLE)?;
+        let names: Vec<Name> = self
+            .session
+            .names()
+            .into_iter()
+            .map(|(name, _)| Name::from(name.as_str()))
+            .collect();
+        let missing = missing.as_symbol()?;
+        did_you_mean(&similar_names(
+            &missing,
+            names.iter().filter(|name| name.as_str() != missing),
+        ))
     }
 
     /// Whether nothing was asked of the world after a turn, and the journal can go back to it.
@@ -280,7 +304,7 @@ impl Live {
     ///
     /// # Errors
     /// If the journal fails, or there is none.
-    pub(crate) fn lend(self, words: &[&str], branch: Option<&str>, terminal: &mut Terminal) -> Result<Self, Failure> {
+    pub(crate) fn lend(self, words: &[String], after: &After, terminal: &mut Terminal) -> Result<Self, Failure> {
         let Self {
             journal,
             store,
@@ -298,13 +322,16 @@ impl Live {
         };
         drop((session, store));
         let shown = path.display().to_string();
-        let all = words.iter().copied().chain(["--journal", shown.as_str()]);
+        let all = words.iter().map(String::as_str).chain(["--journal", shown.as_str()]);
         let code = command::dispatch(all.map(Into::into).collect(), terminal);
-        let branch = branch.filter(|_| code == Code::OK).map_or_else(
-            || format!("{}/{}", place.run, place.branch),
-            |branch| format!("{}/{branch}", place.run),
-        );
-        Self::open(&Journal::at(&path), Some(&branch))
+        let here = format!("{}/{}", place.run, place.branch);
+        match after {
+            After::Branch(branch) if code == Code::OK => {
+                Self::open(&Journal::at(&path), Some(&format!("{}/{branch}", place.run)))
+            }
+            After::Current => Self::open(&Journal::at(&path), None),
+            After::Here | After::Branch(_) => Self::open(&Journal::at(&path), Some(&here)),
+        }
     }
 
     /// Has another command say something that no journal is needed for.
@@ -356,6 +383,17 @@ impl Scope for Live {
             })
             .collect()
     }
+}
+
+/// Where a session stands after another command had its journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    /// At the head of its branch.
+    Here,
+    /// At the head of this branch of the run, if the command succeeded.
+    Branch(String),
+    /// Where the command has left the journal's current address.
+    Current,
 }
 
 /// The texts that a record gave to be evaluated, if they were and it did not fail.
