@@ -323,7 +323,10 @@ fn the_past_is_changed_from_the_prompt() {
         .output,
         "#<opaque 1:0>\nhandle 0   main     <job 5>\n"
     );
-    assert_eq!(desk.feed("repl s/main", ",back\nx\n,undo\n,facts job\n").output, "1\nhandle 0   main     <job 1>\n");
+    assert_eq!(
+        desk.feed("repl s/main", ",back\nx\n,undo\n,facts job\n").output,
+        "1\nhandle 0   main     <job 1>\n"
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! Read next: `scheme/host.rs`.
 
 mod convert;
+pub mod description;
 mod descriptor;
 mod entity;
 mod evaluation;
@@ -419,6 +420,7 @@ impl SchemePrograms {
             Ok(Reply::Choose(until)) => return self.park(body, until, true).map(Some),
             Ok(Reply::Compile { text, environment }) => self.compile_for(body, turn, (&text, &environment))?,
             Ok(Reply::Environment(imports)) => self.make_environment(body, turn, &imports)?,
+            Ok(Reply::Describe(name)) => self.describe(body, &name)?,
             Ok(Reply::Exit(code)) => {
                 self.machine.clear(&mut body.instance);
                 return Ok(Some(End::Exit { code }));

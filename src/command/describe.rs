@@ -1,9 +1,6 @@
 //! `duet describe`: what a procedure does, in the words of its definition.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use duet_kernel::primitive;
-use duet_runtime::scheme::host;
+use duet_runtime::scheme::description::{Description, descriptions};
 
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
@@ -14,116 +11,37 @@ pub(super) const DETAILS: &str =
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
     let name = arguments.word(0).unwrap_or_default();
-    let found = descriptions(name);
+    let found = descriptions(name, duet_stdlib::FILES);
     if found.is_empty() {
         return Err(Failure::problem(format!("nothing is known of `{name}`"))
             .advise("core forms such as `lambda` are described in the reports, a program's own names by the program"));
     }
-    terminal.data(&found.join("\n"))?;
+    let entries: Vec<String> = found.iter().map(|description| entry(name, description)).collect();
+    terminal.data(&entries.join("\n"))?;
     Ok(Code::OK)
-}
-
-/// All that is known of a name; if nothing is, what is known of the names that libraries export under it, at one remove or several.
-fn descriptions(name: &str) -> Vec<String> {
-    let found = descriptions_of_definitions(name);
-    if !found.is_empty() {
-        return found;
-    }
-    let (mut seen, mut pending) = (BTreeSet::from([name]), vec![name]);
-    let mut described = BTreeMap::new();
-    while let Some(name) = pending.pop() {
-        for original in duet_stdlib::FILES.iter().flat_map(|(_, text)| originals(text, name)).filter(|name| seen.insert(name)) {
-            let found = descriptions_of_definitions(original);
-            if found.is_empty() {
-                pending.push(original);
-            } else {
-                described.insert(original, found.join("\n"));
-            }
-        }
-    }
-    described.iter().map(|(original, found)| format!("{name} is {original}:\n{found}")).collect()
-}
-
-fn descriptions_of_definitions(name: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let kernel = primitive::all().filter(|row| row.name == name);
-    found.extend(kernel.map(|row| entry(name, row.parameters, row.documentation)));
-    let runtime = host::procedures().filter(|row| row.name == name);
-    found.extend(runtime.map(|row| entry(name, row.parameters, row.documentation)));
-    found.extend(duet_stdlib::FILES.iter().filter_map(|(path, text)| in_library(path, text, name)));
-    found
-}
-
-/// The names that a library exports as `name`: those in `(rename original name)`.
-fn originals<'text>(text: &'text str, name: &str) -> Vec<&'text str> {
-    let renames = text.split("(rename ").skip(1).filter_map(|rest| rest.split_once(')'));
-    let pairs = renames.filter_map(|(inside, _)| inside.split_once(' '));
-    pairs.filter(|(_, external)| *external == name).map(|(original, _)| original).collect()
 }
 
 /// How a primitive or a procedure of the runtime is called.
 pub(crate) fn signature(name: &str) -> Option<String> {
-    let kernel = primitive::all().filter(|row| row.name == name).map(|row| row.parameters);
-    let runtime = host::procedures().filter(|row| row.name == name).map(|row| row.parameters);
-    let parameters = kernel.chain(runtime).next()?;
-    let words: Vec<&str> = std::iter::once(name).chain(parameters.split_whitespace()).collect();
-    Some(format!("({})", words.join(" ")))
+    let found = descriptions(name, &[]);
+    found.into_iter().next().map(|description| description.call)
 }
 
-fn entry(name: &str, parameters: &str, documentation: &str) -> String {
-    let words: Vec<&str> = std::iter::once(name).chain(parameters.split_whitespace()).collect();
-    format!("({})\n{}", words.join(" "), indented(documentation.lines()))
-}
-
-fn indented<'a>(lines: impl Iterator<Item = &'a str>) -> String {
-    lines.map(|line| format!("  {}\n", line.trim())).collect()
-}
-
-/// Finds the definition of a name and the `;;;>` lines above it. A line of a record type's definition may have them too, and speaks of all its names.
-fn in_library(path: &str, text: &str, name: &str) -> Option<String> {
-    let lines: Vec<&str> = text.lines().collect();
-    let defines = |line: &str| {
-        let mut words = line.split([' ', '(', ')']).filter(|word| !word.is_empty());
-        let first = words.next().unwrap_or_default();
-        if first.starts_with("define") {
-            words.next() == Some(name)
-        } else {
-            first == name || words.any(|word| word == name)
-        }
-    };
-    let is_documentation = |line: &str| line.trim_start().starts_with(";;;>");
-    let is_defined = |place: usize| !is_documentation(lines[place]) && defines(lines[place]);
-    let at = (1..lines.len()).find(|place| is_documentation(lines[place - 1]) && is_defined(*place))?;
-    let documented = lines[..at].iter().rev().map_while(|line| line.trim_start().strip_prefix(";;;>"));
-    let mut documentation: Vec<&str> = documented.collect();
-    documentation.reverse();
-    let head = lines[at].trim_start().strip_prefix("(define ").filter(|rest| rest.starts_with('('));
-    let head = head.and_then(|rest| rest.find(')').map(|end| &rest[..=end])).unwrap_or(name);
-    Some(format!("{head}  in {path}\n{}", indented(documentation.into_iter())))
+fn entry(asked: &str, description: &Description) -> String {
+    let Description { name, call, place, documentation } = description;
+    let renamed = if name == asked { String::new() } else { format!("{asked} is {name}:\n") };
+    let place = place.as_ref().map(|place| format!("  in {place}")).unwrap_or_default();
+    let lines: String = documentation.lines().map(|line| format!("  {line}\n")).collect();
+    format!("{renamed}{call}{place}\n{lines}")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use duet_kernel::datum::reader::read_all;
     use duet_kernel::datum::{Node, NodeId, SourceId};
-
-    #[test]
-    fn a_definition_is_found_with_its_documentation() {
-        let text = ";;;> Not this.\n(define x 1)\n\n;;;> Does it,\n;;;> slowly.\n(define (f a . b) a)\n(define (g) 1)\n";
-        assert_eq!(in_library("l.scm", text, "f").as_deref(), Some("(f a . b)  in l.scm\n  Does it,\n  slowly.\n"));
-        assert_eq!(in_library("l.scm", text, "g"), None);
-        assert_eq!(in_library("l.scm", text, "x").as_deref(), Some("x  in l.scm\n  Not this.\n"));
-    }
-
-    #[test]
-    fn a_line_of_a_record_type_is_documented_too() {
-        let text = "(define-record-type box\n  ;;;> Makes one.\n  (make-box value)\n  box?\n  ;;;> What is in it.\n  (value unbox set-box!))\n";
-        assert_eq!(in_library("l", text, "make-box").as_deref(), Some("make-box  in l\n  Makes one.\n"));
-        assert_eq!(in_library("l", text, "set-box!").as_deref(), Some("set-box!  in l\n  What is in it.\n"));
-        assert_eq!(in_library("l", text, "box?"), None);
-        assert_eq!(originals("(export a (rename b c) (rename d e))", "c"), ["b"]);
-    }
 
     /// What the language itself knows; the reports describe it.
     const FORMS: &str = "_ ... => else quote quasiquote unquote unquote-splicing lambda if set! begin define define-values let let* letrec \
@@ -139,7 +57,7 @@ mod tests {
         for (path, text) in libraries {
             for name in exports(text) {
                 count += 1;
-                if !FORMS.split_whitespace().any(|form| form == name) && descriptions(&name).is_empty() {
+                if !FORMS.split_whitespace().any(|form| form == name) && descriptions(&name, duet_stdlib::FILES).is_empty() {
                     silent.insert(format!("{name} of {path}"));
                 }
             }

@@ -21,8 +21,8 @@
     ;; Strings.
     string-index string-contains string-prefix? string-suffix? string-trim string-trim-left string-trim-right
     string-split string-join
-    ;; A number that equal values share.
-    (rename %hash equal-hash)
+    ;; A number that equal values share; what is known of a name.
+    (rename %hash equal-hash) describe
     ;; Multiple values.
     receive)
   (on-demand)

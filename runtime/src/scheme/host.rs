@@ -62,6 +62,8 @@ pub(super) enum Reply {
         /// The import sets of the environment; none for the mutable one.
         environment: String,
     },
+    /// The call returns what is known of this name.
+    Describe(String),
     /// The call returns these import sets, once there is an environment of them.
     Environment(String),
     /// The actor ends.

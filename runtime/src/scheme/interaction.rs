@@ -14,7 +14,7 @@ use duet_kernel::machine::Instance;
 use duet_kernel::value::Value;
 
 use super::evaluation::{self, Wanted, Workshop};
-use super::{Fault, SchemeBody, SchemePrograms, convert};
+use super::{Fault, SchemeBody, SchemePrograms, convert, description};
 use crate::activation::Activation;
 use crate::body::End;
 use crate::event::Attached;
@@ -105,6 +105,20 @@ impl SchemePrograms {
                 self.machine.resume(procedures);
             }
             Err(fault) => self.raise_fault(body, &fault, text.contains(UNREADABLE))?,
+        }
+        Ok(())
+    }
+
+    /// Answers a program that asks what is known of a name.
+    pub(super) fn describe(&mut self, body: &mut SchemeBody, name: &str) -> Result<(), Fault> {
+        let found = description::descriptions(name, &self.sources.texts());
+        let heap = &mut body.instance.heap;
+        match convert::enter(heap, &description::as_value(&found)) {
+            Ok(list) => self.machine.resume(list),
+            Err(error) => {
+                let condition = convert::boundary_condition(heap, &error)?;
+                self.machine.raise(&body.instance, &self.code, condition);
+            }
         }
         Ok(())
     }

@@ -192,6 +192,12 @@ impl Pinned {
         });
     }
 
+    /// All texts, each once, with its name.
+    pub(super) fn texts(&self) -> Vec<(&str, &str)> {
+        let texts: BTreeMap<&str, &str> = self.0.values().map(|source| (&*source.name, &*source.text)).collect();
+        texts.into_iter().collect()
+    }
+
     /// Whether there is something under a name.
     pub(super) fn has(&self, wanted: &[String]) -> bool {
         self.0.contains_key(wanted)

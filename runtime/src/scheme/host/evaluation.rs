@@ -11,6 +11,12 @@ use super::{Call, Fault, Reply, host_procedures};
 const TEXT_CHARACTERS_MAX: usize = 1 << 22;
 
 host_procedures! {
+    /// What is known of `name`, a symbol: a list of dictionaries, each with `name`, `call`, `place` and `documentation`, one for each definition;
+    /// `()` if nothing is. It knows what is built in and the libraries of the program. Raises `wrong-type`.
+    "describe" "name" [1, 1] => |call| {
+        Ok(Reply::Describe(call.text(0, "a symbol")?))
+    };
+
     /// A list of procedures that, called in order, evaluate `expression`, a datum; the last has its values. `imports` is what `%environment` has
     /// returned, or the empty string for the environment that takes definitions. Raises `syntax-error`.
     "%compile" "expression imports" [2, 2] => |call| {

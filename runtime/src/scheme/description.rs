@@ -1,0 +1,170 @@
+//! What is known of a name: how it is called, what it does, in the words of its definition.
+//!
+//! Owns the reading of documentation: the docstrings of the kernel's primitives and of host procedures, and the `;;;>` lines above what the text
+//! of a library defines. INVARIANT: the answer depends on the name and the texts alone.
+//! It does not know which texts a program has; whoever asks brings them.
+//! Read next: `host/evaluation.rs`.
+
+use std::collections::BTreeSet;
+
+use duet_kernel::primitive;
+use preserves::{IOValue, Map, Value};
+
+use super::host;
+
+/// What one definition says of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// The name that is defined; another than was asked for if a library exports it under that one.
+    pub name: String,
+    /// A call of it, as in `(vector-ref vector k)`; the name alone for what is no procedure.
+    pub call: String,
+    /// The text that defines it; nothing for what is built in.
+    pub place: Option<String>,
+    /// What it does, line by line.
+    pub documentation: String,
+}
+
+/// Describes a name; if nothing is known of it, the names that a library exports as it, at one remove or several.
+///
+/// `files` are the texts of libraries, each with its name.
+pub fn descriptions<'text>(name: &str, files: &[(&'text str, &'text str)]) -> Vec<Description> {
+    let found = definitions(name, files);
+    if !found.is_empty() {
+        return found;
+    }
+    let (mut seen, mut pending) = (BTreeSet::from([name]), vec![name]);
+    let mut described: Vec<Description> = Vec::new();
+    while let Some(name) = pending.pop() {
+        let originals = files.iter().flat_map(|(_, text)| originals(text, name));
+        for original in originals.filter(|name| seen.insert(name)) {
+            let found = definitions(original, files);
+            if found.is_empty() {
+                pending.push(original);
+            }
+            described.extend(found);
+        }
+    }
+    described.sort_by(|left, right| left.name.cmp(&right.name));
+    described
+}
+
+fn definitions(name: &str, files: &[(&str, &str)]) -> Vec<Description> {
+    let kernel = primitive::all().map(|row| (row.name, row.parameters, row.documentation));
+    let host = host::procedures().map(|row| (row.name, row.parameters, row.documentation));
+    let built_in = kernel.chain(host).filter(|(row, ..)| *row == name);
+    let built_in = built_in.map(|(_, parameters, documentation)| Description {
+        name: name.to_owned(),
+        call: call(name, parameters),
+        place: None,
+        documentation: joined(documentation.lines()),
+    });
+    built_in
+        .chain(files.iter().filter_map(|(path, text)| in_library(path, text, name)))
+        .collect()
+}
+
+/// Shows a call of a built-in procedure: `(car pair)`.
+#[must_use]
+pub fn call(name: &str, parameters: &str) -> String {
+    let words: Vec<&str> = std::iter::once(name).chain(parameters.split_whitespace()).collect();
+    format!("({})", words.join(" "))
+}
+
+fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    lines.map(str::trim).collect::<Vec<_>>().join("\n")
+}
+
+/// The names that a library exports as `name`: those in `(rename original name)`.
+fn originals<'text>(text: &'text str, name: &str) -> Vec<&'text str> {
+    let renames = text.split("(rename ").skip(1).filter_map(|rest| rest.split_once(')'));
+    let pairs = renames.filter_map(|(inside, _)| inside.split_once(' '));
+    pairs
+        .filter(|(_, external)| *external == name)
+        .map(|(original, _)| original)
+        .collect()
+}
+
+/// Finds the definition of a name and the `;;;>` lines above it. A line of a record type's definition may have them too, and speaks of all its names.
+fn in_library(path: &str, text: &str, name: &str) -> Option<Description> {
+    let lines: Vec<&str> = text.lines().collect();
+    let defines = |line: &str| {
+        let mut words = line.split([' ', '(', ')']).filter(|word| !word.is_empty());
+        let first = words.next().unwrap_or_default();
+        if first.starts_with("define") {
+            words.next() == Some(name)
+        } else {
+            first == name || words.any(|word| word == name)
+        }
+    };
+    let is_documentation = |line: &str| line.trim_start().starts_with(";;;>");
+    let is_defined = |place: usize| !is_documentation(lines[place]) && defines(lines[place]);
+    let at = (1..lines.len()).find(|place| is_documentation(lines[place - 1]) && is_defined(*place))?;
+    let documented = lines[..at]
+        .iter()
+        .rev()
+        .map_while(|line| line.trim_start().strip_prefix(";;;>"));
+    let mut documentation: Vec<&str> = documented.collect();
+    documentation.reverse();
+    let head = lines[at]
+        .trim_start()
+        .strip_prefix("(define ")
+        .filter(|rest| rest.starts_with('('));
+    let head = head
+        .and_then(|rest| rest.find(')').map(|end| &rest[..=end]))
+        .unwrap_or(name);
+    Some(Description {
+        name: name.to_owned(),
+        call: head.to_owned(),
+        place: Some(path.to_owned()),
+        documentation: joined(documentation.into_iter()),
+    })
+}
+
+/// The list of dictionaries that a program sees: of each, `name`, `call`, `place` and `documentation`.
+pub(super) fn as_value(found: &[Description]) -> IOValue {
+    let text = |text: &str| Value::new(text.to_owned());
+    let entries = found.iter().map(|description| {
+        let place = description.place.as_deref().unwrap_or("built in");
+        IOValue::new(Map::from([
+            (Value::symbol("name"), Value::symbol(description.name.clone())),
+            (Value::symbol("call"), text(&description.call)),
+            (Value::symbol("place"), text(place)),
+            (Value::symbol("documentation"), text(&description.documentation)),
+        ]))
+    });
+    IOValue::new(entries.collect::<Vec<IOValue>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Description, in_library, originals};
+
+    #[test]
+    fn a_definition_is_found_with_its_documentation() {
+        let text =
+            ";;;> Not this.\n(define x 1)\n\n;;;> Does it,\n;;;> slowly.\n(define (f a . b) a)\n(define (g) 1)\n";
+        let described = |name: &str, call: &str, documentation: &str| Description {
+            name: name.to_owned(),
+            call: call.to_owned(),
+            place: Some("l.scm".to_owned()),
+            documentation: documentation.to_owned(),
+        };
+        assert_eq!(
+            in_library("l.scm", text, "f"),
+            Some(described("f", "(f a . b)", "Does it,\nslowly."))
+        );
+        assert_eq!(in_library("l.scm", text, "g"), None);
+        assert_eq!(in_library("l.scm", text, "x"), Some(described("x", "x", "Not this.")));
+    }
+
+    #[test]
+    fn a_line_of_a_record_type_is_documented_too() {
+        let text = "(define-record-type box\n  ;;;> Makes one.\n  (make-box value)\n  box?\n  ;;;> What is in it.\n  (value unbox set-box!))\n";
+        let words = |name: &str| in_library("l", text, name).map(|found| found.documentation);
+        assert_eq!(words("make-box").as_deref(), Some("Makes one."));
+        assert_eq!(words("set-box!").as_deref(), Some("What is in it."));
+        assert_eq!(words("box?"), None);
+        assert_eq!(originals("(export a (rename b c) (rename d e))", "c"), ["b"]);
+    }
+}

@@ -1,0 +1,8 @@
+;;; describe
+(define (show known)
+  (log! (list (dictionary-ref known 'name) (dictionary-ref known 'call) (dictionary-ref known 'place))))
+(for-each show (describe 'vector-ref))
+(for-each show (describe 'call-tool))
+(for-each show (describe 'describe))
+(log! (describe 'nothing-is-called-so))
+(log! (guard (e (#t (condition-message e))) (describe 5)))
