@@ -18,9 +18,9 @@
 
 (define (give number task)
   (message! (record 'task number task))
-  (sleep 5))
+  (sleep 60))
 
-(sleep 5)
+(sleep 60)
 (give 1 3)
 (give 2 4)
 (give 1 'nonsense)

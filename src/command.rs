@@ -42,9 +42,9 @@ commands! {
         "run a program, which is a file or a folder with a manifest";
     repl "repl" "[ADDRESS] [--name RUN] [--workspace DIR] [--journal FILE | --memory] [--script]"
         "evaluate what is typed, text by text, in a run of its own";
-    resume "resume" "[ADDRESS] [--answer TEXT]… [--journal FILE]"
+    resume "resume" "[ADDRESS] [--answer TEXT]… [--again] [--journal FILE]"
         "go on after a crash, an interrupt, a question or a goto";
-    answer "answer" "ADDRESS TEXT [--journal FILE]"
+    answer "answer" "ADDRESS TEXT [--again] [--journal FILE]"
         "answer the open question of a waiting run and go on";
     log "log" "[ADDRESS] [--limit N] [--actor NAME] [--label LABEL] [--pattern PATTERN] [--since TURN] [--until TURN] [--json] [--journal FILE]"
         "list the turns of a run, newest first, with its branches";

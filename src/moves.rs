@@ -98,7 +98,8 @@ fn read(path: &Path, branch: &str) -> Moves {
 }
 
 impl Moves {
-    fn add(&mut self, kind: Kind, moved: Move) {
+    /// Takes note of a move.
+    pub(crate) fn add(&mut self, kind: Kind, moved: Move) {
         match kind {
             Kind::Move => {
                 self.undoable.push(moved);

@@ -1,76 +1,15 @@
 //! Inputs of the past, delivered again: to another branch, or changed.
 //!
-//! Owns the finding of what the world once said, and drivers that answer from it what a run asks before they ask the world.
+//! Owns drivers that answer from what the world once said what a run asks, before they ask the world.
 //! INVARIANT: an answer is given only to a question that is equal to the one it once answered; what does not fit is reported, never guessed.
 //! It does not decide where a branch begins; `command/pick.rs` and `command/amend.rs` do.
 //! Read next: `command/pick.rs`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use duet_journal::{Sequence, Store};
+use duet_journal::Sequence;
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, RequestId};
-use duet_runtime::history::input::{Said, answer, said};
-use duet_runtime::record::Body;
-use preserves::IOValue;
-
-use crate::failure::Failure;
-use crate::journal::Place;
-use crate::session;
-use crate::turn;
-
-/// Something the world said in a turn, with what it was asked.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Recorded {
-    /// The turn.
-    pub(crate) turn: Sequence,
-    pub(crate) what: What,
-}
-
-/// What the world said.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum What {
-    /// The answer to a question.
-    Answer {
-        request: RequestId,
-        question: EffectKind,
-        outcome: Result<IOValue, IOValue>,
-    },
-    /// Something that nobody had asked for.
-    Unasked(Input),
-}
-
-/// Lists what the world said on a branch in turns `first` to `last`.
-///
-/// # Errors
-/// If a record cannot be read.
-pub(crate) fn recorded(
-    store: &dyn Store,
-    place: &Place,
-    (first, last): (Sequence, Sequence),
-) -> Result<Vec<Recorded>, Failure> {
-    let mut questions: BTreeMap<RequestId, EffectKind> = BTreeMap::new();
-    let mut found = Vec::new();
-    let mut next = Sequence::FIRST.next();
-    while let Some(at) = next.filter(|at| *at <= last) {
-        if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)? {
-            let said = if at >= first { said(&turn) } else { Vec::new() };
-            found.extend(said.into_iter().filter_map(|said| {
-                let what = match said {
-                    Said::Unasked(input) => What::Unasked(input),
-                    Said::Answer { request, outcome } => What::Answer {
-                        question: questions.get(&request)?.clone(),
-                        request,
-                        outcome,
-                    },
-                };
-                Some(Recorded { turn: at, what })
-            }));
-            questions.extend(turn.actions.iter().flat_map(duet_runtime::action::Action::effects));
-        }
-        next = at.next();
-    }
-    Ok(found)
-}
+use duet_runtime::history::input::{Recorded, What, answer};
 
 /// Answers from the past what it once answered, and passes on the rest, except questions to the person and reading.
 pub(crate) struct Redelivery<'a> {

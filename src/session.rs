@@ -24,7 +24,7 @@ use duet_runtime::driver::{Drivers, Input};
 use duet_runtime::event::Attached;
 use duet_runtime::record::{self, Body, Genesis, Limits, Outcome, VERSION};
 use duet_runtime::replay::{self, Recovery, Snapshots, Source};
-use duet_runtime::run::{Rest, Run, Start};
+use duet_runtime::run::{Recalled, Rest, Run, Start};
 use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
 use duet_runtime::snapshot::SnapshotPolicy;
 use preserves::ValueImpl;
@@ -410,6 +410,11 @@ impl Session {
         self.run.programs().has_source(wanted)
     }
 
+    /// Makes calls again that the run made before it was taken back; otherwise it is told what came of them.
+    pub(crate) fn call_again(&mut self) {
+        self.run.call_again();
+    }
+
     /// Runs on until the run needs nobody, or somebody else.
     ///
     /// # Errors
@@ -457,7 +462,7 @@ impl Session {
         let is_output_closed = self.world.is_output_closed();
         let failed = self.failure(store)?;
         let Self {
-            run,
+            mut run,
             place,
             texts,
             world,
@@ -468,6 +473,7 @@ impl Session {
             place: &place,
             head: run.head().map_or(Sequence::FIRST, |tip| tip.sequence),
         };
+        place.tell_recalled(&run.take_recalled(), terminal);
         let code = match rest {
             Rest::Ended { code } => {
                 if let Some(failure) = failed {
@@ -540,6 +546,29 @@ impl Resting<'_> {
             ]
         });
         ways.into_iter().flatten().collect()
+    }
+
+    /// Says which calls were not made again, and how to make them all the same.
+    fn tell_recalled(&self, recalled: &[Recalled], terminal: &mut Terminal) {
+        let name = &self.place.name;
+        for call in recalled {
+            let told = if call.is_known {
+                "its recorded result was delivered"
+            } else {
+                "what came of it is not known"
+            };
+            let (tool, turn) = (&call.tool, call.turn);
+            terminal.message(&format!(
+                "{tool} was called in turn {turn} before ({}) and not again: {told}",
+                call.branch
+            ));
+        }
+        let before = recalled.first().and_then(|call| call.turn.number().checked_sub(1));
+        if let Some(before) = before {
+            terminal.message(&format!(
+                "`duet goto {name}@{before}`, then `duet resume {name} --again` makes the call again"
+            ));
+        }
     }
 
     fn tell_journal(&self, terminal: &mut Terminal) {

@@ -36,6 +36,10 @@ fn runs_to_which_everything_happens_are_what_their_journals_say() {
         ("crashes", 20),
         ("rewinds", 10),
         ("forks", 10),
+        ("undone", 2),
+        ("amended", 5),
+        ("merges", 5),
+        ("inputs", 20),
         ("with", 150),
     ] {
         assert!(count(summary, what) >= least, "{what}: {summary}");

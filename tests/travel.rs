@@ -232,6 +232,41 @@ fn moves_of_a_head_are_undone_and_redone_in_order() {
 }
 
 #[test]
+fn a_call_that_is_made_just_so_again_is_not_made_twice() {
+    let desk = Desk::new(&[
+        ("deploy/manifest.scm", r#"((program "deploy.scm") (tools process/run))"#),
+        (
+            "deploy/deploy.scm",
+            r#"(define how (await (user-input :prompt "How?")))
+(define arguments (list "sh" "-c" (string-append "echo " how " >> done.txt")))
+(call-tool 'shell 'process/run (dictionary 'arguments arguments))
+(display "deployed\n")
+(await (user-input :prompt "Enough?"))
+"#,
+        ),
+    ]);
+    let done = || std::fs::read_to_string(desk.path("done.txt")).unwrap_or_default();
+    desk.check("run deploy", 4, "");
+    desk.check("answer deploy fast", 4, "deployed\n");
+    assert_eq!(done(), "fast\n");
+    desk.check("goto deploy@1", 0, "");
+    let said = desk.check("answer deploy fast", 4, "deployed\n");
+    assert!(
+        said.errors
+            .contains("process/run was called in turn 2 before (main.3) and not again"),
+        "{}",
+        said.errors
+    );
+    assert_eq!(done(), "fast\n", "the result was told again and nothing done");
+    desk.check("goto deploy@1", 0, "");
+    desk.check("answer deploy well", 4, "deployed\n");
+    assert_eq!(done(), "fast\nwell\n", "another answer leads to another call");
+    desk.check("goto deploy@1", 0, "");
+    desk.check("answer deploy fast --again", 4, "deployed\n");
+    assert_eq!(done(), "fast\nwell\nfast\n", "as was asked for");
+}
+
+#[test]
 fn a_changed_program_shows_where_its_future_differs() {
     let desk = parted();
     let text = GREETER[1].1;

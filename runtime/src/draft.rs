@@ -20,6 +20,8 @@ use crate::value::Fact;
 /// The history that leads to a turn; becomes text only where an effect needs a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lineage {
+    /// The branch that the turn is written on, by hash: branches that begin at one turn ask for things of their own.
+    pub branch: Option<BlobHash>,
     /// The newest record before it.
     pub newest: Option<RecordHash>,
     /// What the world says in it, by hash: branches that part at an answer share every record before it.
@@ -28,6 +30,7 @@ pub struct Lineage {
 
 impl std::fmt::Display for Lineage {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.branch.iter().try_for_each(|hash| write!(formatter, "{hash}/"))?;
         self.newest.iter().try_for_each(|hash| write!(formatter, "{hash}"))?;
         self.said.iter().try_for_each(|hash| write!(formatter, "/{hash}"))
     }

@@ -1,23 +1,26 @@
-//! What other branches know of calls that were in flight when this one was left or forked.
+//! What other branches know of calls that this one waits for, or makes again.
 //!
-//! A call that was made before a fork belongs to every branch that stands on it. It is executed once: the branch that was there when its
-//! result came has recorded it, and the others take it from there.
-//! INVARIANT: a result is taken only from a branch that shares the very record which made the call.
-//! It does not decide about calls whose result nobody knows; `replay.rs` does.
+//! A call belongs to every branch that stands on the record which made it, and is executed once: the branch that was there when its
+//! result came has recorded it, and the others take it from there. So it is with calls in flight when a branch was left or forked. Where a
+//! branch was taken back and does the same again, turn for turn, it makes the same calls, and is told what came of them.
+//! INVARIANT: a result is taken only from a branch that shares the record which made the call, or that the same branch wrote with the same
+//! turns from a shared record on.
+//! It does not decide about calls in flight whose result nobody knows; `replay.rs` does.
 //! Read next: `replay.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_journal::{Blob, BranchName, RecordHash, Sequence};
+use duet_journal::{Blob, BranchName, Head, Record, RecordHash, Sequence, Store};
 use preserves::IOValue;
 
 use crate::action::Action;
+use crate::body::Programs;
 use crate::codec::Codec;
-use crate::driver::{EffectKind, RequestId};
+use crate::driver::{Effect, EffectKind, RequestId};
 use crate::event::Event;
 use crate::record::{Body, TurnRecord};
-use crate::replay::Source;
-use crate::run::RunError;
+use crate::replay::{Recovery, Source};
+use crate::run::{Run, RunError, Tip};
 use crate::state::{Question, RunState};
 
 /// Records are read from the store in portions of this many.
@@ -25,6 +28,186 @@ const PORTION: u64 = 256;
 
 /// What a call came back with, as a record tells it.
 pub(crate) type Outcome = Result<IOValue, IOValue>;
+
+/// What a run knows of the calls that it may be making again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    lines: Lines,
+    /// Tools that may be called again.
+    repeatable: BTreeSet<String>,
+    recalled: Vec<Recalled>,
+}
+
+/// The branches that lead on from where a run stands.
+#[derive(Clone, Debug)]
+enum Lines {
+    /// Not looked for yet; those that lead on from here.
+    From(Tip),
+    /// These, which have the same turns as this one up to a point; once a branch has gone another way it does not come back.
+    Known(Vec<Head>, Sequence),
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self::Known(Vec::new(), Sequence::FIRST)
+    }
+}
+
+/// A call that was not made again, because the same turn had made it before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recalled {
+    /// The tool.
+    pub tool: String,
+    /// The turn, which is the same on both branches.
+    pub turn: Sequence,
+    /// The branch that stands on it.
+    pub branch: BranchName,
+    /// Whether the result was known; otherwise the call failed as one that was interrupted.
+    pub is_known: bool,
+}
+
+impl Memory {
+    /// What a run knows that is opened at `tip`.
+    pub(crate) fn at(tip: Option<Tip>, recovery: &Recovery) -> Self {
+        Self {
+            lines: tip.map_or_else(Lines::default, Lines::From),
+            repeatable: recovery.repeatable.clone(),
+            recalled: Vec::new(),
+        }
+    }
+}
+
+impl<P: Programs> Run<P> {
+    /// Answers the calls among durable effects that were made before, with what came of them, and returns the other effects.
+    ///
+    /// A call was made before if another branch has the same turns up to it, which is so after the run was taken back and did the same again.
+    /// Tools that may be repeated are called again. What nobody has heard of again is answered as one that was interrupted.
+    ///
+    /// # Errors
+    /// [`RunError::Store`], [`RunError::Decode`]; nothing was answered.
+    pub fn recall(&mut self, store: &dyn Store, effects: Vec<Effect>) -> Result<Vec<Effect>, RunError> {
+        let (name, branch) = (self.run.clone(), self.branch.clone());
+        let source = Source {
+            store,
+            run: &name,
+            branch: &branch,
+        };
+        let mut others = Vec::new();
+        for effect in effects {
+            let found = match &effect.kind {
+                EffectKind::Tool { name, .. } if !self.memory.repeatable.contains(name) => self
+                    .memory
+                    .find(&source, effect.request)?
+                    .map(|found| (name.clone(), found)),
+                EffectKind::Tool { .. }
+                | EffectKind::Proceed { .. }
+                | EffectKind::Write { .. }
+                | EffectKind::Read { .. }
+                | EffectKind::Timer { .. }
+                | EffectKind::Ask { .. }
+                | EffectKind::Withdraw
+                | EffectKind::Log { .. }
+                | EffectKind::Progress { .. } => None,
+            };
+            let Some((tool, (turn, branch, outcome))) = found else {
+                others.push(effect);
+                continue;
+            };
+            let is_known = outcome.is_some();
+            self.memory.recalled.push(Recalled {
+                tool,
+                turn,
+                branch,
+                is_known,
+            });
+            self.deliver(match outcome {
+                Some(outcome) => crate::run::answered(effect.request, outcome),
+                None => crate::run::interrupted(effect.request),
+            });
+        }
+        Ok(others)
+    }
+
+    /// From now on makes all calls, also those that were made before.
+    pub fn call_again(&mut self) {
+        self.memory.lines = Lines::default();
+    }
+
+    /// Returns the calls that were not made again since this was asked last.
+    pub fn take_recalled(&mut self) -> Vec<Recalled> {
+        std::mem::take(&mut self.memory.recalled)
+    }
+}
+
+type Found = (Sequence, BranchName, Option<Outcome>);
+
+impl Memory {
+    /// Finds another branch that made a call in the same turn, and what came of the call there.
+    fn find(&mut self, source: &Source<'_>, request: RequestId) -> Result<Option<Found>, RunError> {
+        if let Lines::From(tip) = self.lines {
+            self.lines = Lines::Known(ahead(source, tip)?, tip.sequence);
+        }
+        let Lines::Known(lines, alike) = &mut self.lines else {
+            return Ok(None);
+        };
+        if lines.is_empty() {
+            return Ok(None);
+        }
+        let Some((at, _)) = made(source, request)? else {
+            return Ok(None);
+        };
+        if at > *alike {
+            *lines = going_along(source, std::mem::take(lines), (*alike, at))?;
+            *alike = at;
+        }
+        for line in &*lines {
+            let outcome = answered(source, &line.branch, (at, line.sequence), request)?;
+            if outcome.is_some() {
+                return Ok(Some((at, line.branch.clone(), outcome)));
+            }
+        }
+        Ok(lines.first().map(|line| (at, line.branch.clone(), None)))
+    }
+}
+
+/// The other branches that lead on from a record.
+fn ahead(source: &Source<'_>, tip: Tip) -> Result<Vec<Head>, RunError> {
+    let mut ahead = Vec::new();
+    for head in source.store.heads(source.run)? {
+        if head.branch != *source.branch && head.sequence > tip.sequence {
+            let there = source.store.record_at(source.run, &head.branch, tip.sequence)?;
+            ahead.extend(there.filter(|record| record.hash() == tip.hash).map(|_| head));
+        }
+    }
+    Ok(ahead)
+}
+
+/// Those of the branches whose turns after one and up to another are the same as this one's, and written on this branch. Their records may
+/// differ in whether there is a snapshot.
+fn going_along(
+    source: &Source<'_>,
+    mut lines: Vec<Head>,
+    (after, last): (Sequence, Sequence),
+) -> Result<Vec<Head>, RunError> {
+    let mut start = after.number() + 1;
+    while start <= last.number() && !lines.is_empty() {
+        let end = (last.number() + 1).min(start + PORTION);
+        let ours = portion(source, source.branch, start, end)?;
+        let mut along = Vec::new();
+        for line in lines {
+            let theirs = portion(source, &line.branch, start, end)?;
+            let is_same = |(one, other): (&Record, &Record)| {
+                one.header().branch == other.header().branch && one.body_bytes() == other.body_bytes()
+            };
+            if ours.len() == theirs.len() && ours.iter().zip(&theirs).all(is_same) {
+                along.push(line);
+            }
+        }
+        lines = along;
+        start = end;
+    }
+    Ok(lines)
+}
 
 /// Finds the results that other branches have recorded for calls that are open in `state`, except those of `again`.
 ///
@@ -85,7 +268,10 @@ pub(crate) fn contents(source: &Source<'_>, state: &RunState) -> Result<BTreeMap
 fn made(source: &Source<'_>, request: RequestId) -> Result<Option<(Sequence, RecordHash)>, RunError> {
     let head = source.store.head(source.run, source.branch)?;
     let mut end = head.map_or(0, |head| head.sequence.number() + 1);
-    let is_it = |action: &Action| matches!(action, Action::InvokeTool(call) if call.request == request);
+    let is_it = |action: &Action| {
+        let mut effects = action.effects();
+        effects.any(|(made, kind)| made == request && matches!(kind, EffectKind::Tool { .. }))
+    };
     while end > 0 {
         let start = end.saturating_sub(PORTION);
         for record in portion(source, source.branch, start, end)?.into_iter().rev() {
@@ -127,17 +313,12 @@ fn answered(
     Ok(None)
 }
 
-fn portion(
-    source: &Source<'_>,
-    branch: &BranchName,
-    from: u64,
-    to: u64,
-) -> Result<Vec<duet_journal::Record>, RunError> {
+fn portion(source: &Source<'_>, branch: &BranchName, from: u64, to: u64) -> Result<Vec<Record>, RunError> {
     let position = |number| Sequence::new(number).map_err(|_| RunError::Full);
     Ok(source.store.read(source.run, branch, position(from)?..position(to)?)?)
 }
 
-fn turn(record: &duet_journal::Record) -> Result<Option<TurnRecord>, RunError> {
+fn turn(record: &Record) -> Result<Option<TurnRecord>, RunError> {
     let sequence = record.header().sequence;
     match Body::decode(&record.body()).map_err(|source| RunError::Decode { sequence, source })? {
         Body::Turn(turn) => Ok(Some(turn)),

@@ -150,6 +150,7 @@ impl<P: Programs> Run<P> {
         let kept = inflight::contents(&source, &opened.state)?;
         opened.epoch = epoch;
         opened.policy = policy;
+        opened.memory = inflight::Memory::at(opened.head, recovery);
         opened.recover(recovery, known, kept);
         Ok(opened)
     }
@@ -232,6 +233,7 @@ impl Source<'_> {
             }
             from = run.next_sequence()?;
         }
+        run.write_on(self.branch);
         Ok(run)
     }
 
@@ -323,6 +325,7 @@ impl<P: Programs> Run<P> {
     fn replay(&mut self, record: &Record) -> Result<(), RunError> {
         let sequence = record.header().sequence;
         let expected = decode_turn(record)?;
+        self.write_on(&record.header().branch);
         let batch = match expected.cause {
             Cause::Input {} => Batch {
                 to: expected.actor,

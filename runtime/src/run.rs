@@ -23,10 +23,12 @@ use crate::codec::Codec;
 use crate::driver::{Drivers, Effect, Input, RequestId};
 use crate::event::{Batch, Cause, Event, Outbox};
 use crate::identity::{ActorId, Namer};
+use crate::inflight::Memory;
 use crate::record::Genesis;
 use crate::snapshot::SnapshotPolicy;
 use crate::state::{Question, RunState};
 
+pub use crate::inflight::Recalled;
 pub use error::RunError;
 pub(crate) use input::{answered, interrupted};
 
@@ -34,6 +36,8 @@ pub(crate) use input::{answered, interrupted};
 pub struct Run<P: Programs> {
     pub(crate) run: RunId,
     pub(crate) branch: BranchName,
+    /// The branch that the present turn is or was written on, and its hash: while a fork is replayed, that of each record.
+    pub(crate) written_on: (BranchName, BlobHash),
     pub(crate) epoch: Epoch,
     pub(crate) genesis: Genesis,
     pub(crate) names: Namer,
@@ -51,6 +55,8 @@ pub struct Run<P: Programs> {
     /// The contents that came with the input of the turn that is being taken.
     pub(crate) attached: Vec<BlobHash>,
     pub(crate) held_effects: Vec<Effect>,
+    /// What it knows of calls that were made before by a line of turns that it repeats.
+    pub(crate) memory: Memory,
     pub(crate) inbox: VecDeque<Input>,
     pub(crate) policy: SnapshotPolicy,
     pub(crate) since_snapshot: crate::snapshot::Since,
@@ -151,6 +157,7 @@ impl<P: Programs> Run<P> {
         Self {
             names: Namer::new(run.as_str()),
             run,
+            written_on: on(&branch),
             branch,
             epoch,
             genesis,
@@ -164,6 +171,7 @@ impl<P: Programs> Run<P> {
             unflushed_blobs: Vec::new(),
             attached: Vec::new(),
             held_effects: Vec::new(),
+            memory: Memory::default(),
             inbox: VecDeque::new(),
             // A body counts what it was frozen into as stored, which is not so while its turns are replayed.
             policy: SnapshotPolicy::NEVER,
@@ -217,7 +225,8 @@ impl<P: Programs> Run<P> {
 
     /// Returns what the store does not have yet; `None` if it has everything.
     ///
-    /// To commit several runs at once, append this for each of them in one group, then call [`confirm_durable`](Self::confirm_durable).
+    /// To commit several runs at once, append this for each of them in one group, then call [`confirm_durable`](Self::confirm_durable) and
+    /// [`recall`](Self::recall).
     pub fn unflushed(&self) -> Option<Append<'_>> {
         (!self.unflushed.is_empty()).then_some(Append {
             run: &self.run,
@@ -237,7 +246,7 @@ impl<P: Programs> Run<P> {
         std::mem::take(&mut self.held_effects)
     }
 
-    /// Makes all turns durable and hands out the effects that waited for it.
+    /// Makes all turns durable and hands out the effects that waited for it, but for calls that were made before.
     ///
     /// # Errors
     /// [`RunError::Store`]; nothing was handed out, and the run must be opened again from the store.
@@ -245,7 +254,8 @@ impl<P: Programs> Run<P> {
         if let Some(append) = self.unflushed() {
             store.append(append)?;
         }
-        Ok(self.confirm_durable())
+        let effects = self.confirm_durable();
+        self.recall(store, effects)
     }
 
     /// Executes the run until it needs nobody, or somebody else.
@@ -354,6 +364,13 @@ impl<P: Programs> Run<P> {
         }
     }
 
+    /// Takes note of the branch that the next turn is or was written on.
+    pub(crate) fn write_on(&mut self, branch: &BranchName) {
+        if self.written_on.0 != *branch {
+            self.written_on = on(branch);
+        }
+    }
+
     /// Returns the position of the next record.
     pub(crate) fn next_sequence(&self) -> Result<Sequence, RunError> {
         match self.head {
@@ -406,6 +423,11 @@ impl<P: Programs> Run<P> {
         self.unflushed.push(record);
         Ok(())
     }
+}
+
+/// A branch with its hash.
+fn on(branch: &BranchName) -> (BranchName, BlobHash) {
+    (branch.clone(), BlobHash::of(branch.as_str().as_bytes()))
 }
 
 /// The state right after the first record: the main actor, about to run its program.

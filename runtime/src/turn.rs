@@ -237,21 +237,25 @@ impl<P: Programs> Run<P> {
         Draft::new(state, actor, self.names.clone(), lineage)
     }
 
-    /// Names the history that leads to the turn that handles `batch`: the newest record, and what the world says now, because branches that
-    /// part at an answer share every record before it.
+    /// Names the history that leads to the turn that handles `batch`: the branch, the newest record, and what the world says now, because
+    /// branches that part at an answer share every record before it.
     ///
     /// # Errors
     /// The failure for which the turn must be undone: what the world says does not fit into a record.
     fn lineage(&self, batch: &Batch) -> Result<Lineage, Failure> {
-        let newest = self.head.map(|tip| tip.hash);
+        let lineage = Lineage {
+            branch: Some(self.written_on.1),
+            newest: self.head.map(|tip| tip.hash),
+            said: None,
+        };
         match batch.cause {
-            Cause::Start {} | Cause::Turn { .. } => Ok(Lineage { newest, said: None }),
+            Cause::Start {} | Cause::Turn { .. } => Ok(lineage),
             Cause::Input {} => {
                 let said = PackedValue::from_value(&batch.events.encode())
                     .map_err(|error| Failure::new("turn-too-large", error.to_string()))?;
                 Ok(Lineage {
-                    newest,
                     said: Some(BlobHash::of(said.as_bytes())),
+                    ..lineage
                 })
             }
         }

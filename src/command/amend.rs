@@ -4,15 +4,14 @@ use duet_drivers::ask::Question;
 use duet_journal::{BranchName, Sequence, Store};
 use duet_runtime::codec::is_labelled;
 use duet_runtime::driver::{EffectKind, Input, RequestId};
-use duet_runtime::history::input::answer;
-use duet_runtime::replay::move_head;
+use duet_runtime::history::input::{Recorded, What, answer, recorded};
+use duet_runtime::replay::{Source, move_head};
 use preserves::IOValue;
 
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
 use crate::journal::{self, Journal, Place, owner};
 use crate::query::read_value;
-use crate::redeliver::{Recorded, What, recorded};
 use crate::session::Session;
 use crate::terminal::Terminal;
 
@@ -34,7 +33,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let Some(turn) = place.turn else {
         return Err(Failure::usage("the input of which turn?").advise(format!("`duet amend {}@N INPUT`", place.name())));
     };
-    let said = recorded(&store, &place, (turn, turn))?.into_iter().next();
+    let source = Source { store: &store, run: &place.run, branch: &place.branch };
+    let said = recorded(&source, (turn, turn))?.into_iter().next();
     let (Some(said), Some(before)) = (said, turn.number().checked_sub(1).and_then(|before| Sequence::new(before).ok())) else {
         return Err(Failure::problem(format!("the world said nothing in {}", place.address(turn)))
             .advise(format!("`duet log {}` shows which turns had an input", place.name())));

@@ -21,7 +21,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Err(Failure::usage(format!("only the newest turn of {name} can be answered, not turn {turn}"))
             .advise(format!("`duet goto {}` goes back there first", place.address(turn))));
     }
-    let session = Session::resume(&place, (&mut store, journal.path()), vec![text.to_owned()], "answer")?;
+    let mut session = Session::resume(&place, (&mut store, journal.path()), vec![text.to_owned()], "answer")?;
     if let Some(code) = session.exit() {
         terminal.message(&ended(&place, code));
         return Ok(Code::FAILED);
@@ -32,6 +32,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
                 .advise(format!("`duet waits {name}` says what it waits for; `duet resume {name}` goes on")));
         }
         Some(question) => question.answer(text).map(drop).map_err(|error| Failure::usage(error.to_string()))?,
+    }
+    if arguments.has("again") {
+        session.call_again();
     }
     journal.set_current(&place.run, &place.branch);
     session.drive(&mut store, true, terminal)

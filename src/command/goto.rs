@@ -107,7 +107,9 @@ fn back(store: &mut dyn Store, place: &Place, turn: Sequence, wishes: &Wishes, t
         terminal.message(&format!("files that were written in those turns stay as they are; `duet goto --workspace {address}` puts them back"));
     }
     for tool in left.tools {
-        terminal.message(&format!("what {tool} did in the world in those turns stays done"));
+        terminal.message(&format!(
+            "what {tool} did in the world in those turns stays done; a run that calls it just so again is told what came of it"
+        ));
     }
     Ok(())
 }

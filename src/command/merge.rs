@@ -1,16 +1,8 @@
 //! `duet merge`: what one branch has found out is taken over on another.
 
-use std::collections::BTreeMap;
-
-use duet_journal::{Sequence, Store};
-use duet_runtime::action::exit::MAIN;
-use duet_runtime::driver::Input;
-use duet_runtime::history::merge::{Conflict, Merge, three_way};
-use duet_runtime::history::parting::part;
-use duet_runtime::history::shadow::Shadow;
-use duet_runtime::identity::ActorId;
+use duet_journal::Store;
+use duet_runtime::history::merge::{Merge, between};
 use duet_runtime::replay::Source;
-use duet_runtime::state::RunState;
 use preserves::IOValue;
 use serde_json::json;
 
@@ -64,12 +56,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 
 fn compare(store: &dyn Store, from: &Place, into: &Place) -> Result<Merge, Failure> {
     let source = |branch| Source { store, run: &from.run, branch };
-    let (theirs, ours) = (source(&from.branch), source(&into.branch));
-    let parting = part((&ours, into.at()), (&theirs, from.at()))?;
-    let facts = |source: &Source<'_>, at| Ok::<_, Failure>(Shadow::at(source, at)?.facts());
-    let base = parting.shared.map_or(Ok(Vec::new()), |shared: Sequence| facts(&ours, shared))?;
-    three_way(&base, &facts(&ours, into.at())?, &facts(&theirs, from.at())?)
-        .map_err(|error| Failure::caused("the facts cannot be compared", &error))
+    Ok(between((&source(&into.branch), into.at()), (&source(&from.branch), from.at()))?)
 }
 
 fn take_over(
@@ -91,36 +78,12 @@ fn take_over(
             .advise(format!("`duet goto {}@-1` goes back to before its end", into.name())));
     }
     let (run, _) = session.parts();
-    for input in inputs(merge, run.state()) {
+    for input in merge.inputs(run.state()) {
         run.deliver_first(input);
     }
     journal.set_current(&into.run, &into.branch);
     terminal.message(&format!("{} into {}: {told}", from.address(from.at()), into.name()));
     session.drive(store, true, terminal)
-}
-
-/// One input for each actor that has something to do, the main program's last.
-fn inputs(merge: &Merge, state: &RunState) -> Vec<Input> {
-    let conflicts = merge.conflicts.iter().map(Conflict::fact);
-    let is_new = |fact: &IOValue| state.held.iter().all(|(_, held)| held.fact.value() != fact);
-    let mut asserted: Vec<IOValue> = merge.asserted.clone();
-    asserted.extend(conflicts.filter(is_new));
-    let mut retracted: BTreeMap<ActorId, Vec<IOValue>> = BTreeMap::new();
-    for fact in &merge.retracted {
-        let holders = state.held.iter().filter(|(_, held)| held.fact.value() == fact);
-        let mut actors: Vec<ActorId> = holders.map(|(_, held)| held.actor).collect();
-        actors.dedup();
-        for actor in actors {
-            let facts = retracted.entry(actor).or_default();
-            if !facts.contains(fact) {
-                facts.push(fact.clone());
-            }
-        }
-    }
-    let main = retracted.remove(&MAIN).unwrap_or_default();
-    let is_main_told = !asserted.is_empty() || !main.is_empty();
-    let others = retracted.into_iter().map(|(actor, retracted)| Input::Merge { actor, asserted: Vec::new(), retracted });
-    others.chain(is_main_told.then_some(Input::Merge { actor: MAIN, asserted, retracted: main })).collect()
 }
 
 fn text(merge: &Merge) -> String {

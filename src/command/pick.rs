@@ -1,11 +1,13 @@
 //! `duet pick`: what the world said on one branch is said again on another.
 
 use duet_journal::Sequence;
+use duet_runtime::history::input::recorded;
+use duet_runtime::replay::Source;
 
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
 use crate::journal::Journal;
-use crate::redeliver::{Redelivery, recorded};
+use crate::redeliver::Redelivery;
 use crate::session::Session;
 use crate::terminal::Terminal;
 
@@ -36,7 +38,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             Failure::usage(format!("`{range}`: after `..` comes a turn from {first} to {}", source.head.sequence))
         })
     })?;
-    let inputs = recorded(&store, &source, (first, last))?;
+    let of = Source { store: &store, run: &source.run, branch: &source.branch };
+    let inputs = recorded(&of, (first, last))?;
     if inputs.is_empty() {
         return Err(Failure::problem(format!("the world said nothing in turns {first} to {last} of {}", source.name()))
             .advise(format!("`duet log {}` shows which turns had an input", source.name())));

@@ -11,7 +11,11 @@ Without an address it is the run used last. The run goes on from its last durabl
 interrupt, when it waits for a person, or from where `duet goto` has put it. What was in flight is asked again if that does
 no harm; a tool call that may or may not have happened fails with the kind `interrupted`, which the program can handle.
 
-  --answer TEXT    answers the next question; may be given several times";
+A call that the run made before it was taken back, and makes just so again, is not made a second time unless its tool may be
+repeated: the run is told what came of it then.
+
+  --answer TEXT    answers the next question; may be given several times
+  --again          makes such calls again";
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
     let journal = Journal::of(arguments);
@@ -23,7 +27,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             .advise(format!("`duet goto {address}` takes it back there first, `duet fork {address} BRANCH` begins a branch there")));
     }
     let answers = arguments.all("answer").to_vec();
-    let session = Session::resume(&place, (&mut store, journal.path()), answers, "resume")?;
+    let mut session = Session::resume(&place, (&mut store, journal.path()), answers, "resume")?;
+    if arguments.has("again") {
+        session.call_again();
+    }
     journal.set_current(&place.run, &place.branch);
     if let Some(code) = session.exit() {
         terminal.message(&ended(&place, code));

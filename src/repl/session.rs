@@ -97,7 +97,9 @@ impl Live {
     pub(crate) fn open(journal: &Journal, address: Option<&str>) -> Result<Self, Failure> {
         let mut store: Box<dyn Store> = Box::new(journal.open_to_write("repl")?);
         let place = journal.resolve(&*store, address)?;
-        let session = Session::resume(&place, (&mut *store, journal.path()), Vec::new(), "repl")?;
+        let mut session = Session::resume(&place, (&mut *store, journal.path()), Vec::new(), "repl")?;
+        // Whoever types a text once more wants what it says.
+        session.call_again();
         journal.set_current(&place.run, &place.branch);
         Ok(Self {
             journal: Some(journal.path().to_owned()),

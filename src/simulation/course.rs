@@ -3,17 +3,20 @@
 //! Owns the comparison: after each operation the state of the living run must be that of a run made from the journal, from its beginning
 //! and from its newest snapshot, by two independently compiled copies of the program.
 //! INVARIANT: between two operations every turn is durable, and what it asked for has reached the world.
-//! Read next: `shrink.rs`.
+//! Read next: `course/history.rs`, moves between turns and branches.
 
+mod history;
+
+use std::collections::BTreeMap;
 use std::fmt;
 
 use duet_journal::store::memory::{Fault as DiskFault, FaultPlan, Loss, MemoryStore};
-use duet_journal::{Blob, BlobHash, BranchName, PackedValue, Record, RunId, Sequence, Store, StoreError};
+use duet_journal::{Blob, BlobHash, BranchName, PackedValue, Record, RunId, Store, StoreError};
 use duet_runtime::actor::Manifest;
 use duet_runtime::codec::Codec;
 use duet_runtime::driver::Input;
 use duet_runtime::record::{Genesis, Limits, Outcome as TurnOutcome, VERSION};
-use duet_runtime::replay::{Recovery, Snapshots, Source, decode_turn, move_head};
+use duet_runtime::replay::{Recovery, Snapshots, Source, decode_turn};
 use duet_runtime::run::{Run, RunError, Start, Step, Tip};
 use duet_runtime::scheme::Program;
 use duet_runtime::snapshot::SnapshotPolicy;
@@ -21,6 +24,7 @@ use duet_runtime::snapshot::SnapshotPolicy;
 use super::operation::{Opening, Operation};
 use super::programs::{self, Shared};
 use super::world::{Repeated, World};
+use crate::moves::Moves;
 
 /// What went wrong.
 #[derive(Debug)]
@@ -108,6 +112,16 @@ pub(crate) struct Tally {
     pub(crate) rewinds: u64,
     /// Forks.
     pub(crate) forks: u64,
+    /// Moves of a head that were taken back, or done again.
+    pub(crate) undone: u64,
+    /// Merges that changed something.
+    pub(crate) merges: u64,
+    /// Inputs that were delivered again on another branch.
+    pub(crate) picked: u64,
+    /// Branches on which the world said something else.
+    pub(crate) amended: u64,
+    /// Calls that were not made again.
+    pub(crate) recalled: u64,
     /// Comparisons while something was in flight: batches, requests, parked fibers.
     pub(crate) in_flight: u64,
 }
@@ -121,6 +135,11 @@ impl Tally {
         self.crashes += other.crashes;
         self.rewinds += other.rewinds;
         self.forks += other.forks;
+        self.undone += other.undone;
+        self.merges += other.merges;
+        self.picked += other.picked;
+        self.amended += other.amended;
+        self.recalled += other.recalled;
         self.in_flight += other.in_flight;
     }
 }
@@ -134,13 +153,22 @@ impl fmt::Display for Tally {
             crashes,
             rewinds,
             forks,
+            undone,
+            merges,
+            picked,
+            amended,
+            recalled,
             in_flight,
         } = self;
         write!(
             f,
             "{operations} operations ({in_flight} with something in flight), {turns} turns ({failed_turns} failed), "
         )?;
-        write!(f, "{crashes} crashes, {rewinds} rewinds, {forks} forks")
+        write!(
+            f,
+            "{crashes} crashes, {rewinds} rewinds, {undone} undone or redone, {forks} forks, {amended} amended, "
+        )?;
+        write!(f, "{merges} merges, {picked} inputs picked, {recalled} calls recalled")
     }
 }
 
@@ -163,6 +191,7 @@ pub(crate) struct Course {
     run: Run<Shared>,
     branch: BranchName,
     branches: Vec<BranchName>,
+    moves: BTreeMap<BranchName, Moves>,
     world: World,
     acknowledged: Option<Tip>,
     pub(crate) tally: Tally,
@@ -177,7 +206,16 @@ const LIMITS: Limits = Limits {
 };
 
 /// What the program is granted: everything it asks for but one.
-const GRANTED: [&str; 6] = ["console", "person", "clock/*", "workspace/*", "counter/*", "spawn"];
+const GRANTED: [&str; 8] = [
+    "console",
+    "person",
+    "clock/*",
+    "workspace/*",
+    "counter/*",
+    "spawn",
+    "policy/*",
+    "goal/propose",
+];
 
 /// Turns that a program needs to get ready.
 const TURNS_TO_BEGIN: u64 = 16;
@@ -215,6 +253,7 @@ impl Course {
             store,
             run,
             branches: vec![branch.clone()],
+            moves: BTreeMap::new(),
             branch,
             world: World::default(),
             acknowledged: None,
@@ -274,17 +313,25 @@ impl Course {
             }
             Operation::Rewind { to, opening } => self.travel(*to, None, *opening),
             Operation::Fork { from, opening } => {
-                let name = branch(&format!("fork-{}", self.branches.len()))?;
+                let name = self.new_branch()?;
                 self.travel(*from, Some(name), *opening)
             }
             Operation::Switch { which, opening } => {
                 self.settle()?;
-                self.world.go_back();
-                let position = usize::try_from(*which).unwrap_or(0) % self.branches.len();
-                self.branch = self.branches[position].clone();
-                self.acknowledged = self.stored_head()?;
+                self.stand_on(self.chosen(*which))?;
                 self.open(*opening)
             }
+            Operation::Retrace { to, inputs, opening } => self.retrace(*to, *inputs, *opening),
+            Operation::Undo { opening } => self.undo(*opening),
+            Operation::Redo { opening } => self.redo(*opening),
+            Operation::Merge { which, opening } => self.merge(*which, *opening),
+            Operation::Pick {
+                which,
+                from,
+                inputs,
+                opening,
+            } => self.pick(*which, (*from, *inputs), *opening),
+            Operation::Amend { at, what, opening } => self.amend(*at, *what, *opening),
         }
     }
 
@@ -307,6 +354,7 @@ impl Course {
                 self.tally.failed_turns += failed;
                 self.acknowledged = self.run.head();
                 self.require_head()?;
+                self.tally.recalled += self.run.take_recalled().len() as u64;
                 self.world.perform(effects, &self.recovery)?;
                 Ok(())
             }
@@ -353,50 +401,6 @@ impl Course {
         let place = (&self.name, &self.branch, OWNER);
         self.run = Run::open(&mut self.store, place, self.cast.live.clone(), policy, &self.recovery)?;
         self.settle()
-    }
-
-    /// Moves the head, or begins a branch, at a turn so many thousandths along the branch.
-    fn travel(&mut self, thousandths: u64, fork: Option<BranchName>, opening: Opening) -> Outcome {
-        self.settle()?;
-        self.world.go_back();
-        let newest = self.run.head().map_or(0, |tip| tip.sequence.number());
-        let turn = Sequence::new(newest * thousandths / 1000).map_err(|_| RunError::Full)?;
-        match move_head(&mut self.store, (&self.name, &self.branch, OWNER), turn, fork.as_ref()) {
-            Ok(_) => {}
-            Err(RunError::Store(StoreError::Io { .. })) => return self.crash_while_moving(turn, fork),
-            Err(error) => return Err(error.into()),
-        }
-        if let Some(name) = fork {
-            self.tally.forks += 1;
-            self.branches.push(name.clone());
-            self.branch = name;
-        } else {
-            self.tally.rewinds += 1;
-        }
-        self.acknowledged = self.stored_head()?;
-        if self.acknowledged.map(|tip| tip.sequence) != Some(turn) {
-            return self.require_head();
-        }
-        self.open(opening)
-    }
-
-    /// The machine stopped while a head was moved: it has moved whole, or not at all.
-    fn crash_while_moving(&mut self, to: Sequence, fork: Option<BranchName>) -> Outcome {
-        let disk = std::mem::take(&mut self.store).into_disk();
-        self.store = MemoryStore::open(disk.restart(FaultPlan::default()))?;
-        self.tally.crashes += 1;
-        let found = self.stored_head()?;
-        let has_moved = fork.is_none() && found.map(|tip| tip.sequence) == Some(to);
-        if found != self.acknowledged && !has_moved {
-            return self.require_head();
-        }
-        self.acknowledged = found;
-        if let Some(name) = fork
-            && self.store.head(&self.name, &name)?.is_some()
-        {
-            self.branches.push(name);
-        }
-        self.open(WHOLE)
     }
 
     fn stored_head(&self) -> Outcome<Option<Tip>> {

@@ -70,6 +70,52 @@ pub(crate) enum Operation {
         /// How the run goes on.
         opening: Opening,
     },
+    /// The head is moved to an earlier turn, and from there on the world says again what it said before.
+    Retrace {
+        /// How far along the branch, in thousandths.
+        to: u64,
+        /// How much of what it said at most.
+        inputs: usize,
+        /// How the processes open the run.
+        opening: Opening,
+    },
+    /// The newest move of the branch's head is taken back.
+    Undo {
+        /// How the run goes on.
+        opening: Opening,
+    },
+    /// The move that was taken back last is done again.
+    Redo {
+        /// How the run goes on.
+        opening: Opening,
+    },
+    /// What another branch has found out is taken over.
+    Merge {
+        /// Which one.
+        which: u64,
+        /// How the process opens the run that does it.
+        opening: Opening,
+    },
+    /// What the world said on another branch is said again.
+    Pick {
+        /// Which one.
+        which: u64,
+        /// How far along that branch, in thousandths, the first of it was said.
+        from: u64,
+        /// How much of it at most.
+        inputs: usize,
+        /// How the processes open the run.
+        opening: Opening,
+    },
+    /// A branch is begun before an input, and the world says something else.
+    Amend {
+        /// How far along the branch to look for an input, in thousandths.
+        at: u64,
+        /// What it says.
+        what: u64,
+        /// How the run goes on.
+        opening: Opening,
+    },
     /// The run goes on on another branch.
     Switch {
         /// Which one.
@@ -116,7 +162,8 @@ fn draw_loss(chance: &mut Chance) -> Loss {
 const PROCEDURES: &str = "fact fact fact unfact change change tell tell observe observe unobserve derive relay relay relay token token bomb \
     fiber fiber nest nest stop stop hooked hooked call call fire lose lose ask listen edge choose guess capture capture reenter reenter \
     generate advance advance wind bound delayed keep churn churn table table weigh shout line spin eat fail refuse ungranted evaluate clock \
-    leave nap tick tick hurry pick-first during-facts entity entity entity inner meet meet synchronise";
+    leave nap tick tick hurry pick-first during-facts entity entity entity inner meet meet synchronise \
+    constrain constrain lift settle put together together explore narrowed narrowed pass pass take-back versions versions versions";
 
 /// Draws a call of a procedure.
 fn draw_call(chance: &mut Chance) -> String {
@@ -150,36 +197,62 @@ impl Operation {
     /// Draws an operation.
     pub(crate) fn draw(chance: &mut Chance) -> Self {
         match chance.below(100) {
-            0..40 => Self::Say {
+            0..36 => Self::Say {
                 text: draw_text(chance),
                 turns: chance.below(12),
             },
-            40..55 => Self::Step {
+            36..49 => Self::Step {
                 turns: 1 + chance.below(10),
             },
-            55..73 => Self::Answer {
+            49..66 => Self::Answer {
                 which: chance.below(16),
                 what: chance.below(16),
             },
-            73..75 => Self::AnswerAgain {
+            66..68 => Self::AnswerAgain {
                 request: chance.below(40),
             },
-            75..77 => Self::Tick {
+            68..70 => Self::Tick {
                 seconds: 1 + chance.below(100),
             },
-            77..78 => Self::Abandon,
-            78..82 => Self::Restart(Opening::draw(chance)),
-            82..87 => Self::Crash {
+            70..71 => Self::Abandon,
+            71..74 => Self::Restart(Opening::draw(chance)),
+            74..79 => Self::Crash {
                 turns: chance.below(10),
                 loss: draw_loss(chance),
                 opening: Opening::draw(chance),
             },
-            87..92 => Self::Rewind {
+            79..81 => Self::Retrace {
+                to: chance.below(1001),
+                inputs: chance.index(12),
+                opening: Opening::draw(chance),
+            },
+            81..83 => Self::Rewind {
                 to: chance.below(1001),
                 opening: Opening::draw(chance),
             },
-            92..96 => Self::Fork {
+            83..86 => Self::Fork {
                 from: chance.below(1001),
+                opening: Opening::draw(chance),
+            },
+            86..88 => Self::Undo {
+                opening: Opening::draw(chance),
+            },
+            88..89 => Self::Redo {
+                opening: Opening::draw(chance),
+            },
+            89..92 => Self::Merge {
+                which: chance.below(16),
+                opening: Opening::draw(chance),
+            },
+            92..95 => Self::Pick {
+                which: chance.below(16),
+                from: chance.below(1001),
+                inputs: 1 + chance.index(6),
+                opening: Opening::draw(chance),
+            },
+            95..97 => Self::Amend {
+                at: chance.below(1001),
+                what: chance.below(16),
                 opening: Opening::draw(chance),
             },
             _ => Self::Switch {
@@ -205,6 +278,24 @@ impl fmt::Display for Operation {
             }
             Self::Rewind { to, opening } => write!(f, "rewind to {to}/1000, {opening}"),
             Self::Fork { from, opening } => write!(f, "fork at {from}/1000, {opening}"),
+            Self::Retrace { to, inputs, opening } => {
+                write!(f, "rewind to {to}/1000 and say {inputs} inputs again, {opening}")
+            }
+            Self::Undo { opening } => write!(f, "undo, {opening}"),
+            Self::Redo { opening } => write!(f, "redo, {opening}"),
+            Self::Merge { which, opening } => write!(f, "merge branch {which}, {opening}"),
+            Self::Pick {
+                which,
+                from,
+                inputs,
+                opening,
+            } => {
+                write!(
+                    f,
+                    "pick {inputs} inputs of branch {which} from {from}/1000 on, {opening}"
+                )
+            }
+            Self::Amend { at, what, opening } => write!(f, "amend the input at {at}/1000 to {what}, {opening}"),
             Self::Switch { which, opening } => write!(f, "switch to branch {which}, {opening}"),
         }
     }

@@ -7,9 +7,10 @@
     capture reenter generate advance wind bound delayed
     keep churn table weigh shout line
     nap tick hurry pick-first during-facts entity inner meet synchronise
+    constrain lift settle put together explore narrowed pass take-back versions
     spin eat fail refuse ungranted evaluate leave clock)
   (import (scheme base) (scheme write) (scheme lazy) (scheme eval) (scheme time) (duet base) (duet dataspace)
-          (only (duet control) make-coroutine-generator))
+          (duet policy) (duet capability) (only (duet control) make-coroutine-generator))
   (begin
     ;; The memory of the program: what went wrong with it shows in `weigh`.
     (define handles '())
@@ -170,6 +171,58 @@
       (guard (failure (#t (log! (told failure)) (detach-entity! 'worker))) (attach-entity! 'worker :config n)))
     (define (meet n) (let ((actor (pick actors n))) (when actor (sync! actor) (log! (list 'met n)))))
     (define (synchronise n) (sync!) (count! n))
+
+    ;; Policy: constraints that block, put off or ask a person; what is proposed together.
+    (define constraints '())
+    (define (constrain n)
+      (let ((name (string-append "c" (number->string (length constraints)))))
+        (set! constraints
+              (cons (define-constraint name
+                      :tool (if (even? n) 'counter/add 'workspace/read)
+                      :when (list 'in 'args (vector n (modulo (+ n 1) 10) (modulo (+ n 2) 10)))
+                      :on-fail (list-ref '(ask block defer ask) (modulo n 4)))
+                    constraints))))
+    (define (lift n)
+      (let ((handle (pick constraints n)))
+        (when handle
+          (set! constraints (filter (lambda (other) (not (eq? other handle))) constraints))
+          (remove-constraint! handle))))
+    (define (settle n)
+      (let ((proposal (pick (pending-approvals) n)))
+        (when proposal (if (even? n) (approve! (car proposal)) (reject! (car proposal) "no")))))
+    (define (put n) (guard (failure (#t (log! (told failure)))) (set-goal! (number->string (modulo n 3)) (list (cons 'value n)))))
+    (define (together n)
+      (guard (failure (#t (log! (told failure))))
+        (log! (propose! (list 'entry (record 'goal (number->string n) (entry-text '((value . 1)))))
+                        (list 'call 'counter/add n)
+                        (list 'call 'workspace/read (+ n 1))))))
+    (define (explore n) (log! (car (explain (list 'call 'counter/add n)))))
+
+    ;; Capabilities: narrowed, passed on to another actor, taken back.
+    (define capabilities '())
+    (define (narrowed n)
+      (guard (failure (#t (log! (told failure))))
+        (set! capabilities
+              (cons (if (even? n)
+                        (attenuate (tool-capability "counter/add") (reject (lit n)))
+                        (attenuate (or (pick capabilities n) (dataspace-capability))
+                                   (rewrite (rec 'fact (bind (anything))) (rec 'narrowed (ref 0)))))
+                    capabilities))))
+    (define (pass n)
+      (let ((capability (pick capabilities n)))
+        (when capability
+          (guard (failure (#t (log! (told failure)))) (log! (assert! (record 'fact n) capability)))
+          (guard (failure (#t (log! (told failure)))) (log! (call-tool 'role capability n))))))
+    (define (take-back n)
+      (let ((capability (pick capabilities n)))
+        (when capability
+          (guard (failure (#t (log! (told failure)))) (revoke! capability)))))
+
+    ;; Records of one label and first field are versions of one thing, which merges can be at odds about.
+    (define (versions n)
+      (let ((handle (pick handles n)))
+        (when handle (retract! handle))
+        (set! handles (cons (assert! (record 'version (modulo n 2) n)) handles))))
 
     ;; Failures of every kind.
     (define (spin n) (let loop ((i (* n 4000))) (when (> i 0) (loop (- i 1)))) (count! n))

@@ -1,7 +1,7 @@
 //! The world of a simulated run: what was asked of it, what it has done, and its clock.
 //!
-//! INVARIANT: a tool that must not be repeated acts at most once under a key, over all processes, as long as nobody goes back to before the
-//! call; the first call that would make it act again is reported. A key never stands for two different calls.
+//! INVARIANT: a tool that must not be repeated acts at most once under a key, over all processes and branches, wherever they go back to;
+//! the first call that would make it act again is reported. A key never stands for two different calls.
 //! Read next: `course.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ pub(crate) struct World {
     open: Vec<Effect>,
     /// Calls that have told what they replace, and wait.
     kept: BTreeSet<RequestId>,
-    /// For what each key was used, and how often since somebody went back last.
+    /// For what each key was used, and how often.
     done: BTreeMap<String, (EffectKind, u64)>,
     seconds: u64,
 }
@@ -127,11 +127,6 @@ impl World {
             return Ok(self.seconds.encode());
         }
         Ok(vec![payload.clone(), what.encode()].encode())
-    }
-
-    /// Somebody goes back, or elsewhere; what was done there may be done again.
-    pub(crate) fn go_back(&mut self) {
-        self.done.values_mut().for_each(|(_, count)| *count = 0);
     }
 
     /// Lets time pass.

@@ -4,12 +4,18 @@
 //! It does not find the request that asks the same on another branch; whoever drives the run does, by the question.
 //! Read next: `run/input.rs`.
 
+use std::collections::BTreeMap;
+
+use duet_journal::Sequence;
 use preserves::IOValue;
 
+use crate::action::Action;
 use crate::codec::Fields;
 use crate::driver::{EffectKind, Input, RequestId, ToolFailure};
 use crate::event::{Cause, Event};
 use crate::record::TurnRecord;
+use crate::replay::{Source, decode_turn};
+use crate::run::RunError;
 
 /// Something that the world said in a turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +29,65 @@ pub enum Said {
     },
     /// It spoke of its own accord.
     Unasked(Input),
+}
+
+/// Something that the world said in a turn of a branch, with what it was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// The turn.
+    pub turn: Sequence,
+    /// What it was.
+    pub what: What,
+}
+
+/// What the world said.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// The answer to a question.
+    Answer {
+        /// The request, as that branch numbers it.
+        request: RequestId,
+        /// What was asked.
+        question: EffectKind,
+        /// The answer, or the condition that stands for a failure.
+        outcome: Result<IOValue, IOValue>,
+    },
+    /// Something that nobody had asked for.
+    Unasked(Input),
+}
+
+/// Records are read from the store in portions of this many.
+const PORTION: u64 = 256;
+
+/// Lists what the world said on a branch in turns `first` to `last`.
+///
+/// # Errors
+/// [`RunError`] if a record cannot be read.
+pub fn recorded(source: &Source<'_>, (first, last): (Sequence, Sequence)) -> Result<Vec<Recorded>, RunError> {
+    let mut questions: BTreeMap<RequestId, EffectKind> = BTreeMap::new();
+    let mut found = Vec::new();
+    let mut next = 1;
+    while next <= last.number() {
+        let end = (last.number() + 1).min(next + PORTION);
+        for record in source.read(Sequence::new(next).map_err(|_| RunError::Full)?, end)? {
+            let (turn, at) = (decode_turn(&record)?, record.header().sequence);
+            let said = if at >= first { said(&turn) } else { Vec::new() };
+            found.extend(said.into_iter().filter_map(|said| {
+                let what = match said {
+                    Said::Unasked(input) => What::Unasked(input),
+                    Said::Answer { request, outcome } => What::Answer {
+                        question: questions.get(&request)?.clone(),
+                        request,
+                        outcome,
+                    },
+                };
+                Some(Recorded { turn: at, what })
+            }));
+            questions.extend(turn.actions.iter().flat_map(Action::effects));
+        }
+        next = end;
+    }
+    Ok(found)
 }
 
 /// Lists what the world said in a turn; nothing if the turn has another cause.

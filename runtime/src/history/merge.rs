@@ -7,12 +7,21 @@
 //!
 //! Facts that only say what some computation waits for are no part of a merge.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use duet_journal::Sequence;
 use duet_journal::packed::PackedError;
 use preserves::{IOValue, ValueImpl};
 
+use super::parting::part;
+use super::shadow::Shadow;
+use crate::action::exit::MAIN;
 use crate::codec::{Codec, label_of, record};
+use crate::driver::Input;
+use crate::identity::ActorId;
+use crate::replay::Source;
+use crate::run::RunError;
+use crate::state::RunState;
 use crate::value::Fact;
 
 /// Labels of facts that belong to a computation that is under way.
@@ -54,6 +63,49 @@ struct Versions<'a> {
     base: Vec<&'a IOValue>,
     ours: Vec<&'a IOValue>,
     theirs: Vec<&'a IOValue>,
+}
+
+impl Merge {
+    /// What is to be told to a run that stands in `state`: one input for each actor that has something to do, the main program's last.
+    pub fn inputs(&self, state: &RunState) -> Vec<Input> {
+        let is_new = |fact: &IOValue| state.held.iter().all(|(_, held)| held.fact.value() != fact);
+        let mut asserted: Vec<IOValue> = self.asserted.clone();
+        asserted.extend(self.conflicts.iter().map(Conflict::fact).filter(is_new));
+        let mut retracted: BTreeMap<ActorId, Vec<IOValue>> = BTreeMap::new();
+        for fact in &self.retracted {
+            let holders = state.held.iter().filter(|(_, held)| held.fact.value() == fact);
+            let actors: BTreeSet<ActorId> = holders.map(|(_, held)| held.actor).collect();
+            for actor in actors {
+                retracted.entry(actor).or_default().push(fact.clone());
+            }
+        }
+        let main = retracted.remove(&MAIN).unwrap_or_default();
+        let is_main_told = !asserted.is_empty() || !main.is_empty();
+        let others = retracted.into_iter().map(|(actor, retracted)| Input::Merge {
+            actor,
+            asserted: Vec::new(),
+            retracted,
+        });
+        let main = is_main_told.then_some(Input::Merge {
+            actor: MAIN,
+            asserted,
+            retracted: main,
+        });
+        others.chain(main).collect()
+    }
+}
+
+/// Finds what a branch, at a turn of it, is to take over from another one.
+///
+/// # Errors
+/// [`RunError`] if a record cannot be read.
+pub fn between(ours: (&Source<'_>, Sequence), theirs: (&Source<'_>, Sequence)) -> Result<Merge, RunError> {
+    let facts = |(source, at): (&Source<'_>, Sequence)| Ok::<_, RunError>(Shadow::at(source, at)?.facts());
+    let base = match part(ours, theirs)?.shared {
+        Some(shared) => facts((ours.0, shared))?,
+        None => Vec::new(),
+    };
+    Ok(three_way(&base, &facts(ours)?, &facts(theirs)?)?)
 }
 
 /// Compares the facts of two branches with those at the turn that both share.

@@ -109,6 +109,7 @@ impl Shadow {
         let mut state = std::mem::take(&mut self.state);
         state.begin_turn();
         let lineage = Lineage {
+            branch: None,
             newest: Some(self.newest),
             said: None,
         };

@@ -7,7 +7,7 @@ use preserves::IOValue;
 use super::*;
 use crate::driver::{EffectKind, Input};
 use crate::event::Event;
-use crate::run::{Rest, Step};
+use crate::run::{Recalled, Rest, Step};
 use crate::script::world::{World, branch, run_id};
 use crate::script::{Scripts, parse};
 
@@ -357,4 +357,104 @@ fn forks_call_tools_under_keys_of_their_own() {
     });
     assert_eq!(keys.each_ref().map(Vec::len), [1, 1]);
     assert_ne!(keys[0], keys[1]);
+}
+
+/// Opens a branch and drives it while every call is answered; returns the keys of the calls that were made.
+fn go_on(world: &mut World<Scripts>, on: &BranchName, is_again: bool) -> (Vec<String>, Vec<Recalled>) {
+    let mut run = open(world, on);
+    if is_again {
+        run.call_again();
+    }
+    let mut drivers = Answering::default();
+    run.drive(&mut world.store, &mut drivers).expect("it goes on");
+    let keys = drivers.calls.into_iter().map(|(_, key)| key).collect();
+    (keys, run.take_recalled())
+}
+
+/// A run that called a tool in turn 2, and was taken back to turn 1; what it left is kept under another name.
+fn taken_back(script: &str) -> World<Scripts> {
+    let mut world = World::script(script, &["*"], NEVER);
+    world.drivers.answers = crate::script::world::read_answers(&[Ok("first"), Ok("second")]);
+    world.drive();
+    let main = branch("main");
+    let head = world
+        .store
+        .head(&run_id(), &main)
+        .expect("there")
+        .expect("there")
+        .sequence;
+    for (turn, fork) in [(head, Some(&branch("kept"))), (at(1), None)] {
+        move_head(&mut world.store, (&run_id(), &main, "test"), turn, fork).expect("it moves");
+    }
+    world
+}
+
+#[test]
+fn a_call_that_is_made_just_so_again_after_going_back_is_told_what_came_of_it() {
+    let script = "main:\n yield\n tool shell t 1\n await-tool t\n show t\n assert a <p 1>";
+    let mut world = taken_back(script);
+    let kept: Vec<TurnRecord> = world.turns("kept");
+    let (calls, recalled) = go_on(&mut world, &branch("main"), false);
+    assert_eq!(calls, [""; 0], "nothing is done twice");
+    let expected = Recalled {
+        tool: "shell".to_owned(),
+        turn: at(2),
+        branch: branch("kept"),
+        is_known: true,
+    };
+    assert_eq!(recalled, [expected]);
+    assert_eq!(world.turns("main"), kept, "and the run goes on as it did");
+}
+
+#[test]
+fn whoever_wants_a_call_made_again_gets_it() {
+    let mut world = taken_back("main:\n yield\n tool shell t 1\n await-tool t");
+    let (calls, recalled) = go_on(&mut world, &branch("main"), true);
+    assert_eq!((calls.len(), recalled.len()), (1, 0));
+}
+
+#[test]
+fn a_repeatable_call_is_made_again_after_going_back() {
+    let mut world = taken_back("main:\n yield\n tool workspace/read t 1\n await-tool t");
+    let (calls, recalled) = go_on(&mut world, &branch("main"), false);
+    assert_eq!((calls.len(), recalled.len()), (1, 0));
+}
+
+#[test]
+fn a_call_whose_result_nobody_heard_of_is_not_repeated_after_going_back() {
+    let mut world = World::script(
+        "main:\n yield\n tool shell t 1\n guard\n await-tool t\n show",
+        &["*"],
+        NEVER,
+    );
+    // No answer is there, so the process ends while the call is in flight.
+    world.drive();
+    let main = branch("main");
+    for (turn, fork) in [(at(2), Some(&branch("kept"))), (at(1), None)] {
+        move_head(&mut world.store, (&run_id(), &main, "test"), turn, fork).expect("it moves");
+    }
+    let (calls, recalled) = go_on(&mut world, &main, false);
+    assert_eq!(calls, [""; 0]);
+    assert_eq!(recalled.iter().map(|call| call.is_known).collect::<Vec<_>>(), [false]);
+}
+
+#[test]
+fn a_branch_that_is_begun_before_a_call_makes_the_call_for_itself() {
+    let mut world = taken_back("main:\n yield\n tool shell t 1\n await-tool t");
+    let key = world
+        .drivers
+        .effects
+        .iter()
+        .find_map(|effect| matches!(effect.kind, EffectKind::Tool { .. }).then(|| effect.key.clone()));
+    let fork = branch("fork");
+    move_head(
+        &mut world.store,
+        (&run_id(), &branch("main"), "test"),
+        at(1),
+        Some(&fork),
+    )
+    .expect("it forks");
+    let (calls, recalled) = go_on(&mut world, &fork, false);
+    assert_eq!((calls.len(), recalled.len()), (1, 0));
+    assert_ne!(calls.first(), key.as_ref(), "under a key of its own");
 }
