@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::identity::{BlobHash, BranchName, IdentityError, RecordHash, RunId, Sequence};
 use crate::packed::write::{atom, open_record, tag, unsigned};
-use crate::packed::{self, Compound, MAX_VALUE_BYTES, PackedError, PackedFault, PackedValue, Scanner, Token};
+use crate::packed::{self, Compound, MAX_VALUE_BYTES, PackedError, PackedFault, PackedValue, Scanner, Token, View};
 
 /// The version of the record format that this code writes, and the only one it reads.
 pub const FORMAT: u64 = 1;
@@ -81,6 +81,12 @@ impl Record {
     /// # Errors
     /// [`RecordError`] if they are not canonical, not a record, or of another format.
     pub fn decode(bytes: Vec<u8>) -> Result<Self, RecordError> {
+        let hash = RecordHash::of(&bytes);
+        Self::decode_named(hash, bytes)
+    }
+
+    /// Reads a record from its bytes, whose hash is known.
+    pub(crate) fn decode_named(hash: RecordHash, bytes: Vec<u8>) -> Result<Self, RecordError> {
         let mut fields = Fields {
             scanner: Scanner::new(&bytes, packed::MAX_DEPTH + 1)?,
             offset_bytes: 0,
@@ -94,7 +100,7 @@ impl Record {
         check_parent(&header)?;
         Ok(Self {
             header,
-            hash: RecordHash::of(&bytes),
+            hash,
             bytes,
             body,
         })
@@ -118,6 +124,11 @@ impl Record {
     /// Returns the canonical packed bytes of the body.
     pub fn body_bytes(&self) -> &[u8] {
         &self.bytes[self.body.clone()]
+    }
+
+    /// Looks into the body without decoding it.
+    pub fn body_view(&self) -> View<'_> {
+        View::checked(self.body_bytes())
     }
 
     /// Decodes the body.

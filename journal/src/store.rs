@@ -197,7 +197,7 @@ fn checked_record(hash: RecordHash, bytes: Vec<u8>) -> Result<Record, StoreError
             object: Object::Record(hash),
         });
     }
-    Record::decode(bytes).map_err(|source| StoreError::BadRecord { hash, source })
+    Record::decode_named(hash, bytes).map_err(|source| StoreError::BadRecord { hash, source })
 }
 
 /// Returns a blob's bytes after checking that they are those that `hash` names.

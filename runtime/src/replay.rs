@@ -12,7 +12,7 @@ use duet_journal::{BranchName, Epoch, HeadMove, Record, RunId, Sequence, Store};
 use preserves::IOValue;
 
 use crate::body::Programs;
-use crate::codec::Codec;
+use crate::codec::{Codec, DecodeError};
 use crate::driver::{Effect, EffectKind, RequestId};
 use crate::event::{Batch, Cause};
 use crate::identity::ActorId;
@@ -56,6 +56,17 @@ impl fmt::Display for Divergence {
         )?;
         write!(f, "the journal says {says}, the program did {did}")
     }
+}
+
+/// Finds the first difference between a record and the turn that the program took instead.
+pub(crate) fn divergence(record: &Record, program: &TurnRecord) -> Result<Divergence, RunError> {
+    let sequence = record.header().sequence;
+    difference(sequence, &decode_turn(record)?, program).ok_or(RunError::Decode {
+        sequence,
+        source: DecodeError::Inconsistent {
+            what: "equal turns have equal bytes",
+        },
+    })
 }
 
 /// Finds the first difference between two turns.
@@ -323,33 +334,42 @@ impl Source<'_> {
 impl<P: Programs> Run<P> {
     /// Takes the turn that a record describes and requires it to come out the same.
     fn replay(&mut self, record: &Record) -> Result<(), RunError> {
-        let sequence = record.header().sequence;
-        let expected = decode_turn(record)?;
+        let batch = self.recorded_batch(record)?;
         self.write_on(&record.header().branch);
-        let batch = match expected.cause {
-            Cause::Input {} => Batch {
+        self.take_turn(&batch, Some(record))
+    }
+
+    /// Finds the batch that a record's turn handled: the oldest in the queue, or what the record says came from outside.
+    fn recorded_batch(&mut self, record: &Record) -> Result<Batch, RunError> {
+        if !came_from_outside(record)
+            && let Some(batch) = self.state.queue.pop_front()
+        {
+            return Ok(batch);
+        }
+        let expected = decode_turn(record)?;
+        if expected.cause == (Cause::Input {}) {
+            return Ok(Batch {
                 to: expected.actor,
-                cause: Cause::Input {},
-                events: expected.events.clone(),
-            },
-            Cause::Start {} | Cause::Turn { .. } => self.state.queue.pop_front().ok_or_else(|| {
-                let (actor, part) = (expected.actor, "events");
-                let journal_says = Some(expected.events.encode());
-                RunError::Divergence(Box::new(Divergence {
-                    sequence,
-                    actor,
-                    part,
-                    element: None,
-                    journal_says,
-                    program_did: None,
-                    span: None,
-                }))
-            })?,
-        };
-        self.take_turn(&batch, Some(&expected))?;
-        self.forget_unflushed();
+                cause: expected.cause,
+                events: expected.events,
+            });
+        }
+        Err(RunError::Divergence(Box::new(Divergence {
+            sequence: record.header().sequence,
+            actor: expected.actor,
+            part: "events",
+            element: None,
+            journal_says: Some(expected.events.encode()),
+            program_did: None,
+            span: None,
+        })))
+    }
+
+    /// Stands at a record whose turn was just taken again, with what the turn sends in the queue.
+    pub(crate) fn follow(&mut self, record: &Record) {
+        let sequence = record.header().sequence;
+        std::mem::take(&mut self.outbox).post(sequence, &mut self.state.queue);
         self.stand_at(record);
-        Ok(())
     }
 
     /// Says that `record` is the newest one, and that it is durable.
@@ -360,12 +380,17 @@ impl<P: Programs> Run<P> {
         });
         self.durable = Some(record.hash());
     }
+}
 
-    /// Drops what only a first execution writes and performs.
-    fn forget_unflushed(&mut self) {
-        let effects = self.confirm_durable();
-        drop(effects);
-    }
+/// Says whether a record's turn may have come from outside, without decoding it.
+fn came_from_outside(record: &Record) -> bool {
+    let cause = record.body_view().items().nth(1);
+    cause.is_none_or(|cause| {
+        !matches!(
+            Cause::decode(&cause.to_value()),
+            Ok(Cause::Start {} | Cause::Turn { .. })
+        )
+    })
 }
 
 /// Reads the body of a turn's record.

@@ -8,7 +8,7 @@
 
 use std::collections::btree_map::Entry;
 
-use duet_journal::{BlobHash, PackedValue};
+use duet_journal::{BlobHash, PackedValue, Record};
 
 use crate::action::{Action, Exit, Synced};
 use crate::activation::{Activation, Attempt, Performed};
@@ -36,17 +36,21 @@ struct Judged {
 impl<P: Programs> Run<P> {
     /// Takes the turn in which an actor handles `batch`, which has been taken out of the queue.
     ///
-    /// With `expected`, the turn must come out as that record says.
+    /// With `expected`, the turn must come out as that record says; nothing is written then, and nothing asked of the world.
     ///
     /// # Errors
     /// [`RunError::Divergence`] if it does not; then the turn is undone.
-    pub(crate) fn take_turn(&mut self, batch: &Batch, expected: Option<&TurnRecord>) -> Result<(), RunError> {
+    pub(crate) fn take_turn(&mut self, batch: &Batch, expected: Option<&Record>) -> Result<(), RunError> {
         let attempt = self.run_instance(batch, None);
         let judged = self.judge(batch, attempt)?;
         let judged = self.compare(batch, expected, judged)?;
         let effects = self.adopt(judged.performed, &judged.turn);
-        self.chain(&judged.body)?;
-        self.hold(effects);
+        if let Some(record) = expected {
+            self.follow(record);
+        } else {
+            self.chain(&judged.body)?;
+            self.hold(effects);
+        }
         Ok(())
     }
 
@@ -176,20 +180,21 @@ impl<P: Programs> Run<P> {
         Ok(performed)
     }
 
-    /// Compares a turn with what the journal says of it, and undoes it if it is another one.
-    fn compare(&mut self, batch: &Batch, expected: Option<&TurnRecord>, found: Judged) -> Result<Judged, RunError> {
-        let sequence = self.next_sequence()?;
-        let difference = expected.and_then(|expected| replay::difference(sequence, expected, &found.turn));
-        let Some(mut divergence) = difference else {
+    /// Compares a turn with what the journal says of it, byte for byte, and undoes it if it is another one.
+    fn compare(&mut self, batch: &Batch, expected: Option<&Record>, found: Judged) -> Result<Judged, RunError> {
+        let Some(record) = expected.filter(|record| record.body_bytes() != found.body.as_bytes()) else {
             return Ok(found);
         };
-        if found.turn.outcome == (Outcome::Committed {}) {
+        let divergence = replay::divergence(record, &found.turn);
+        let has_committed = found.turn.outcome == (Outcome::Committed {});
+        if has_committed {
             self.undo(batch.to, found.performed);
-            if let ("actions", Some(action)) = (divergence.part, divergence.element) {
-                divergence.span = self.place(batch, action).map(Box::new);
-            }
         } else {
             self.undo_state(found.performed);
+        }
+        let mut divergence = divergence?;
+        if let (true, "actions", Some(action)) = (has_committed, divergence.part, divergence.element) {
+            divergence.span = self.place(batch, action).map(Box::new);
         }
         Err(RunError::Divergence(Box::new(divergence)))
     }

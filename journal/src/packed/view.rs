@@ -39,6 +39,11 @@ impl PackedValue {
 }
 
 impl<'a> View<'a> {
+    /// Looks into bytes that were checked to be one canonical value.
+    pub(crate) fn checked(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
     /// Returns the canonical bytes.
     pub fn as_bytes(self) -> &'a [u8] {
         self.0

@@ -1,6 +1,7 @@
 //! The embedded store: one SQLite file for all runs of a workspace.
 //!
-//! Owns the transactions; `sqlite/file.rs` opens, `schema.rs` has the tables, `row.rs` and `chain.rs` read and write them.
+//! Owns the transactions; `sqlite/file.rs` opens, `schema.rs` has the tables, `row.rs` and `chain.rs` read and
+//! write them, `recent.rs` remembers what the writer has read.
 //! INVARIANT: one process writes, under an operating system's lock that its death releases; others may read meanwhile. What
 //! is read is what was written, or an error.
 //!
@@ -10,6 +11,7 @@
 
 mod chain;
 mod file;
+mod recent;
 mod row;
 mod schema;
 
@@ -19,7 +21,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, params};
 
-use self::chain::Recent;
+use self::recent::Recent;
 use self::row::{Branch, Run, Workspace, failed, optional};
 use super::batch;
 use super::{Append, Blob, Head, HeadMove, Store, StoreError, checked_blob};
@@ -135,13 +137,14 @@ fn execute(connection: &Connection, sql: &'static str, doing: &'static str) -> R
 
 impl Store for SqliteStore {
     fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
-        self.commit(|connection, _| {
+        self.commit(|connection, recent| {
             let found = Run::find(connection, run)?;
             let is_new = found.is_none();
             let mut claimed = found.unwrap_or_else(|| Run::unclaimed(run.clone()));
             claimed.epoch = claimed.epoch.next()?;
             owner.clone_into(&mut claimed.owner);
             claimed.write(connection)?;
+            recent.note_run(claimed.clone());
             if is_new {
                 let workspace = Workspace::read(connection)?;
                 Workspace {
@@ -164,7 +167,7 @@ impl Store for SqliteStore {
     }
 
     fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
-        self.commit(|connection, _| move_head(connection, head_move))
+        self.commit(|connection, recent| move_head(connection, recent, head_move))
     }
 
     fn runs(&self) -> Result<Vec<RunId>, StoreError> {
@@ -231,9 +234,8 @@ fn find_branch(connection: &Connection, run: &Run, branch: &BranchName) -> Resul
 }
 
 fn append_one(connection: &Connection, recent: &mut Recent, append: &Append<'_>) -> Result<(), StoreError> {
-    let run = Run::read(connection, append.run)?;
-    batch::check_epoch(append.run, append.epoch, run.epoch)?;
-    let found = find_branch(connection, &run, append.branch)?;
+    let (epoch, found) = recent.branch(connection, append.run, append.branch)?;
+    batch::check_epoch(append.run, append.epoch, epoch)?;
     let tip = batch::check(append, found.as_ref().map(Branch::tip))?;
     append.blobs.iter().try_for_each(|blob| insert_blob(connection, blob))?;
     let mut key = found.as_ref().map(|branch| branch.record);
@@ -254,13 +256,12 @@ fn append_one(connection: &Connection, recent: &mut Recent, append: &Append<'_>)
         hash: tip.hash,
     };
     let record = key.expect("a checked append has records");
-    Branch { head, record }.write(connection, &run, found.is_none())
+    recent.write_branch(connection, append.run, Branch { head, record })
 }
 
-fn move_head(connection: &Connection, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
-    let run = Run::read(connection, head_move.run)?;
-    batch::check_epoch(head_move.run, head_move.epoch, run.epoch)?;
-    let found = find_branch(connection, &run, head_move.branch)?;
+fn move_head(connection: &Connection, recent: &mut Recent, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
+    let (epoch, found) = recent.branch(connection, head_move.run, head_move.branch)?;
+    batch::check_epoch(head_move.run, head_move.epoch, epoch)?;
     batch::check_head(
         head_move.run,
         head_move.branch,
@@ -269,7 +270,7 @@ fn move_head(connection: &Connection, head_move: &HeadMove<'_>) -> Result<(), St
     )?;
     let hash = head_move.to;
     let no_record = || StoreError::NoSuchRecord { hash };
-    let key = chain::find(connection, &hash)?.ok_or_else(no_record)?;
+    let key = recent.find(connection, &hash)?.ok_or_else(no_record)?;
     let target = chain::read(connection, key, hash)?;
     if target.header().run != *head_move.run {
         return Err(no_record());
@@ -279,7 +280,7 @@ fn move_head(connection: &Connection, head_move: &HeadMove<'_>) -> Result<(), St
         sequence: target.header().sequence,
         hash,
     };
-    Branch { head, record: key }.write(connection, &run, found.is_none())
+    recent.write_branch(connection, head_move.run, Branch { head, record: key })
 }
 
 fn insert_blob(connection: &Connection, blob: &Blob) -> Result<(), StoreError> {

@@ -7,12 +7,12 @@
 //! Keys count up, so that records of many runs that are committed together lie together, and a commit writes few pages. Names
 //! are scattered: they are indexed in large batches, and looked for among the newest records by reading those.
 //! It does not know branches; a head's row says at which key to begin.
-//! Read next: `store/sqlite.rs`.
+//! Read next: `store/sqlite/recent.rs`.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, Statement, params};
 
 use super::row::{Workspace, check_seal, failed, optional};
 use super::schema::seal;
@@ -20,25 +20,22 @@ use crate::identity::RecordHash;
 use crate::record::Record;
 use crate::store::{StoreError, checked_record};
 
-/// How many records are named only by themselves before their names are indexed.
-const INDEX_BATCH: i64 = 4096;
-
-const BROKEN: StoreError = StoreError::Inconsistent {
+pub(super) const BROKEN: StoreError = StoreError::Inconsistent {
     what: "the records of a branch do not follow each other",
 };
 
 /// A record's row without the record.
 #[derive(Clone, Copy, Debug)]
-struct Link {
-    key: i64,
-    sequence: i64,
+pub(super) struct Link {
+    pub(super) key: i64,
+    pub(super) sequence: i64,
     /// The key of the record before it.
-    parent: Option<i64>,
+    pub(super) parent: Option<i64>,
     /// The key of a remoter ancestor, a logarithmic number of which leads to any; its own key if it has no parent.
     ///
     /// Source: Myers, "An applicative random-access stack" (1983).
-    jump: i64,
-    hash: RecordHash,
+    pub(super) jump: i64,
+    pub(super) hash: RecordHash,
 }
 
 impl Link {
@@ -58,16 +55,14 @@ impl Link {
     /// Reads the first six columns: id, sequence, parent, jump, hash, seal.
     fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
         let failed = failed("reading a record's row");
-        let hash: Vec<u8> = row.get(4).map_err(&failed)?;
         let link = Self {
             key: row.get(0).map_err(&failed)?,
             sequence: row.get(1).map_err(&failed)?,
             parent: row.get(2).map_err(&failed)?,
             jump: row.get(3).map_err(&failed)?,
-            hash: RecordHash::from_slice(&hash).ok_or(BROKEN)?,
+            hash: RecordHash::from_slice(blob(row, 4)?).ok_or(BROKEN)?,
         };
-        let found: Vec<u8> = row.get(5).map_err(&failed)?;
-        check_seal(&found, link.seal(), "a record's row does not match its seal")?;
+        check_seal(blob(row, 5)?, link.seal(), "a record's row does not match its seal")?;
         let goes_back = link.parent.map_or(link.jump == link.key, |parent| {
             parent < link.key && link.jump < link.key
         });
@@ -82,138 +77,87 @@ impl Link {
         rows.next().map_err(&failed)?.map(Self::from_row).transpose()
     }
 
-    fn expect(connection: &Connection, key: i64) -> Result<Self, StoreError> {
+    pub(super) fn expect(connection: &Connection, key: i64) -> Result<Self, StoreError> {
         Self::read(connection, key)?.ok_or(BROKEN)
     }
-}
 
-/// What the writer remembers between commits; all of it can be read again.
-#[derive(Debug)]
-pub(super) struct Recent {
-    /// The greatest key.
-    newest: i64,
-    /// The greatest key whose record's name is indexed.
-    indexed: i64,
-    /// The keys of records that were inserted since and have no child yet.
-    leaves: BTreeSet<i64>,
-}
-
-impl Recent {
-    /// Reads what there is to know.
-    pub(super) fn read(connection: &Connection) -> Result<Self, StoreError> {
-        let newest = optional::<Option<i64>>(connection, "SELECT max(id) FROM records", [], "reading the newest key")?;
-        let indexed = Workspace::read(connection)?.indexed;
-        Ok(Self {
-            newest: newest.flatten().unwrap_or(0),
-            indexed,
-            leaves: BTreeSet::new(),
-        })
-    }
-
-    /// Stores a record that follows `parent`, unless it is there already, and returns its key.
-    pub(super) fn insert(
-        &mut self,
-        connection: &Connection,
-        parent: Option<i64>,
-        record: &Record,
-    ) -> Result<i64, StoreError> {
-        // Going back and doing the same again makes the same record; the parent then has a child.
-        let may_exist = !parent.is_some_and(|parent| self.leaves.remove(&parent));
-        if may_exist && let Some(key) = find(connection, &record.hash())? {
-            return Ok(key);
-        }
-        let key = self.newest.checked_add(1).ok_or(StoreError::Inconsistent {
-            what: "the records' keys are used up",
-        })?;
-        let jump = parent.map_or(Ok(key), |parent| jump_from(connection, parent))?;
-        let sequence = record.header().sequence.number().cast_signed();
-        let link = Link {
-            key,
-            sequence,
-            parent,
-            jump,
-            hash: record.hash(),
-        };
+    /// Writes the row with its record.
+    pub(super) fn insert(&self, connection: &Connection, record: &Record) -> Result<(), StoreError> {
         let failed = failed("writing a record");
         let sql =
             "INSERT INTO records (id, sequence, parent, jump, hash, seal, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
         let fields = params![
-            key,
-            sequence,
-            parent,
-            jump,
-            link.hash.as_bytes(),
-            link.seal(),
+            self.key,
+            self.sequence,
+            self.parent,
+            self.jump,
+            self.hash.as_bytes(),
+            self.seal(),
             record.as_bytes()
         ];
-        statement.execute(fields).map_err(&failed)?;
-        self.newest = key;
-        self.leaves.insert(key);
-        Ok(key)
-    }
-
-    /// Indexes the names of the newest records if they have become many.
-    pub(super) fn index_names(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        if self.newest.saturating_sub(self.indexed) < INDEX_BATCH {
-            return Ok(());
-        }
-        let sql = "INSERT INTO hashes (prefix, record)
-             SELECT substr(hash, 1, 8) AS prefix, id FROM records WHERE id > ?1 AND id <= ?2 ORDER BY prefix";
-        let inserted = connection
-            .prepare_cached(sql)
-            .and_then(|mut s| s.execute([self.indexed, self.newest]));
-        inserted.map_err(failed("indexing records"))?;
-        Workspace {
-            indexed: self.newest,
-            ..Workspace::read(connection)?
-        }
-        .write(connection)?;
-        self.indexed = self.newest;
-        Ok(())
+        let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
+        statement.execute(fields).map(drop).map_err(&failed)
     }
 }
 
-/// Where a child of `parent` jumps: two equal jumps in a row become one.
-fn jump_from(connection: &Connection, parent: i64) -> Result<i64, StoreError> {
-    let sql = "SELECT near.sequence - far.sequence = far.sequence - farther.sequence, far.jump
-         FROM records AS near JOIN records AS far ON far.id = near.jump JOIN records AS farther ON farther.id = far.jump
-         WHERE near.id = ?1";
-    let failed = failed("reading a record's row");
-    let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
-    let found = statement
-        .query_row([parent], |row| <(bool, i64)>::try_from(row))
-        .optional()
-        .map_err(&failed)?;
-    let (is_equal, jump) = found.ok_or(BROKEN)?;
-    Ok(if is_equal { jump } else { parent })
+/// Borrows the bytes in a column.
+fn blob<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a [u8], StoreError> {
+    let found = row.get_ref(column).and_then(|value| Ok(value.as_blob()?));
+    found.map_err(failed("reading a record's row"))
 }
 
 /// Finds a record's key by its name.
 pub(super) fn find(connection: &Connection, hash: &RecordHash) -> Result<Option<i64>, StoreError> {
-    let doing = "looking for a record";
-    let sql = "SELECT records.id FROM hashes JOIN records ON records.id = hashes.record
-         WHERE prefix = substr(?1, 1, 8) AND hash = ?1";
-    if let Some(key) = optional(connection, sql, [hash.as_bytes()], doing)? {
+    if let Some(key) = find_indexed(connection, hash)? {
         return Ok(Some(key));
     }
     let sql = "SELECT id FROM records WHERE id > ?2 AND hash = ?1";
+    let indexed = Workspace::read(connection)?.indexed;
     optional(
         connection,
         sql,
-        params![hash.as_bytes(), Workspace::read(connection)?.indexed],
-        doing,
+        params![hash.as_bytes(), indexed],
+        "looking for a record",
     )
 }
 
+/// Finds a record's key by its name, if that is indexed.
+pub(super) fn find_indexed(connection: &Connection, hash: &RecordHash) -> Result<Option<i64>, StoreError> {
+    let sql = "SELECT records.id FROM hashes JOIN records ON records.id = hashes.record
+         WHERE prefix = substr(?1, 1, 8) AND hash = ?1";
+    optional(connection, sql, [hash.as_bytes()], "looking for a record")
+}
+
+/// Reads the names of the records after a key.
+pub(super) fn names_after(connection: &Connection, key: i64) -> Result<BTreeMap<RecordHash, i64>, StoreError> {
+    let failed = failed("reading the newest names");
+    let sql = "SELECT id, hash FROM records WHERE id > ?1";
+    let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
+    let mut rows = statement.query([key]).map_err(&failed)?;
+    let mut names = BTreeMap::new();
+    while let Some(row) = rows.next().map_err(&failed)? {
+        let hash = RecordHash::from_slice(blob(row, 1)?).ok_or(BROKEN)?;
+        names.insert(hash, row.get(0).map_err(&failed)?);
+    }
+    Ok(names)
+}
+
+const READ: &str = "SELECT id, sequence, parent, jump, hash, seal, bytes FROM records WHERE id = ?1";
+
 /// Reads the record at a key that must exist under this name.
 pub(super) fn read(connection: &Connection, key: i64, hash: RecordHash) -> Result<Record, StoreError> {
-    let sql = "SELECT bytes FROM records WHERE id = ?1";
-    let bytes: Option<Vec<u8>> = optional(connection, sql, [key], "reading a record")?;
-    let record = checked_record(hash, bytes.ok_or(StoreError::NoSuchRecord { hash })?)?;
-    let link = Link::expect(connection, key)?;
+    let mut statement = connection.prepare_cached(READ).map_err(failed("reading a record"))?;
+    read_row(&mut statement, key, hash).map(|(_, record)| record)
+}
+
+fn read_row(statement: &mut Statement<'_>, key: i64, hash: RecordHash) -> Result<(Link, Record), StoreError> {
+    let failed = failed("reading a record");
+    let mut rows = statement.query([key]).map_err(&failed)?;
+    let row = rows.next().map_err(&failed)?.ok_or(StoreError::NoSuchRecord { hash })?;
+    let record = checked_record(hash, blob(row, 6)?.to_vec())?;
+    let link = Link::from_row(row)?;
     if link.hash == hash && link.sequence == record.header().sequence.number().cast_signed() {
-        Ok(record)
+        Ok((link, record))
     } else {
         Err(BROKEN)
     }
@@ -234,15 +178,14 @@ pub(super) fn read_range(
         return Ok(records);
     };
     let link = ancestor(connection, key, head, last.cast_signed())?;
+    let mut statement = connection.prepare_cached(READ).map_err(failed("reading a record"))?;
     let (mut at, mut expected) = (Some(link.key), link.hash);
     for _ in range.clone() {
-        let key = at.ok_or(BROKEN)?;
-        let record = read(connection, key, expected)?;
-        let parent = Link::expect(connection, key)?.parent;
+        let (link, record) = read_row(&mut statement, at.ok_or(BROKEN)?, expected)?;
         if let Some(hash) = record.header().parent {
             expected = hash;
         }
-        at = parent;
+        at = link.parent;
         records.push(record);
     }
     records.reverse();

@@ -271,11 +271,14 @@ impl Branch {
         Ok(branches)
     }
 
-    /// Inserts or updates the row; a new one is counted in its run's row.
+    /// Updates the row, or inserts one that is new; its run's row has to count it.
     pub(super) fn write(&self, connection: &Connection, run: &Run, is_new: bool) -> Result<(), StoreError> {
         let failed = failed("writing a head's row");
-        let sql = "INSERT INTO heads (run, branch, sequence, record, hash, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (run, branch) DO UPDATE SET sequence = ?3, record = ?4, hash = ?5, seal = ?6";
+        let sql = if is_new {
+            "INSERT INTO heads (run, branch, sequence, record, hash, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+        } else {
+            "UPDATE heads SET sequence = ?3, record = ?4, hash = ?5, seal = ?6 WHERE run = ?1 AND branch = ?2"
+        };
         let Head { branch, sequence, hash } = &self.head;
         let sequence = sequence.number().cast_signed();
         let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
@@ -287,15 +290,11 @@ impl Branch {
             hash.as_bytes(),
             self.seal(run)
         ];
-        statement.execute(fields).map_err(&failed)?;
-        if is_new {
-            Run {
-                branches: run.branches.saturating_add(1),
-                ..run.clone()
-            }
-            .write(connection)
-        } else {
-            Ok(())
+        match statement.execute(fields).map_err(&failed)? {
+            1 => Ok(()),
+            _ => Err(StoreError::Inconsistent {
+                what: "a head has vanished from its table",
+            }),
         }
     }
 }

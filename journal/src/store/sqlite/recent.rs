@@ -1,0 +1,232 @@
+//! What the writer remembers between commits, so that a commit reads nothing that it wrote itself.
+//!
+//! Owns the choice of a new record's key and jump, and the index of names. INVARIANT: all of it can be read again, and is after a commit that
+//! failed; nobody else writes, so what is remembered is what the tables say.
+//!
+//! It neither begins nor ends a transaction.
+//! Read next: `store/sqlite.rs`.
+
+use std::collections::{BTreeMap, btree_map};
+
+use rusqlite::Connection;
+
+use super::chain::{self, Link};
+use super::row::{Branch, Run, Workspace, failed, optional};
+use crate::identity::{BranchName, Epoch, RecordHash, RunId};
+use crate::record::Record;
+use crate::store::StoreError;
+
+/// How many records are named only by themselves before their names are indexed.
+const INDEX_BATCH: i64 = 4096;
+
+/// What the writer remembers.
+#[derive(Debug)]
+pub(super) struct Recent {
+    /// The greatest key.
+    newest: i64,
+    /// The greatest key whose record's name is indexed.
+    indexed: i64,
+    /// The records whose names are not indexed, once somebody has asked for one.
+    unindexed: Option<BTreeMap<RecordHash, i64>>,
+    /// The records that were inserted since and have no child yet.
+    leaves: BTreeMap<i64, Spine>,
+    runs: BTreeMap<RunId, KnownRun>,
+}
+
+/// A run's row, and those of its branches that were looked for.
+#[derive(Debug)]
+struct KnownRun {
+    run: Run,
+    branches: BTreeMap<BranchName, Branch>,
+    /// Whether these are all its branches.
+    is_complete: bool,
+}
+
+impl Recent {
+    /// Reads what there is to know.
+    pub(super) fn read(connection: &Connection) -> Result<Self, StoreError> {
+        let newest = optional::<Option<i64>>(connection, "SELECT max(id) FROM records", [], "reading the newest key")?;
+        let indexed = Workspace::read(connection)?.indexed;
+        Ok(Self {
+            newest: newest.flatten().unwrap_or(0),
+            indexed,
+            unindexed: None,
+            leaves: BTreeMap::new(),
+            runs: BTreeMap::new(),
+        })
+    }
+
+    /// Takes note of a run's row as it was just written.
+    pub(super) fn note_run(&mut self, run: Run) {
+        if let Some(known) = self.runs.get_mut(&run.name) {
+            known.run = run;
+        }
+    }
+
+    /// Finds a run's epoch and one of its branches; that it is not there is believed only if the run's row counts no more than can be seen.
+    pub(super) fn branch(
+        &mut self,
+        connection: &Connection,
+        run: &RunId,
+        branch: &BranchName,
+    ) -> Result<(Epoch, Option<Branch>), StoreError> {
+        let known = self.run(connection, run)?;
+        if !known.is_complete && !known.branches.contains_key(branch) {
+            match Branch::find(connection, &known.run, branch)? {
+                Some(found) => drop(known.branches.insert(branch.clone(), found)),
+                None => known.complete(connection)?,
+            }
+        }
+        Ok((known.run.epoch, known.branches.get(branch).cloned()))
+    }
+
+    fn run(&mut self, connection: &Connection, run: &RunId) -> Result<&mut KnownRun, StoreError> {
+        match self.runs.entry(run.clone()) {
+            btree_map::Entry::Occupied(known) => Ok(known.into_mut()),
+            btree_map::Entry::Vacant(unknown) => Ok(unknown.insert(KnownRun {
+                run: Run::read(connection, run)?,
+                branches: BTreeMap::new(),
+                is_complete: false,
+            })),
+        }
+    }
+
+    /// Writes a branch's row; a new one is counted in its run's row.
+    pub(super) fn write_branch(
+        &mut self,
+        connection: &Connection,
+        run: &RunId,
+        branch: Branch,
+    ) -> Result<(), StoreError> {
+        let known = self.run(connection, run)?;
+        let is_new = !known.branches.contains_key(&branch.head.branch);
+        branch.write(connection, &known.run, is_new)?;
+        if is_new {
+            known.run.branches = known.run.branches.saturating_add(1);
+            known.run.write(connection)?;
+        }
+        known.branches.insert(branch.head.branch.clone(), branch);
+        Ok(())
+    }
+
+    /// Stores a record that follows `parent`, unless it is there already, and returns its key.
+    pub(super) fn insert(
+        &mut self,
+        connection: &Connection,
+        parent: Option<i64>,
+        record: &Record,
+    ) -> Result<i64, StoreError> {
+        let hash = record.hash();
+        let childless = parent.and_then(|parent| self.leaves.remove(&parent));
+        // Going back and doing the same again makes the same record; the parent then has a child.
+        if childless.is_none()
+            && let Some(key) = self.find(connection, &hash)?
+        {
+            return Ok(key);
+        }
+        let key = self.newest.checked_add(1).ok_or(StoreError::Inconsistent {
+            what: "the records' keys are used up",
+        })?;
+        let spine = match (childless, parent) {
+            (Some(spine), _) => spine,
+            (None, Some(parent)) => Spine::of(connection, parent)?,
+            (None, None) => Spine::default(),
+        };
+        let sequence = record.header().sequence.number().cast_signed();
+        let (jump, spine) = spine.grow(key, sequence);
+        let link = Link {
+            key,
+            sequence,
+            parent,
+            jump,
+            hash,
+        };
+        link.insert(connection, record)?;
+        self.newest = key;
+        self.leaves.insert(key, spine);
+        if let Some(unindexed) = &mut self.unindexed {
+            unindexed.insert(hash, key);
+        }
+        Ok(key)
+    }
+
+    /// Finds a record's key by its name.
+    pub(super) fn find(&mut self, connection: &Connection, hash: &RecordHash) -> Result<Option<i64>, StoreError> {
+        if let Some(key) = chain::find_indexed(connection, hash)? {
+            return Ok(Some(key));
+        }
+        if self.unindexed.is_none() {
+            self.unindexed = Some(chain::names_after(connection, self.indexed)?);
+        }
+        Ok(self.unindexed.as_ref().and_then(|names| names.get(hash)).copied())
+    }
+
+    /// Indexes the names of the newest records if they have become many.
+    pub(super) fn index_names(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        if self.newest.saturating_sub(self.indexed) < INDEX_BATCH {
+            return Ok(());
+        }
+        let sql = "INSERT INTO hashes (prefix, record)
+             SELECT substr(hash, 1, 8) AS prefix, id FROM records WHERE id > ?1 AND id <= ?2 ORDER BY prefix";
+        let inserted = connection
+            .prepare_cached(sql)
+            .and_then(|mut s| s.execute([self.indexed, self.newest]));
+        inserted.map_err(failed("indexing records"))?;
+        Workspace {
+            indexed: self.newest,
+            ..Workspace::read(connection)?
+        }
+        .write(connection)?;
+        self.indexed = self.newest;
+        self.unindexed = None;
+        Ok(())
+    }
+}
+
+impl KnownRun {
+    fn complete(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        let all = Branch::list(connection, &self.run)?;
+        let named = all.into_iter().map(|branch| (branch.head.branch.clone(), branch));
+        self.branches = named.collect();
+        self.is_complete = true;
+        Ok(())
+    }
+}
+
+/// Keys and positions of the records that lead by jumps from the first of a chain to one of its records, which comes last.
+///
+/// Source: Myers, "An applicative random-access stack" (1983).
+#[derive(Debug, Default)]
+struct Spine(Vec<(i64, i64)>);
+
+impl Spine {
+    /// Reads the spine of the record at `key`.
+    fn of(connection: &Connection, key: i64) -> Result<Self, StoreError> {
+        let mut link = Link::expect(connection, key)?;
+        let mut spine = vec![(link.key, link.sequence)];
+        while link.jump != link.key {
+            let next = Link::expect(connection, link.jump)?;
+            if next.sequence >= link.sequence {
+                return Err(chain::BROKEN);
+            }
+            link = next;
+            spine.push((link.key, link.sequence));
+        }
+        spine.reverse();
+        Ok(Self(spine))
+    }
+
+    /// Returns where a child jumps, and its spine: two equal jumps in a row become one.
+    fn grow(mut self, key: i64, sequence: i64) -> (i64, Self) {
+        let jump = match *self.0.as_slice() {
+            [] => key,
+            [.., far, near, parent] if parent.1 - near.1 == near.1 - far.1 => {
+                self.0.truncate(self.0.len() - 2);
+                far.0
+            }
+            [.., parent] => parent.0,
+        };
+        self.0.push((key, sequence));
+        (jump, self)
+    }
+}
