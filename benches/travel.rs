@@ -16,7 +16,7 @@ use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{BranchName, HeadMove, RunId, Sequence, Store};
 use duet_runtime::history::parting::part;
 use duet_runtime::history::shadow::Shadow;
-use duet_runtime::replay::{Snapshots, Source, move_head};
+use duet_runtime::replay::{Snapshots, Source, fork, move_head};
 use duet_runtime::run::{Run, Step};
 use duet_runtime::scheme::SchemePrograms;
 use duet_runtime::snapshot::SnapshotPolicy;
@@ -138,13 +138,19 @@ impl Bench {
                 store.set_head(&head_move).expect("it forks");
             }
         });
-        drop(store);
-        let grown = std::fs::metadata(path)?.len().saturating_sub(before);
         self.say(
             "10,000 durable forks, one commit each (s)",
             format!("{:.2}", took / 1e6),
         )?;
-        self.say("bytes of a branch", grown / 10_000)
+        let names: Vec<BranchName> = (0..10_000)
+            .map(|number| branch(&format!("together-{number}")))
+            .collect();
+        let (forked, took) = microseconds(|| fork(&mut store, (&run, &main, "bench"), head, &names));
+        forked.expect("it forks");
+        self.say("10,000 durable forks, one commit (s)", format!("{:.2}", took / 1e6))?;
+        drop(store);
+        let grown = std::fs::metadata(path)?.len().saturating_sub(before);
+        self.say("bytes of a branch", grown / 20_000)
     }
 
     fn replays(&mut self, path: &Path, turns: u64) -> io::Result<()> {
@@ -177,9 +183,9 @@ impl Bench {
             format!("{:.2}", took / 1e6),
         )?;
         let one = branch("one-0");
-        let fork = Source { branch: &one, ..source };
+        let forked = Source { branch: &one, ..source };
         let end = store.head(&run, &main).expect("a run").expect("a branch").sequence;
-        let (parting, took) = microseconds(|| part((&source, end), (&fork, at(end.number() / 2))));
+        let (parting, took) = microseconds(|| part((&source, end), (&forked, at(end.number() / 2))));
         assert_eq!(parting.expect("both are sound").shared, Some(at(end.number() / 2)));
         self.say("where two branches part (ms)", format!("{:.2}", took / 1000.0))?;
         let (shadow, took) = microseconds(|| {

@@ -66,8 +66,8 @@ commands! {
         "take the last move of a branch's head back";
     redo "redo" "[ADDRESS] [--journal FILE]"
         "do again what was undone";
-    fork "fork" "ADDRESS BRANCH [--journal FILE]"
-        "begin a branch at a turn";
+    fork "fork" "ADDRESS BRANCH [BRANCH]… [--journal FILE]"
+        "begin branches at a turn";
     amend "amend" "ADDRESS INPUT [--branch NAME] [--journal FILE]"
         "begin a branch on which the world said something else";
     pick "pick" "RANGE --onto BRANCH [--journal FILE]"

@@ -326,8 +326,9 @@ const PLAN: &[(&str, &str)] = &[(
 fn facts_are_merged_three_ways_and_conflicts_are_facts() {
     let desk = Desk::new(PLAN);
     desk.check("run plan.scm", 4, "");
-    desk.check("fork plan/main a", 0, "");
-    desk.check("fork plan/main b", 0, "");
+    desk.check("fork plan/main a a", 2, "");
+    desk.check("fork plan/main a b", 0, "");
+    desk.check("fork plan/main c a", 2, "");
     desk.check("answer plan/a walk", 4, "walk\n");
     desk.check("answer plan/b swim", 4, "swim\n");
     let plan = json(&desk, "merge plan/a --into main --dry-run");

@@ -120,11 +120,12 @@ pub trait Store: Send {
     /// unknown whether the commit happened: open the store again and look at the heads.
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError>;
 
-    /// Moves or creates a head; records that are no longer reachable stay where they are.
+    /// Performs all of `moves` or none, in one durable commit; several may go to one branch, in order. Records that are no longer reachable
+    /// stay where they are.
     ///
     /// # Errors
     /// As [`append_group`](Self::append_group), and [`StoreError::NoSuchRecord`] if `to` is not in the run.
-    fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError>;
+    fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError>;
 
     /// Lists the runs that have a branch, in order of their names. A run that was claimed but never written to is not there yet.
     ///
@@ -178,6 +179,14 @@ pub trait Store: Send {
     /// As [`append_group`](Self::append_group).
     fn append(&mut self, append: Append<'_>) -> Result<(), StoreError> {
         self.append_group(&[append])
+    }
+
+    /// Moves or creates one head; see [`set_heads`](Self::set_heads).
+    ///
+    /// # Errors
+    /// As [`set_heads`](Self::set_heads).
+    fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
+        self.set_heads(std::slice::from_ref(head_move))
     }
 
     /// Reads the record at one position of a branch; `None` beyond the head.

@@ -73,6 +73,7 @@ on_every_store! {
     rewinding_keeps_what_is_left_behind
     repeating_a_turn_after_a_rewind_gives_the_same_record
     heads_move_only_within_a_run
+    heads_move_together_or_not_at_all
     names_that_do_not_exist_are_errors
     runs_and_branches_are_listed_by_name
     long_chains_are_read_from_any_position
@@ -423,6 +424,39 @@ fn heads_move_only_within_a_run<M: Medium>() {
         &StoreError::NoSuchRecord { hash },
     );
     assert_eq!(store.heads(&other.run).unwrap(), []);
+}
+
+fn heads_move_together_or_not_at_all<M: Medium>() {
+    let (medium, mut store) = M::create();
+    let mut main = Writer::claim(&mut store, "r", "main");
+    let written = main.write(&mut store, &["0", "1"]).unwrap();
+    let (one, other) = (branch("one"), branch("other"));
+    let to_record = |branch, expected: Option<&Record>, to: &Record| HeadMove {
+        run: &main.run,
+        branch,
+        epoch: main.epoch,
+        expected_head: expected.map(Record::hash),
+        to: to.hash(),
+    };
+    let (first, second) = (&written[0], &written[1]);
+    let taken = [to_record(&one, None, first), to_record(&main.branch, None, first)];
+    check_error(store.set_heads(&taken), &head_moved(&main, None, Some(second)));
+    assert_eq!(store.heads(&main.run).unwrap(), [head_of("main", second)]);
+    let on_and_on = [
+        to_record(&one, None, first),
+        to_record(&other, None, second),
+        to_record(&one, Some(first), second),
+    ];
+    store.set_heads(&on_and_on).unwrap();
+    let heads = [
+        head_of("main", second),
+        head_of("one", second),
+        head_of("other", second),
+    ];
+    for _ in 0..2 {
+        assert_eq!(store.heads(&main.run).unwrap(), heads);
+        store = medium.reopen(store);
+    }
 }
 
 fn names_that_do_not_exist_are_errors<M: Medium>() {

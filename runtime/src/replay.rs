@@ -369,6 +369,7 @@ impl<P: Programs> Run<P> {
     pub(crate) fn follow(&mut self, record: &Record) {
         let sequence = record.header().sequence;
         std::mem::take(&mut self.outbox).post(sequence, &mut self.state.queue);
+        self.since_snapshot.count(record.body_bytes());
         self.stand_at(record);
     }
 
@@ -450,6 +451,29 @@ pub fn move_head(
         to: target,
     })?;
     Ok(before)
+}
+
+/// Makes new branches at the turn at `to`, all of them or none, in one commit.
+///
+/// # Errors
+/// [`RunError::NoTurn`], [`RunError::Store`] if a name is taken.
+pub fn fork(
+    store: &mut dyn Store,
+    (run, branch, owner): (&RunId, &BranchName, &str),
+    to: Sequence,
+    names: &[BranchName],
+) -> Result<(), RunError> {
+    let epoch = store.claim(run, owner)?;
+    let to = Source { store, run, branch }.record(to)?.hash();
+    let new = |branch| HeadMove {
+        run,
+        branch,
+        epoch,
+        expected_head: None,
+        to,
+    };
+    let moves: Vec<HeadMove<'_>> = names.iter().map(new).collect();
+    Ok(store.set_heads(&moves)?)
 }
 
 #[cfg(test)]

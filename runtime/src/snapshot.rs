@@ -51,6 +51,14 @@ pub(crate) struct Since {
     record_bytes: u64,
 }
 
+impl Since {
+    /// Counts a turn with the bytes of its record's body.
+    pub(crate) fn count(&mut self, body: &[u8]) {
+        self.turns += 1;
+        self.record_bytes += body.len() as u64;
+    }
+}
+
 struct ActorImage {
     actor: ActorId,
     root: IOValue,
@@ -67,8 +75,7 @@ codec_struct!(Snapshot "snapshot" { state, actors });
 impl<P: Programs> Run<P> {
     /// Takes a snapshot if the policy says so, and returns the names of its root and chunks; `None` also if an actor cannot be frozen now.
     pub(crate) fn take_snapshot_if_due(&mut self, body: &PackedValue) -> Option<(BlobHash, Vec<BlobHash>)> {
-        self.since_snapshot.turns += 1;
-        self.since_snapshot.record_bytes += body.as_bytes().len() as u64;
+        self.since_snapshot.count(body.as_bytes());
         let since = self.since_snapshot;
         if since.turns < self.policy.turns && since.record_bytes < self.policy.record_bytes {
             return None;

@@ -17,9 +17,9 @@
 (define (run-program! program name)
   (history-command "run" program "--name" name))
 
-;;;> Begins a branch at a turn: `(fork-branch! "plan/main@1" "other")`.
-(define (fork-branch! address branch)
-  (history-command "fork" address branch))
+;;;> Begins a branch at a turn: `(fork-branch! "plan/main@1" "other")`; several names begin several branches at once.
+(define (fork-branch! address branch . others)
+  (apply history-command "fork" address branch others))
 
 ;;;> Answers the oldest open question of a branch, which goes on; returns what it wrote.
 (define (answer! address text)

@@ -80,8 +80,8 @@ impl Store for Forgiving {
         self.store.append_group(appends)
     }
 
-    fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
-        self.store.set_head(head_move)
+    fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
+        self.store.set_heads(moves)
     }
 
     fn runs(&self) -> Result<Vec<RunId>, StoreError> {

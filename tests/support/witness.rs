@@ -211,8 +211,8 @@ impl Store for Witness {
         Ok(())
     }
 
-    fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
-        self.store.set_head(head_move)
+    fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
+        self.store.set_heads(moves)
     }
 
     fn runs(&self) -> Result<Vec<RunId>, StoreError> {

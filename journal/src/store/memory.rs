@@ -201,21 +201,22 @@ impl Store for MemoryStore {
         self.commit(frame, appends.iter().flat_map(|append| append.records))
     }
 
-    fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
-        let HeadMove {
-            run,
-            branch,
-            epoch,
-            expected_head,
-            to,
-        } = head_move;
-        let found = self.owned_run(run, *epoch)?.tip(branch);
-        batch::check_head(run, branch, *expected_head, found)?;
-        if self.record(to)?.header().run != **run {
-            return Err(StoreError::NoSuchRecord { hash: *to });
-        }
+    fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
+        let mut tips: BTreeMap<(&RunId, &BranchName), Tip> = BTreeMap::new();
         let mut frame = FrameBuilder::default();
-        frame.head(run, branch, *to);
+        for head_move in moves {
+            let &HeadMove { run, branch, to, .. } = head_move;
+            let stored = self.owned_run(run, head_move.epoch)?.tip(branch);
+            let found = tips.get(&(run, branch)).copied().or(stored);
+            batch::check_head(run, branch, head_move.expected_head, found)?;
+            let target = self.record(&to)?;
+            if target.header().run != *run {
+                return Err(StoreError::NoSuchRecord { hash: to });
+            }
+            frame.head(run, branch, to);
+            let sequence = target.header().sequence;
+            tips.insert((run, branch), Tip { hash: to, sequence });
+        }
         self.commit(frame, std::iter::empty())
     }
 

@@ -166,8 +166,12 @@ impl Store for SqliteStore {
         })
     }
 
-    fn set_head(&mut self, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
-        self.commit(|connection, recent| move_head(connection, recent, head_move))
+    fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
+        self.commit(|connection, recent| {
+            moves
+                .iter()
+                .try_for_each(|head_move| move_head(connection, recent, head_move))
+        })
     }
 
     fn runs(&self) -> Result<Vec<RunId>, StoreError> {
