@@ -321,7 +321,7 @@ fn the_past_is_changed_from_the_prompt() {
             ",amend 2 (define x 5)\n(assert! (record 'job x))\n,facts job\n"
         )
         .output,
-        "#<opaque 1:0>\nhandle 0   main     <job 5>\n"
+        "#<handle 0>\nhandle 0   main     <job 5>\n"
     );
     assert_eq!(
         desk.feed("repl s/main", ",back\nx\n,undo\n,facts job\n").output,

@@ -101,6 +101,7 @@ pub struct CodeSpace {
     global_numbers: BTreeMap<GlobalName, u32>,
     primitives: Vec<Primitive>,
     primitive_numbers: BTreeMap<&'static str, u32>,
+    class_names: &'static [&'static str],
 }
 
 impl CodeSpace {
@@ -119,6 +120,7 @@ impl CodeSpace {
             global_numbers: BTreeMap::new(),
             primitives: Vec::new(),
             primitive_numbers: BTreeMap::new(),
+            class_names: &[],
         };
         for primitive in primitive::all().copied().chain(host_primitives.iter().copied()) {
             let number = space.primitives.len() as u32;
@@ -129,6 +131,13 @@ impl CodeSpace {
         let loaded = space.load(&builtin::unit());
         assert!(loaded.is_ok(), "the machine's own unit is well-formed");
         space
+    }
+
+    /// Says what opaque references are called when they are written, by their class.
+    #[must_use]
+    pub fn with_class_names(mut self, names: &'static [&'static str]) -> CodeSpace {
+        self.class_names = names;
+        self
     }
 
     /// A code space for code that runs at expansion time: the primitives on syntax objects are requests.
@@ -326,6 +335,10 @@ impl Names for CodeSpace {
 
     fn procedure_name(&self, position: u32) -> Option<&str> {
         self.block_at(position)?.name.as_ref().map(|name| &*name.0)
+    }
+
+    fn class_name(&self, class: i64) -> Option<&str> {
+        self.class_names.get(usize::try_from(class).ok()?).copied()
     }
 }
 

@@ -24,6 +24,10 @@ pub trait Names {
     fn primitive_name(&self, position: u32) -> &str;
     /// The name of the procedure whose code starts at this position, if it has one.
     fn procedure_name(&self, position: u32) -> Option<&str>;
+    /// What opaque references of this class stand for, in one word, if that is known.
+    fn class_name(&self, _class: i64) -> Option<&str> {
+        None
+    }
 }
 
 /// How a value is written.
@@ -339,7 +343,10 @@ impl<'a> Printer<'a> {
             ),
             Kind::Opaque => {
                 let [class, id] = [0, 1].map(|field| self.heap.field(object, field));
-                write!(self.output, "#<opaque {class:?}:{id:?}>")
+                match class.as_fixnum().and_then(|class| self.names.class_name(class)) {
+                    Some(name) => write!(self.output, "#<{name} {id:?}>"),
+                    None => write!(self.output, "#<opaque {class:?}:{id:?}>"),
+                }
             }
             Kind::Cell | Kind::Promise | Kind::Port => self.unreadable(kind),
             Kind::Frames | Kind::Link | Kind::PromptLink | Kind::Environment => self.unreadable(kind),

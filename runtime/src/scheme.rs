@@ -158,7 +158,7 @@ impl SchemePrograms {
         source: &Source<'_>,
         libraries: &mut dyn Libraries,
     ) -> Result<(Self, Vec<Diagnostic>), (ProgramError, Expander)> {
-        let code = CodeSpace::new(&host::primitives());
+        let code = CodeSpace::new(&host::primitives()).with_class_names(convert::Class::NAMES);
         let host_start = code.primitives().len() - host::procedures().count();
         let signatures: Vec<_> = code.primitives().iter().map(signature).collect();
         let mut expander = Expander::new(signatures, source.default_imports.clone())

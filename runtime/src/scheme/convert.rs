@@ -36,6 +36,11 @@ pub(super) enum Class {
     Capability = 6,
 }
 
+impl Class {
+    /// What references of each class are called when they are written.
+    pub(super) const NAMES: &[&str] = &["opaque", "handle", "facet", "actor", "watch", "observer", "capability"];
+}
+
 /// Makes a reference.
 pub(super) fn reference(heap: &mut Heap, class: Class, id: u64) -> Result<Value, HeapFull> {
     // INVARIANT: a run draws fewer than 2³² ids of a kind that programs can hold; beyond that it ends here.

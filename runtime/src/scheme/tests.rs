@@ -82,10 +82,10 @@ fn assertions_are_watched() {
         (retract! newer)
         (retract! newer)
         (message! (record 'p #t))";
-    let expected = "#[added (1) #<opaque 1:2>]
-        #[added ((a \"b\" 2.5)) #<opaque 1:4>]
-        #[removed (1) #<opaque 1:2>]
-        #[removed ((a \"b\" 2.5)) #<opaque 1:4>]
+    let expected = "#[added (1) #<handle 2>]
+        #[added ((a \"b\" 2.5)) #<handle 4>]
+        #[removed (1) #<handle 2>]
+        #[removed ((a \"b\" 2.5)) #<handle 4>]
         #[message (#t)]";
     check(program, expected);
 }
@@ -164,10 +164,10 @@ fn facets_stop_with_their_hooks() {
         (yield)
         (stop-facet! outer)
         (log! \"stopped\")";
-    let expected = "#[added (inside) #<opaque 1:2>]
+    let expected = "#[added (inside) #<handle 2>]
         stopping
         stopped
-        #[removed (inside) #<opaque 1:2>]";
+        #[removed (inside) #<handle 2>]";
     check(program, expected);
 }
 

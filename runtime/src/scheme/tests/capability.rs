@@ -101,7 +101,7 @@ fn an_assertion_or_message_that_does_not_pass_is_not_made() {
     let expected = "#f
         #f
         #f
-        #[added (7) #<opaque 1:2>]
+        #[added (7) #<handle 2>]
         #[message (5)]";
     check_narrow(program, &[], expected);
     let me = "(define me (facet-capability (current-actor) (current-facet)))";
