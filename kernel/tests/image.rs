@@ -1,35 +1,22 @@
 //! Running computations that are frozen, or whose whole heap is, and go on elsewhere.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "common/bare.rs"]
+mod bare;
+
 use std::collections::BTreeMap;
 
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
-use duet_kernel::datum::Name;
 use duet_kernel::datum::reader::read_one;
-use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature, SourceError, SourceText};
 use duet_kernel::heap::{Limits, Register};
 use duet_kernel::image::{ChunkName, freeze, restore, snapshot, thaw};
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::value::Value;
 
+use bare::{NoLibraries, expander};
+
 const LIMITS: Limits = Limits { bytes_max: 64 << 20 };
-
-struct NoLibraries;
-
-impl Libraries for NoLibraries {
-    fn library(&mut self, _: &LibraryName) -> Result<Option<SourceText>, SourceError> {
-        Ok(None)
-    }
-
-    fn include(&mut self, _: &str, path: &str) -> Result<SourceText, SourceError> {
-        Err(SourceError(format!("no file {path}")))
-    }
-
-    fn names(&self) -> Vec<LibraryName> {
-        Vec::new()
-    }
-}
 
 /// One process: its code, and one instance.
 struct Process {
@@ -49,15 +36,7 @@ impl Process {
 
     /// Loads a program and returns the number of its last unit.
     fn load(&mut self, text: &str) -> usize {
-        let kernel = LibraryName {
-            parts: vec![Name::from("duet"), Name::from("kernel")],
-        };
-        let signatures = self.code.primitives().iter().map(|primitive| PrimitiveSignature {
-            name: Name::from(primitive.name),
-            minimum: primitive.least.into(),
-            maximum: primitive.most.map(usize::from),
-        });
-        let mut expander = Expander::new(signatures.collect::<Vec<_>>(), vec![kernel]);
+        let mut expander = expander(&self.code);
         let expansion = expander.expand_program("test", text, &mut NoLibraries);
         let units = expansion.unwrap_or_else(|errors| panic!("{text}: {errors:?}")).units;
         assert_eq!(units.len(), 1, "one program is one unit");

@@ -3,39 +3,18 @@
 //! INVARIANT: a construct is the body of a procedure of a few variables, so that a listing shows the construct and little else.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "common/bare.rs"]
+mod bare;
+
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
-use duet_kernel::datum::Name;
-use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature, SourceError, SourceText};
 
-struct NoLibraries;
-
-impl Libraries for NoLibraries {
-    fn library(&mut self, _: &LibraryName) -> Result<Option<SourceText>, SourceError> {
-        Ok(None)
-    }
-
-    fn include(&mut self, _: &str, path: &str) -> Result<SourceText, SourceError> {
-        Err(SourceError(format!("no file {path}")))
-    }
-
-    fn names(&self) -> Vec<LibraryName> {
-        Vec::new()
-    }
-}
+use bare::{NoLibraries, expander};
 
 /// The text, its expansion, and its code.
 fn listing(program: &str) -> String {
     let code = CodeSpace::new(&[]);
-    let kernel = LibraryName {
-        parts: vec![Name::from("duet"), Name::from("kernel")],
-    };
-    let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
-        name: Name::from(primitive.name),
-        minimum: primitive.least.into(),
-        maximum: primitive.most.map(usize::from),
-    });
-    let mut expander = Expander::new(signatures.collect::<Vec<_>>(), vec![kernel]);
+    let mut expander = expander(&code);
     let expansion = expander.expand_program("listing", program, &mut NoLibraries);
     let expansion = expansion.unwrap_or_else(|errors| panic!("{program}: {errors:?}"));
     let unit = expansion.units.last().unwrap();

@@ -1,32 +1,20 @@
 //! Programs through expander, compiler and machine, on the bare kernel library.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "common/bare.rs"]
+mod bare;
+
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
-use duet_kernel::datum::Name;
 use duet_kernel::datum::reader::read_one;
-use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature, SourceError, SourceText};
+use duet_kernel::expander::Expander;
 use duet_kernel::heap::kind::condition;
 use duet_kernel::heap::{Kind, Limits};
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::printer::{Anonymous, write_limited};
 use duet_kernel::value::Value;
 
-struct NoLibraries;
-
-impl Libraries for NoLibraries {
-    fn library(&mut self, _: &LibraryName) -> Result<Option<SourceText>, SourceError> {
-        Ok(None)
-    }
-
-    fn include(&mut self, _: &str, path: &str) -> Result<SourceText, SourceError> {
-        Err(SourceError(format!("no file {path}")))
-    }
-
-    fn names(&self) -> Vec<LibraryName> {
-        Vec::new()
-    }
-}
+use bare::{NoLibraries, expander};
 
 struct Session {
     machine: Machine,
@@ -40,15 +28,7 @@ struct Session {
 impl Session {
     fn new(slice: u64) -> Session {
         let code = CodeSpace::new(&[]);
-        let kernel = LibraryName {
-            parts: vec![Name::from("duet"), Name::from("kernel")],
-        };
-        let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
-            name: Name::from(primitive.name),
-            minimum: primitive.least.into(),
-            maximum: primitive.most.map(usize::from),
-        });
-        let expander = Expander::new(signatures.collect::<Vec<_>>(), vec![kernel]);
+        let expander = expander(&code);
         let instance = Instance::new(Limits { bytes_max: 64 << 20 });
         Session {
             machine: Machine::new(),

@@ -1,6 +1,10 @@
 //! Procedural macros through expander and machine: their errors, limits and determinism.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "common/bare.rs"]
+#[allow(dead_code, reason = "these programs have libraries")]
+mod bare;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,9 +12,11 @@ use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
-use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature, SourceError, SourceText};
+use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText};
 use duet_kernel::transformer::TransformerMachine;
 use proptest::prelude::*;
+
+use bare::expander;
 
 /// Libraries by name.
 #[derive(Default)]
@@ -36,16 +42,7 @@ impl Libraries for Texts {
 
 fn session() -> Expander {
     let code = CodeSpace::new(&[]);
-    let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
-        name: Name::from(primitive.name),
-        minimum: primitive.least.into(),
-        maximum: primitive.most.map(usize::from),
-    });
-    let kernel = LibraryName {
-        parts: vec![Name::from("duet"), Name::from("kernel")],
-    };
-    Expander::new(signatures.collect::<Vec<_>>(), vec![kernel])
-        .with_transformers(Box::new(TransformerMachine::new(&[])))
+    expander(&code).with_transformers(Box::new(TransformerMachine::new(&[])))
 }
 
 /// The program's own unit, printed; or its errors, each with the text that it points at.
