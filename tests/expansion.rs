@@ -7,7 +7,7 @@
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
 use duet_kernel::datum::Name;
-use duet_kernel::expander::{Expander, LibraryName, PrimitiveSignature};
+use duet_kernel::expander::{Expander, LibraryName};
 use duet_modules::resolver::Resolver;
 use duet_modules::source::Embedded;
 use duet_runtime::scheme::host;
@@ -22,15 +22,10 @@ fn check(name: &str, programs: &[&str]) {
 
 fn listing(program: &str) -> String {
     let code = CodeSpace::new(&host::primitives());
-    let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
-        name: Name::from(primitive.name),
-        minimum: primitive.least.into(),
-        maximum: primitive.most.map(usize::from),
-    });
     let base = LibraryName {
         parts: ["duet", "base"].map(Name::from).to_vec(),
     };
-    let mut expander = Expander::new(signatures.collect::<Vec<_>>(), vec![base]);
+    let mut expander = Expander::new(code.signatures(), vec![base]);
     let mut libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
     let expansion = expander.expand_program("listing", program, &mut libraries);
     let expansion = expansion.unwrap_or_else(|errors| panic!("{program}: {errors:?}"));

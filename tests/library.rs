@@ -12,7 +12,7 @@ use std::path::Path;
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
 use duet_kernel::datum::Name;
-use duet_kernel::expander::{Expander, Expansion, LibraryName, PrimitiveSignature};
+use duet_kernel::expander::{Expander, Expansion, LibraryName};
 use duet_kernel::heap::Limits;
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::printer::write_limited;
@@ -36,12 +36,7 @@ struct Session {
 impl Session {
     fn new() -> Self {
         let code = CodeSpace::new(&host::primitives());
-        let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
-            name: Name::from(primitive.name),
-            minimum: primitive.least.into(),
-            maximum: primitive.most.map(usize::from),
-        });
-        let expander = Expander::new(signatures.collect::<Vec<_>>(), vec![library("duet base")])
+        let expander = Expander::new(code.signatures(), vec![library("duet base")])
             .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
         let sources = Embedded::new("duet", duet_stdlib::FILES);
         Self {

@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use crate::compiler::{PrimitiveKind, Primitives};
 use crate::core::GlobalName;
 use crate::datum::{Datum, Name, Node, Span};
+use crate::expander::PrimitiveSignature;
 use crate::heap::LiveRegisters;
 use crate::instruction::{Field, Instruction, Role};
 use crate::machine::builtin;
@@ -298,6 +299,16 @@ impl CodeSpace {
     /// All primitives, by number.
     pub fn primitives(&self) -> &[Primitive] {
         &self.primitives
+    }
+
+    /// What an expander must know of the primitives.
+    pub fn signatures(&self) -> Vec<PrimitiveSignature> {
+        let signature = |primitive: &Primitive| PrimitiveSignature {
+            name: Name::from(primitive.name),
+            minimum: primitive.least.into(),
+            maximum: primitive.most.map(usize::from),
+        };
+        self.primitives.iter().map(signature).collect()
     }
 
     /// The value of the primitive with this name.

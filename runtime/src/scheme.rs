@@ -28,7 +28,7 @@ use duet_kernel::compiler::{CompileError, compile};
 use duet_kernel::core::{GlobalName, Unit};
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
-use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature};
+use duet_kernel::expander::{Expander, Libraries, LibraryName};
 use duet_kernel::heap::{self, HeapFull, Register, RootId};
 use duet_kernel::image;
 use duet_kernel::machine::{Instance, Machine, Outcome};
@@ -160,8 +160,7 @@ impl SchemePrograms {
     ) -> Result<(Self, Vec<Diagnostic>), (ProgramError, Expander)> {
         let code = CodeSpace::new(&host::primitives()).with_class_names(convert::Class::NAMES);
         let host_start = code.primitives().len() - host::procedures().count();
-        let signatures: Vec<_> = code.primitives().iter().map(signature).collect();
-        let mut expander = Expander::new(signatures, source.default_imports.clone())
+        let mut expander = Expander::new(code.signatures(), source.default_imports.clone())
             .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
         let expansion = match expander.expand_program(source.name, source.text, libraries) {
             Ok(expansion) => expansion,
@@ -455,15 +454,6 @@ impl From<HeapFull> for Fault {
 
 /// Stands for the entity's procedure among the procedures of the units.
 const THE_ENTITY: Value = Value::TRUE;
-
-fn signature(primitive: &duet_kernel::primitive::Primitive) -> PrimitiveSignature {
-    let maximum = primitive.most.map(usize::from);
-    PrimitiveSignature {
-        name: Name::from(primitive.name),
-        minimum: primitive.least.into(),
-        maximum,
-    }
-}
 
 fn heap_limits(limits: &Limits) -> heap::Limits {
     heap::Limits {

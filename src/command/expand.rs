@@ -5,8 +5,7 @@ use std::sync::Arc;
 use annotate_snippets::Level;
 use duet_kernel::code::CodeSpace;
 use duet_kernel::core::Unit;
-use duet_kernel::datum::Name;
-use duet_kernel::expander::{Expander, PrimitiveSignature};
+use duet_kernel::expander::Expander;
 use duet_kernel::transformer::TransformerMachine;
 use duet_runtime::scheme::host;
 
@@ -32,12 +31,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 /// Expands the program that the arguments name: the libraries it needs, then itself.
 pub(super) fn units(arguments: &Arguments, code: &CodeSpace, terminal: &Terminal) -> Result<Vec<Arc<Unit>>, Failure> {
     let launch = Launch::read(arguments.word(0).unwrap_or_default(), None, Vec::new())?;
-    let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
-        name: Name::from(primitive.name),
-        minimum: primitive.least.into(),
-        maximum: primitive.most.map(usize::from),
-    });
-    let mut expander = Expander::new(signatures, session::default_libraries())
+    let mut expander = Expander::new(code.signatures(), session::default_libraries())
             .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
     let mut libraries = session::libraries(&launch.path);
     let name = launch.path.display().to_string();

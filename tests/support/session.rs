@@ -6,7 +6,7 @@
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
 use duet_kernel::datum::Name;
-use duet_kernel::expander::{Expander, LibraryName, PrimitiveSignature};
+use duet_kernel::expander::{Expander, LibraryName};
 use duet_kernel::heap::kind::condition;
 use duet_kernel::heap::{Kind, Limits};
 use duet_kernel::machine::{Instance, Machine, Outcome};
@@ -35,16 +35,11 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new() -> Session {
         let code = CodeSpace::new(&host::primitives());
-        let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
-            name: Name::from(primitive.name),
-            minimum: primitive.least.into(),
-            maximum: primitive.most.map(usize::from),
-        });
         let defaults = [["duet", "base"], ["duet", "dataspace"]];
         let defaults = defaults.map(|parts| LibraryName {
             parts: parts.map(Name::from).to_vec(),
         });
-        let expander = Expander::new(signatures.collect::<Vec<_>>(), defaults.to_vec())
+        let expander = Expander::new(code.signatures(), defaults.to_vec())
             .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
         let libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
         Session {

@@ -4,7 +4,7 @@
 
 use duet_kernel::code::CodeSpace;
 use duet_kernel::datum::Name;
-use duet_kernel::expander::{Expander, Libraries, LibraryName, PrimitiveSignature, SourceError, SourceText};
+use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText};
 
 /// No library and no file.
 pub(crate) struct NoLibraries;
@@ -28,10 +28,5 @@ pub(crate) fn expander(code: &CodeSpace) -> Expander {
     let kernel = LibraryName {
         parts: vec![Name::from("duet"), Name::from("kernel")],
     };
-    let signatures = code.primitives().iter().map(|primitive| PrimitiveSignature {
-        name: Name::from(primitive.name),
-        minimum: primitive.least.into(),
-        maximum: primitive.most.map(usize::from),
-    });
-    Expander::new(signatures.collect::<Vec<_>>(), vec![kernel])
+    Expander::new(code.signatures(), vec![kernel])
 }

@@ -13,7 +13,7 @@ use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
 use duet_kernel::core::Unit;
 use duet_kernel::datum::Name;
-use duet_kernel::expander::{Expander, LibraryName, PrimitiveSignature};
+use duet_kernel::expander::{Expander, LibraryName};
 use duet_kernel::heap::Limits;
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::transformer::TransformerMachine;
@@ -60,22 +60,14 @@ impl Session {
     /// A session that has seen no text.
     pub fn new() -> Self {
         let code = CodeSpace::new(&host::primitives());
-        let signatures: Vec<_> = code
-            .primitives()
-            .iter()
-            .map(|primitive| PrimitiveSignature {
-                name: Name::from(primitive.name),
-                minimum: primitive.least.into(),
-                maximum: primitive.most.map(usize::from),
-            })
-            .collect();
         let defaults = DEFAULTS.map(|parts| LibraryName {
             parts: parts.iter().copied().map(Name::from).collect(),
         });
+        let expander = Expander::new(code.signatures(), defaults.to_vec())
+            .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
         Self {
             code,
-            expander: Expander::new(signatures, defaults.to_vec())
-                .with_transformers(Box::new(TransformerMachine::new(&host::primitives()))),
+            expander,
             libraries: Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]),
             units: BTreeMap::new(),
             names: None,
