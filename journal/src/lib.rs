@@ -7,6 +7,7 @@
 //! The crate does not know Scheme, nor what the body of a record means; `FORMAT.md` and `schema.prs` describe the bytes.
 //! Read the modules in the order in which they stand here.
 
+pub mod collect;
 pub mod copy;
 pub mod identity;
 pub mod packed;
@@ -18,4 +19,4 @@ pub mod verify;
 pub use identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 pub use packed::PackedValue;
 pub use record::{Header, Record};
-pub use store::{Append, Blob, Head, HeadMove, Store, StoreError};
+pub use store::{Append, Blob, Head, HeadMove, Removal, Store, StoreError};

@@ -4,7 +4,7 @@
 //! INVARIANT: an append is compare-and-append: it happens whole, on the expected head, under the newest epoch, and is
 //! durable when it returns; or nothing happens.
 //!
-//! A store does not decide when to commit and never deletes a record.
+//! A store does not decide when to commit, nor what can be given up; `collect.rs` does.
 //! Read next: `store/memory.rs`, the smallest complete store.
 
 mod batch;
@@ -100,6 +100,21 @@ pub struct HeadMove<'a> {
     pub to: RecordHash,
 }
 
+/// Branches to give up, with what only they lead to.
+#[derive(Clone, Debug)]
+pub struct Removal<'a> {
+    /// The run.
+    pub run: &'a RunId,
+    /// The epoch that the caller's claim returned.
+    pub epoch: Epoch,
+    /// Branches of the run.
+    pub branches: &'a [BranchName],
+    /// Records that no other branch leads to.
+    pub records: &'a [RecordHash],
+    /// Blobs that no other record names.
+    pub blobs: &'a [BlobHash],
+}
+
 /// Keeps runs: their records, the heads of their branches, and blobs.
 ///
 /// Several stores may look at the same runs; a claim decides which of them may write a run.
@@ -126,6 +141,15 @@ pub trait Store: Send {
     /// # Errors
     /// As [`append_group`](Self::append_group), and [`StoreError::NoSuchRecord`] if `to` is not in the run.
     fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError>;
+
+    /// Removes branches, records and blobs, all of them or none, in one durable commit. What is not there is passed over.
+    ///
+    /// That nothing else leads to them is for the caller to make sure: [`Garbage`](crate::collect::Garbage) does.
+    ///
+    /// # Errors
+    /// [`StoreError::EpochFenced`], [`StoreError::NoSuchRun`]; [`StoreError::Inconsistent`] if a record to remove is the head of a branch that
+    /// stays. These leave the store as it was.
+    fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError>;
 
     /// Lists the runs that have a branch, in order of their names. A run that was claimed but never written to is not there yet.
     ///

@@ -9,7 +9,7 @@ mod script;
 use duet_journal::StoreError;
 use duet_journal::store::memory::{Fault, FaultPlan, Loss, MemoryStore, SimulatedDisk};
 use proptest::prelude::*;
-use script::{Observation, Step, World, observe, sample};
+use script::{Observation, Step, World, everything, observe};
 
 /// What a store without faults shows before the first step and after each.
 struct Course {
@@ -98,10 +98,10 @@ fn check_everywhere(script: &[Step], torn: &[usize], seeds: &[u64]) -> u64 {
 #[test]
 fn a_crash_anywhere_in_a_script_that_uses_everything_is_harmless() {
     let torn: Vec<usize> = (0..1200).step_by(7).collect();
-    let mut points = check_everywhere(&sample(), &torn, &(0..32).collect::<Vec<_>>());
+    let mut points = check_everywhere(&everything(), &torn, &(0..32).collect::<Vec<_>>());
     let mut first = 32;
     while points < wanted_points() {
-        points += check_everywhere(&sample(), &[], &(first..first + 1024).collect::<Vec<_>>());
+        points += check_everywhere(&everything(), &[], &(first..first + 1024).collect::<Vec<_>>());
         first += 1024;
     }
     assert!(points > 2000, "{points} crash points");
@@ -122,7 +122,8 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(run, branch, records, blob)| Step::Write { run, branch, records, blob }),
         2 => (run.clone(), run.clone()).prop_map(|(a, b)| Step::Group(a, b)),
         2 => (run.clone(), branch.clone(), 0..4u8).prop_map(|(run, branch, by)| Step::Rewind { run, branch, by }),
-        1 => (run, branch).prop_map(|(run, from)| Step::Fork { run, from, to: 1 - from }),
+        1 => (run.clone(), branch.clone()).prop_map(|(run, from)| Step::Fork { run, from, to: 1 - from }),
+        1 => (run, branch).prop_map(|(run, branch)| Step::GiveUp { run, branch }),
     ]
 }
 
@@ -141,10 +142,10 @@ proptest! {
 
 #[test]
 fn a_torn_last_commit_is_cut_off_and_said_so() {
-    let course = run_without_faults(&sample());
+    let course = run_without_faults(&everything());
     let fault = Fault::Crash(Loss::Torn { kept_bytes: 100 });
-    let (disk, acknowledged) = run_with(&sample(), FaultPlan::at(course.disk_operations - 1, fault));
-    assert_eq!(acknowledged, sample().len() - 1);
+    let (disk, acknowledged) = run_with(&everything(), FaultPlan::at(course.disk_operations - 1, fault));
+    assert_eq!(acknowledged, everything().len() - 1);
     let store = MemoryStore::open(disk.restart(FaultPlan::default())).unwrap();
     assert_eq!(store.dropped_bytes(), 100);
     let again = MemoryStore::open(store.into_disk().restart(FaultPlan::default())).unwrap();

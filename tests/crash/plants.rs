@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{
-    Append, BlobHash, BranchName, Epoch, Head, HeadMove, Record, RecordHash, RunId, Sequence, Store, StoreError,
+    Append, BlobHash, BranchName, Epoch, Head, HeadMove, Record, RecordHash, Removal, RunId, Sequence, Store,
+    StoreError,
 };
 use duet_runtime::driver::Drivers;
 use duet_runtime::run::Step;
@@ -82,6 +83,10 @@ impl Store for Forgiving {
 
     fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
         self.store.set_heads(moves)
+    }
+
+    fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError> {
+        self.store.remove(removal)
     }
 
     fn runs(&self) -> Result<Vec<RunId>, StoreError> {

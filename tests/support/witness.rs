@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_journal::{
-    Append, Blob, BlobHash, BranchName, Epoch, Head, HeadMove, PackedValue, Record, RecordHash, RunId, Sequence, Store,
-    StoreError,
+    Append, Blob, BlobHash, BranchName, Epoch, Head, HeadMove, PackedValue, Record, RecordHash, Removal, RunId,
+    Sequence, Store, StoreError,
 };
 use duet_runtime::codec::record;
 use duet_runtime::driver::{Effect, EffectKind, RequestId};
@@ -213,6 +213,10 @@ impl Store for Witness {
 
     fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
         self.store.set_heads(moves)
+    }
+
+    fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError> {
+        self.store.remove(removal)
     }
 
     fn runs(&self) -> Result<Vec<RunId>, StoreError> {

@@ -1,10 +1,12 @@
-//! The checks on appends that every store makes alike.
+//! The checks on appends and removals that every store makes alike.
 //!
 //! INVARIANT: after `check`, the first record stands on the head that was found, and each other on the one before it.
 //! It reads nothing from a store; stores say what they found.
 //! Read next: `store/memory.rs`.
 
-use super::{Append, StoreError};
+use std::collections::BTreeSet;
+
+use super::{Append, Removal, StoreError};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::Record;
 
@@ -78,4 +80,14 @@ pub(super) fn check_epoch(run: &RunId, held: Epoch, current: Epoch) -> Result<()
             current,
         })
     }
+}
+
+/// Checks that no head that stays is removed.
+pub(super) fn check_removal(removal: &Removal<'_>, staying: &BTreeSet<RecordHash>) -> Result<(), StoreError> {
+    if removal.records.iter().any(|record| staying.contains(record)) {
+        return Err(StoreError::Inconsistent {
+            what: "a record that is to be removed is the head of a branch that stays",
+        });
+    }
+    Ok(())
 }

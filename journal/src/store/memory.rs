@@ -18,7 +18,7 @@ use std::ops::Range;
 use self::index::{Index, Run};
 use self::log::{Checksum, Entry, FrameBuilder};
 use super::batch::{self, Tip};
-use super::{Append, Head, HeadMove, Store, StoreError};
+use super::{Append, Head, HeadMove, Removal, Store, StoreError};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::Record;
 
@@ -147,7 +147,12 @@ impl MemoryStore {
                     debug_assert_eq!(record.as_bytes(), &self.disk.bytes()[bytes.clone()]);
                     self.index.add_record(record, bytes)?;
                 }
-                entry @ (Entry::Claim { .. } | Entry::Blob { .. } | Entry::Head { .. }) => {
+                entry @ (Entry::Claim { .. }
+                | Entry::Blob { .. }
+                | Entry::Head { .. }
+                | Entry::DropHead { .. }
+                | Entry::DropRecord { .. }
+                | Entry::DropBlob { .. }) => {
                     self.index.apply(self.disk.bytes(), entry)?;
                 }
             }
@@ -217,6 +222,21 @@ impl Store for MemoryStore {
             let sequence = target.header().sequence;
             tips.insert((run, branch), Tip { hash: to, sequence });
         }
+        self.commit(frame, std::iter::empty())
+    }
+
+    fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError> {
+        let run = self.owned_run(removal.run, removal.epoch)?;
+        let stays = |head: &&Head| !removal.branches.contains(&head.branch);
+        let staying: BTreeSet<RecordHash> = run.heads.values().filter(stays).map(|head| head.hash).collect();
+        batch::check_removal(removal, &staying)?;
+        let mut frame = FrameBuilder::default();
+        removal
+            .branches
+            .iter()
+            .for_each(|branch| frame.drop_head(removal.run, branch));
+        removal.records.iter().for_each(|record| frame.drop_record(*record));
+        removal.blobs.iter().for_each(|blob| frame.drop_blob(*blob));
         self.commit(frame, std::iter::empty())
     }
 

@@ -15,6 +15,7 @@ mod recent;
 mod row;
 mod schema;
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
@@ -24,7 +25,7 @@ use rusqlite::{Connection, params};
 use self::recent::Recent;
 use self::row::{Branch, Run, Workspace, failed, optional};
 use super::batch;
-use super::{Append, Blob, Head, HeadMove, Store, StoreError, checked_blob};
+use super::{Append, Blob, Head, HeadMove, Removal, Store, StoreError, checked_blob};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::Record;
 
@@ -81,6 +82,18 @@ impl SqliteStore {
             writer: None,
             in_doubt: false,
         })
+    }
+
+    /// Gives the space of what was removed back to the file system; takes as long as copying what is left.
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`], [`StoreError::Database`]; the journal is as it was.
+    pub fn compact(&mut self) -> Result<(), StoreError> {
+        if self.writer.is_none() {
+            return Err(StoreError::ReadOnly);
+        }
+        let done = self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+        done.map_err(failed("giving space back"))
     }
 
     /// Performs `work` in one durable transaction, or leaves the file as it was.
@@ -171,6 +184,14 @@ impl Store for SqliteStore {
             moves
                 .iter()
                 .try_for_each(|head_move| move_head(connection, recent, head_move))
+        })
+    }
+
+    fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError> {
+        self.commit(|connection, recent| {
+            remove(connection, removal)?;
+            *recent = Recent::read(connection)?;
+            Ok(())
         })
     }
 
@@ -285,6 +306,36 @@ fn move_head(connection: &Connection, recent: &mut Recent, head_move: &HeadMove<
         hash,
     };
     recent.write_branch(connection, head_move.run, Branch { head, record: key })
+}
+
+fn remove(connection: &Connection, removal: &Removal<'_>) -> Result<(), StoreError> {
+    let mut run = Run::read(connection, removal.run)?;
+    batch::check_epoch(removal.run, removal.epoch, run.epoch)?;
+    let (gone, stay): (Vec<Branch>, Vec<Branch>) = Branch::list(connection, &run)?
+        .into_iter()
+        .partition(|branch| removal.branches.contains(&branch.head.branch));
+    let staying: BTreeSet<RecordHash> = stay.iter().map(|branch| branch.head.hash).collect();
+    batch::check_removal(removal, &staying)?;
+    for branch in &gone {
+        let sql = "DELETE FROM heads WHERE run = ?1 AND branch = ?2";
+        row::change(
+            connection,
+            sql,
+            params![run.id, branch.head.branch.as_str()],
+            "removing a branch",
+        )?;
+        run.branches -= 1;
+    }
+    run.write(connection)?;
+    removal
+        .records
+        .iter()
+        .try_for_each(|record| chain::remove(connection, record))?;
+    chain::settle(connection)?;
+    removal.blobs.iter().try_for_each(|blob| {
+        let sql = "DELETE FROM blobs WHERE hash = ?1";
+        row::change(connection, sql, [blob.as_bytes()], "removing a blob")
+    })
 }
 
 fn insert_blob(connection: &Connection, blob: &Blob) -> Result<(), StoreError> {

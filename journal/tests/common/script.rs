@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use duet_journal::collect::Garbage;
 use duet_journal::{Blob, BlobHash, Head, HeadMove, Record, RecordHash, RunId, Store, StoreError};
 
 use crate::common::{Writer, at, branch, run};
@@ -26,6 +27,8 @@ pub(crate) enum Step {
     Rewind { run: u8, branch: u8, by: u8 },
     /// Creates a branch at another one's head.
     Fork { run: u8, from: u8, to: u8 },
+    /// Gives a branch up, with what only it leads to.
+    GiveUp { run: u8, branch: u8 },
 }
 
 /// What the writers know.
@@ -126,6 +129,14 @@ impl World {
                     },
                 );
             }
+            Step::GiveUp { run, branch } => {
+                let Some(writer) = self.writer(run, branch).filter(|writer| writer.head.is_some()) else {
+                    return Ok(());
+                };
+                let garbage = Garbage::find(store, &writer.run, |head| head.branch == writer.branch)?;
+                store.remove(&garbage.removal(&writer.run, writer.epoch))?;
+                self.writers.remove(&(run, branch));
+            }
         }
         Ok(())
     }
@@ -195,7 +206,7 @@ pub(crate) fn observe(store: &dyn Store) -> Result<Observation, StoreError> {
     Ok(seen)
 }
 
-/// A script that uses everything once.
+/// A script that writes, forks, rewinds and claims.
 pub(crate) fn sample() -> Vec<Step> {
     vec![
         Step::Claim(0),
@@ -233,4 +244,19 @@ pub(crate) fn sample() -> Vec<Step> {
             blob: Some(7),
         },
     ]
+}
+
+/// A script that uses everything once, and then gives branches up.
+pub(crate) fn everything() -> Vec<Step> {
+    let more = [
+        Step::GiveUp { run: 0, branch: 0 },
+        Step::Write {
+            run: 0,
+            branch: 1,
+            records: 2,
+            blob: Some(9),
+        },
+        Step::GiveUp { run: 1, branch: 1 },
+    ];
+    sample().into_iter().chain(more).collect()
 }

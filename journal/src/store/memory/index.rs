@@ -55,6 +55,8 @@ pub(super) struct Index {
     records: BTreeMap<RecordHash, PlaceId>,
     /// The records in the order of their coming.
     places: Vec<Place>,
+    /// The record at the last place, unless it was removed.
+    newest: Option<RecordHash>,
     pub(super) blobs: BTreeMap<BlobHash, Range<usize>>,
 }
 
@@ -86,6 +88,17 @@ impl Index {
                 };
                 self.runs.entry(run).or_default().heads.insert(branch, head);
             }
+            Entry::DropHead { run, branch } => {
+                self.runs.entry(run).or_default().heads.remove(&branch);
+            }
+            // Its place stays empty: places are counted.
+            Entry::DropRecord { hash } => {
+                self.records.remove(&hash);
+                self.newest = self.newest.filter(|newest| *newest != hash);
+            }
+            Entry::DropBlob { hash } => {
+                self.blobs.remove(&hash);
+            }
         }
         Ok(())
     }
@@ -108,6 +121,7 @@ impl Index {
         }
         let jump = parent.map_or(new, |parent| self.jump_from(parent));
         self.records.insert(hash, new);
+        self.newest = Some(hash);
         self.places.push(Place {
             bytes,
             hash,
@@ -128,8 +142,9 @@ impl Index {
 
     fn find(&self, hash: &RecordHash) -> Result<PlaceId, StoreError> {
         // Mostly the newest is sought, to put its child behind it.
-        if self.places.last().is_some_and(|newest| newest.hash == *hash) {
-            return Ok(PlaceId(self.places.len() - 1));
+        let newest = PlaceId(self.places.len().saturating_sub(1));
+        if self.newest == Some(*hash) {
+            return Ok(newest);
         }
         let place = self.records.get(hash).copied();
         place.ok_or(StoreError::NoSuchRecord { hash: *hash })

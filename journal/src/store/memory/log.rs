@@ -49,6 +49,16 @@ pub(super) enum Entry<'a> {
         branch: BranchName,
         hash: RecordHash,
     },
+    DropHead {
+        run: RunId,
+        branch: BranchName,
+    },
+    DropRecord {
+        hash: RecordHash,
+    },
+    DropBlob {
+        hash: BlobHash,
+    },
 }
 
 mod code {
@@ -56,6 +66,9 @@ mod code {
     pub(super) const RECORD: u8 = b'R';
     pub(super) const BLOB: u8 = b'B';
     pub(super) const HEAD: u8 = b'H';
+    pub(super) const DROP_HEAD: u8 = b'h';
+    pub(super) const DROP_RECORD: u8 = b'r';
+    pub(super) const DROP_BLOB: u8 = b'b';
 }
 
 /// Returns the header of an empty log.
@@ -90,6 +103,18 @@ impl FrameBuilder {
             code::HEAD,
             &[run.as_str().as_bytes(), branch.as_str().as_bytes(), hash.as_bytes()],
         );
+    }
+
+    pub(super) fn drop_head(&mut self, run: &RunId, branch: &BranchName) {
+        self.entry(code::DROP_HEAD, &[run.as_str().as_bytes(), branch.as_str().as_bytes()]);
+    }
+
+    pub(super) fn drop_record(&mut self, hash: RecordHash) {
+        self.entry(code::DROP_RECORD, &[hash.as_bytes()]);
+    }
+
+    pub(super) fn drop_blob(&mut self, hash: BlobHash) {
+        self.entry(code::DROP_BLOB, &[hash.as_bytes()]);
     }
 
     fn entry(&mut self, code: u8, fields: &[&[u8]]) {
@@ -267,6 +292,16 @@ impl<'a> Reader<'a> {
                 run: RunId::new(self.text()?).ok()?,
                 branch: BranchName::new(self.text()?).ok()?,
                 hash: RecordHash::from_slice(self.bytes()?)?,
+            },
+            code::DROP_HEAD => Entry::DropHead {
+                run: RunId::new(self.text()?).ok()?,
+                branch: BranchName::new(self.text()?).ok()?,
+            },
+            code::DROP_RECORD => Entry::DropRecord {
+                hash: RecordHash::from_slice(self.bytes()?)?,
+            },
+            code::DROP_BLOB => Entry::DropBlob {
+                hash: BlobHash::from_slice(self.bytes()?)?,
             },
             _ => return None,
         })

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use rusqlite::{Connection, Row, Statement, params};
 
-use super::row::{Workspace, check_seal, failed, optional};
+use super::row::{Workspace, change, check_seal, failed, optional};
 use super::schema::seal;
 use crate::identity::RecordHash;
 use crate::record::Record;
@@ -143,6 +143,32 @@ pub(super) fn names_after(connection: &Connection, key: i64) -> Result<BTreeMap<
 }
 
 const READ: &str = "SELECT id, sequence, parent, jump, hash, seal, bytes FROM records WHERE id = ?1";
+
+/// Removes a record and its name, if it is there.
+pub(super) fn remove(connection: &Connection, hash: &RecordHash) -> Result<(), StoreError> {
+    let Some(key) = find(connection, hash)? else {
+        return Ok(());
+    };
+    let doing = "removing a record";
+    let sql = "DELETE FROM hashes WHERE prefix = substr(?1, 1, 8) AND record = ?2";
+    change(connection, sql, params![hash.as_bytes(), key], doing)?;
+    change(connection, "DELETE FROM records WHERE id = ?1", [key], doing)
+}
+
+/// After records were removed: keys that are used once more must not count as indexed.
+pub(super) fn settle(connection: &Connection) -> Result<(), StoreError> {
+    let newest = optional::<Option<i64>>(connection, "SELECT max(id) FROM records", [], "reading the newest key")?;
+    let newest = newest.flatten().unwrap_or(0);
+    let workspace = Workspace::read(connection)?;
+    if workspace.indexed <= newest {
+        return Ok(());
+    }
+    Workspace {
+        indexed: newest,
+        ..workspace
+    }
+    .write(connection)
+}
 
 /// Reads the record at a key that must exist under this name.
 pub(super) fn read(connection: &Connection, key: i64, hash: RecordHash) -> Result<Record, StoreError> {

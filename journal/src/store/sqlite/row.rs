@@ -299,6 +299,19 @@ impl Branch {
     }
 }
 
+/// Runs a statement that changes rows.
+pub(super) fn change(
+    connection: &Connection,
+    sql: &'static str,
+    parameters: impl rusqlite::Params,
+    doing: &'static str,
+) -> Result<(), StoreError> {
+    let changed = connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.execute(parameters));
+    changed.map(drop).map_err(failed(doing))
+}
+
 /// Runs a query that finds one value or none.
 pub(super) fn optional<T: rusqlite::types::FromSql>(
     connection: &Connection,
