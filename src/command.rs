@@ -82,6 +82,10 @@ commands! {
         "list the runs of the journal";
     branches "branches" "[ADDRESS] [--json] [--journal FILE]"
         "list the branches of a run";
+    mark "mark" "[ADDRESS] [NAME] [--delete] [--json] [--journal FILE]"
+        "give a turn a name, or list the names";
+    gc "gc" "[ADDRESS] [--keep BRANCH]… [--turns N] [--age DAYS] [--forks] [--dry-run] [--json] [--journal FILE]"
+        "give up branches that were left behind, and the space they take";
     stats "stats" "[ADDRESS] [--json] [--journal FILE]"
         "count what the history of a run consists of";
     export "export" "ADDRESS FILE [--redact TEXT]… [--with-secrets] [--journal FILE]"

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{BranchName, Head, RunId, Sequence, Store, StoreError};
-use duet_runtime::address::Address;
+use duet_runtime::address::{Address, Mark, TurnAddress};
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
+use crate::marks;
 
 /// The journal of a directory, from that directory.
 const PATH: &str = ".duet/journal.sqlite";
@@ -159,6 +160,7 @@ impl Journal {
     pub(crate) fn resolve(&self, store: &dyn Store, address: Option<&str>) -> Result<Place, Failure> {
         let address = address.map_or(Ok(Address::default()), read_address)?;
         let current = self.current(store);
+        let is_named = address.branch.is_some();
         let (run, branch) = match (address.run, address.branch) {
             (Some(run), Some(branch)) => (run, branch),
             (Some(name), None) => self.run_or_branch(store, name, current)?,
@@ -173,20 +175,60 @@ impl Journal {
             branch: of_branch,
         };
         let head = store.head(&run, &branch)?.ok_or_else(no_branch)?;
-        let turn = address.turn.map(|turn| {
-            let found = turn.resolve(head.sequence);
-            found.ok_or_else(|| {
-                Failure::problem(format!("{run}/{branch} has only {} turns", head.sequence))
-                    .advise("`duet log` lists them")
-            })
-        });
-        let turn = turn.transpose()?;
-        Ok(Place {
+        let place = Place {
             run,
             branch,
             head,
-            turn,
-        })
+            turn: None,
+        };
+        match address.turn {
+            None => Ok(place),
+            Some(TurnAddress::Marked(mark)) => self.marked(store, place, &mark, is_named),
+            Some(TurnAddress::At(turn)) => Ok(Place {
+                turn: Some(turn),
+                ..place
+            }),
+            Some(TurnAddress::BeforeHead(turns)) => {
+                let head = place.head.sequence;
+                let turn = head
+                    .number()
+                    .checked_sub(turns)
+                    .and_then(|turn| Sequence::new(turn).ok());
+                let too_few = || {
+                    Failure::problem(format!("{}/{} has only {head} turns", place.run, place.branch))
+                        .advise("`duet log` lists them")
+                };
+                Ok(Place {
+                    turn: Some(turn.ok_or_else(too_few)?),
+                    ..place
+                })
+            }
+        }
+    }
+
+    /// Finds a turn by its mark: on the branch meant, or if none was named, on any that leads to it.
+    fn marked(&self, store: &dyn Store, place: Place, mark: &Mark, is_named: bool) -> Result<Place, Failure> {
+        let marks = marks::of(self, &place.run);
+        let Some(marked) = marks.get(mark) else {
+            return Err(Failure::problem(format!("no turn of {} is marked {mark}", place.run))
+                .advise(format!("`duet mark {}` lists the marks", place.run)));
+        };
+        let others = store.heads(&place.run)?.into_iter().filter(|_| !is_named);
+        for head in std::iter::once(place.head.clone()).chain(others) {
+            let there = store.record_at(&place.run, &head.branch, marked.turn)?;
+            if there.is_some_and(|record| record.hash() == marked.record) {
+                return Ok(Place {
+                    run: place.run,
+                    branch: head.branch.clone(),
+                    head,
+                    turn: Some(marked.turn),
+                });
+            }
+        }
+        Err(Failure::problem(format!(
+            "{} does not lead to the turn that is marked {mark}",
+            place.name()
+        )))
     }
 
     /// As [`resolve`](Self::resolve), but the turn must be one that the branch has.

@@ -12,6 +12,7 @@ mod failure;
 mod graph;
 mod journal;
 mod launch;
+mod marks;
 mod moves;
 mod query;
 mod redact;

@@ -5,11 +5,12 @@
 //! It moves nothing itself; `command/undo.rs` does. Like the current run, it is a convenience of this command and no part of the journal.
 //! Read next: `command/undo.rs`.
 
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use duet_journal::RecordHash;
+use duet_journal::{RecordHash, RunId};
 
 use crate::journal::{Journal, Place};
 
@@ -65,12 +66,13 @@ impl Kind {
 /// Notes that a branch's head has moved. That it cannot be noted only costs the way back by `duet undo`.
 pub(crate) fn note(journal: &Journal, place: &Place, kind: Kind, moved: Move) {
     let line = format!(
-        "{} {}/{} {} {}\n",
+        "{} {}/{} {} {} {}\n",
         kind.word(),
         place.run,
         place.branch,
         moved.from,
-        moved.to
+        moved.to,
+        now_s()
     );
     let file = OpenOptions::new().append(true).create(true).open(path(journal));
     // One write, so that lines of several processes do not mix.
@@ -87,7 +89,7 @@ fn read(path: &Path, branch: &str) -> Moves {
     let mut moves = Moves::default();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
-        if let [kind, named, from, to] = words[..]
+        if let [kind, named, from, to, ..] = words[..]
             && named == branch
             && let (Some(kind), Ok(from), Ok(to)) = (Kind::read(kind), from.parse(), to.parse())
         {
@@ -95,6 +97,32 @@ fn read(path: &Path, branch: &str) -> Moves {
         }
     }
     moves
+}
+
+/// The heads of a run's branches that were left, each with when that was last, in seconds since 1970.
+pub(crate) fn left(journal: &Journal, run: &RunId) -> BTreeMap<RecordHash, u64> {
+    let text = fs::read_to_string(path(journal)).unwrap_or_default();
+    let mut left = BTreeMap::new();
+    for line in text.lines() {
+        if let [_, named, from, _, at] = line.split(' ').collect::<Vec<_>>()[..]
+            && named.split_once('/').is_some_and(|(of, _)| of == run.as_str())
+            && let (Ok(from), Ok(at)) = (from.parse(), at.parse())
+        {
+            left.insert(from, at);
+        }
+    }
+    left
+}
+
+/// The time, in seconds since 1970: for how long something was left behind is a matter of the person's clock, and enters no record.
+pub(crate) fn now_s() -> u64 {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it is compared with itself and enters no record"
+    )]
+    let now = std::time::SystemTime::now();
+    now.duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }
 
 impl Moves {

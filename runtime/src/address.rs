@@ -21,24 +21,31 @@ pub struct Address {
 }
 
 /// A turn of a branch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TurnAddress {
     /// The turn at a position: `@12`.
     At(Sequence),
     /// The turn so many before the head: `@-3`; the head itself is `@-0`.
     BeforeHead(u64),
+    /// A turn that was given a name: `@before-the-move`.
+    Marked(Mark),
 }
 
-impl TurnAddress {
-    /// Finds the position that is meant on a branch with this head; `None` if it is before the first turn.
-    pub fn resolve(self, head: Sequence) -> Option<Sequence> {
-        match self {
-            Self::At(sequence) => Some(sequence),
-            Self::BeforeHead(turns) => head
-                .number()
-                .checked_sub(turns)
-                .and_then(|number| Sequence::new(number).ok()),
-        }
+/// The name of a turn: one to 64 ASCII letters, digits, `-`, `_` and `.`, the first of them a letter.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark(String);
+
+impl Mark {
+    /// Checks a name.
+    pub fn new(name: &str) -> Option<Self> {
+        let begins_well = name.starts_with(|first: char| first.is_ascii_alphabetic());
+        (begins_well && BranchName::new(name).is_ok()).then(|| Self(name.to_owned()))
+    }
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
@@ -49,7 +56,7 @@ pub enum AddressError {
     Run(IdentityError),
     /// The branch's name is not well formed.
     Branch(IdentityError),
-    /// What follows `@` is neither a number nor `-` and a number.
+    /// What follows `@` is neither a number, nor `-` and a number, nor the name of a mark.
     Turn {
         /// What follows.
         found: String,
@@ -65,7 +72,10 @@ impl fmt::Display for AddressError {
         match self {
             Self::Run(_) => write!(f, "the part before `/` does not name a run"),
             Self::Branch(_) => write!(f, "the part after `/` does not name a branch"),
-            Self::Turn { found } => write!(f, "after `@` comes a turn such as `12` or `-3`, found `{found}`"),
+            Self::Turn { found } => write!(
+                f,
+                "after `@` comes a turn such as `12` or `-3`, or a mark, found `{found}`"
+            ),
             Self::Sequence(_) => write!(f, "the turn after `@` is out of range"),
             Self::Empty => write!(
                 f,
@@ -115,6 +125,9 @@ impl FromStr for Address {
 }
 
 fn read_turn(text: &str) -> Result<TurnAddress, AddressError> {
+    if let Some(mark) = Mark::new(text) {
+        return Ok(TurnAddress::Marked(mark));
+    }
     let (digits, is_backwards) = text.strip_prefix('-').map_or((text, false), |digits| (digits, true));
     let is_plain = digits == "0" || (!digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit()));
     let number = if is_plain { digits.parse().ok() } else { None };
@@ -135,8 +148,9 @@ impl fmt::Display for Address {
         if let Some(branch) = &self.branch {
             write!(f, "/{branch}")?;
         }
-        match self.turn {
+        match &self.turn {
             Some(TurnAddress::At(sequence)) => write!(f, "@{sequence}"),
+            Some(TurnAddress::Marked(mark)) => write!(f, "@{mark}"),
             Some(TurnAddress::BeforeHead(turns)) => write!(f, "@-{turns}"),
             None => Ok(()),
         }
@@ -169,6 +183,12 @@ mod tests {
         check("plan@0", Some("plan"), None, at(0));
         check("/try-2@-3", None, Some("try-2"), Some(TurnAddress::BeforeHead(3)));
         check("@12", None, None, at(12));
+        check(
+            "plan@first.draft",
+            Some("plan"),
+            None,
+            Mark::new("first.draft").map(TurnAddress::Marked),
+        );
     }
 
     #[track_caller]
@@ -182,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_is_no_address_is_refused() {
-        let turn = |found: &str| format!("after `@` comes a turn such as `12` or `-3`, found `{found}`");
+        let turn = |found: &str| format!("after `@` comes a turn such as `12` or `-3`, or a mark, found `{found}`");
         refuse(
             "",
             "an address is written run/branch@turn, any part of which may be left out",
@@ -193,18 +213,11 @@ mod tests {
         refuse("plan@", &turn(""));
         refuse("plan@012", &turn("012"));
         refuse("plan@+1", &turn("+1"));
+        refuse("plan@two words", &turn("two words"));
         refuse("plan@99999999999999999999999", &turn("99999999999999999999999"));
         refuse(
             &format!("plan@{}", MAX_SEQUENCE + 1),
             "the turn after `@` is out of range",
         );
-    }
-
-    #[test]
-    fn turns_before_the_head_are_found() {
-        let head = Sequence::new(5).unwrap();
-        assert_eq!(TurnAddress::BeforeHead(5).resolve(head), Some(Sequence::FIRST));
-        assert_eq!(TurnAddress::BeforeHead(6).resolve(head), None);
-        assert_eq!(at(9).unwrap().resolve(head), Sequence::new(9).ok());
     }
 }

@@ -36,12 +36,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let wishes = Wishes::read(arguments)?;
     let journal = Journal::of(arguments);
     let mut store = journal.open_to_write("goto")?;
-    let place = journal.resolve(&store, arguments.word(0))?;
+    let (place, marked) = aim(&journal, &store, arguments.word(0))?;
     let Some(turn) = place.turn else {
         return Err(Failure::usage("to which turn?")
             .advise(format!("`duet goto {}@N`; `duet log {}` lists the turns", place.name(), place.name())));
     };
-    let ahead = if turn > place.head.sequence { Some(ahead(&store, &place, turn)?) } else { None };
+    let ahead = match marked {
+        None if turn > place.head.sequence => Some(ahead(&store, &place, turn)?),
+        marked => marked,
+    };
     let branch = ahead.as_ref().map_or(&place.branch, |(branch, _)| branch);
     let files = if wishes.is_workspace { Some(Plan::make(&store, &place, branch, turn)?) } else { None };
     if let Some(files) = &files {
@@ -65,6 +68,24 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     journal.set_current(&place.run, &place.branch);
     Ok(Code::OK)
+}
+
+/// Finds the branch to move and the turn. A marked turn may lie ahead of the branch, where only another one leads to; then that one and the turn's
+/// record are returned too.
+fn aim(journal: &Journal, store: &dyn Store, address: Option<&str>) -> Result<(Place, Option<(BranchName, RecordHash)>), Failure> {
+    let there = journal.resolve(store, address)?;
+    let without_turn = address.map(|address| address.split('@').next().unwrap_or_default());
+    let meant = journal.resolve(store, without_turn.filter(|address| !address.is_empty()))?;
+    let (Some(turn), true) = (there.turn, there.branch != meant.branch) else {
+        return Ok((there, None));
+    };
+    if hash_at(store, &there, &there.branch, meant.head.sequence)? != Some(meant.head.hash) {
+        return Err(Failure::problem(format!("{} has gone another way since that turn", meant.name()))
+            .advise(format!("`duet goto {}` moves the branch that leads to it", there.address(turn))));
+    }
+    let hash = hash_at(store, &there, &there.branch, turn)?.ok_or_else(|| journal::beyond(&there, turn))?;
+    let place = Place { turn: Some(turn), ..meant };
+    Ok((place, Some((there.branch, hash))))
 }
 
 /// What is to be done besides moving the head.

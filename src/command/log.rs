@@ -59,7 +59,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let address = arguments.word(0).map(read_address).transpose()?.unwrap_or_default();
     let is_one_line = address.branch.is_some() || address.turn.is_some();
     let heads = store.heads(&place.run)?;
-    let filter = Filter::read(arguments, place.head.sequence)?;
+    let filter = Filter::read(arguments, &journal, &store, &place)?;
     let mut history = History { records: BTreeMap::new(), limit, filter };
     if is_one_line {
         history.walk(&store, &place, place.at())?;
@@ -122,12 +122,12 @@ impl History {
 }
 
 impl Filter {
-    fn read(arguments: &Arguments, head: Sequence) -> Result<Self, Failure> {
+    fn read(arguments: &Arguments, journal: &Journal, store: &dyn Store, place: &Place) -> Result<Self, Failure> {
         let turn = |option: &str| {
             let read = |text: &str| {
-                let number = text.strip_prefix('@').unwrap_or(text);
-                let address = read_address(&format!("@{number}"))?;
-                Ok::<_, Failure>(address.turn.and_then(|turn| turn.resolve(head)))
+                let turn = text.strip_prefix('@').unwrap_or(text);
+                let address = format!("{}/{}@{turn}", place.run, place.branch);
+                Ok::<_, Failure>(journal.resolve(store, Some(&address))?.turn)
             };
             Ok::<_, Failure>(arguments.one(option).map(read).transpose()?.flatten())
         };

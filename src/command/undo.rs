@@ -1,6 +1,6 @@
 //! `duet undo` and `duet redo`: moves of a branch's head are taken back, and done again, one after the other.
 
-use duet_journal::{HeadMove, RecordHash, Store};
+use duet_journal::{HeadMove, RecordHash, Store, StoreError};
 
 use crate::arguments::Arguments;
 use crate::command::goto::keep;
@@ -53,7 +53,13 @@ fn go(
     (kind, to): (Kind, RecordHash),
     terminal: &mut Terminal,
 ) -> Result<(), Failure> {
-    let target = store.record(&to)?.header().sequence;
+    let target = match store.record(&to) {
+        Err(StoreError::NoSuchRecord { .. }) => {
+            return Err(Failure::problem(format!("the turn that {} was at is not in the journal any more", place.name()))
+                .advise("`duet gc` has given it up; `duet mark` keeps a turn from that"));
+        }
+        found => found?.header().sequence,
+    };
     keep(store, place)?;
     let epoch = store.claim(&place.run, &owner("undo"))?;
     let from = place.head.hash;

@@ -129,15 +129,18 @@ impl World {
                     },
                 );
             }
-            Step::GiveUp { run, branch } => {
-                let Some(writer) = self.writer(run, branch).filter(|writer| writer.head.is_some()) else {
-                    return Ok(());
-                };
-                let garbage = Garbage::find(store, &writer.run, |head| head.branch == writer.branch)?;
-                store.remove(&garbage.removal(&writer.run, writer.epoch))?;
-                self.writers.remove(&(run, branch));
-            }
+            Step::GiveUp { run, branch } => return self.give_up((run, branch), store),
         }
+        Ok(())
+    }
+
+    fn give_up(&mut self, place: (u8, u8), store: &mut dyn Store) -> Result<(), StoreError> {
+        let Some(writer) = self.writer(place.0, place.1).filter(|writer| writer.head.is_some()) else {
+            return Ok(());
+        };
+        let garbage = Garbage::find(store, &writer.run, |head| head.branch == writer.branch)?;
+        store.remove(&garbage.removal(&writer.run, writer.epoch))?;
+        self.writers.remove(&place);
         Ok(())
     }
 

@@ -1,0 +1,95 @@
+//! Marks: names that a person gives to turns.
+//!
+//! Owns a small file beside the journal, to which each mark, and each mark that is taken away, adds a line. INVARIANT: the file only grows, and a
+//! mark names a record by its hash, so it never comes to mean another turn.
+//! What is marked is kept by `duet gc`. It does not look whether a marked turn exists; `journal.rs` does.
+//! Read next: `command/mark.rs`.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use duet_journal::{RecordHash, RunId, Sequence};
+use duet_runtime::address::Mark;
+
+use crate::journal::Journal;
+
+/// A turn that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Marked {
+    /// Its position.
+    pub(crate) turn: Sequence,
+    /// Its record.
+    pub(crate) record: RecordHash,
+}
+
+fn path(journal: &Journal) -> PathBuf {
+    let mut path = journal.path().as_os_str().to_owned();
+    path.push(".marks");
+    path.into()
+}
+
+/// Gives a turn a name, or with nothing takes the name away.
+///
+/// # Errors
+/// If the file cannot be written.
+pub(crate) fn set(journal: &Journal, run: &RunId, mark: &Mark, marked: Option<Marked>) -> io::Result<()> {
+    let line = match marked {
+        Some(Marked { turn, record }) => format!("mark {run} {mark} {turn} {record}\n"),
+        None => format!("unmark {run} {mark}\n"),
+    };
+    // One write, so that lines of several processes do not mix.
+    let mut file = OpenOptions::new().append(true).create(true).open(path(journal))?;
+    file.write_all(line.as_bytes())?;
+    file.sync_all()
+}
+
+/// Reads the marks of a run; lines that are none are passed over.
+pub(crate) fn of(journal: &Journal, run: &RunId) -> BTreeMap<Mark, Marked> {
+    read(&path(journal), run)
+}
+
+fn read(path: &Path, run: &RunId) -> BTreeMap<Mark, Marked> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let mut marks = BTreeMap::new();
+    for line in text.lines() {
+        match line.split(' ').collect::<Vec<_>>()[..] {
+            ["mark", of, mark, turn, record] if of == run.as_str() => {
+                let turn = turn.parse().ok().and_then(|turn| Sequence::new(turn).ok());
+                if let (Some(mark), Some(turn), Ok(record)) = (Mark::new(mark), turn, record.parse()) {
+                    marks.insert(mark, Marked { turn, record });
+                }
+            }
+            ["unmark", of, mark] if of == run.as_str() => {
+                Mark::new(mark).map(|mark| marks.remove(&mark));
+            }
+            _ => {}
+        }
+    }
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_word_on_a_name_counts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("marks");
+        let run = RunId::new("r").expect("a name");
+        assert_eq!(read(&path, &run), BTreeMap::new());
+        let (one, two) = (RecordHash::of(b"one"), RecordHash::of(b"two"));
+        let text = format!("mark r a 1 {one}\nmark r b 1 {one}\nmark other a 9 {two}\nmark r a 2 {two}\nunmark r b\n");
+        fs::write(&path, text + "mark r 7 1 x\nnonsense\n\nmark r c").expect("a file");
+        let marked = Marked {
+            turn: Sequence::new(2).expect("small"),
+            record: two,
+        };
+        assert_eq!(
+            read(&path, &run),
+            BTreeMap::from([(Mark::new("a").expect("a name"), marked)])
+        );
+    }
+}
