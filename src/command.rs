@@ -137,7 +137,7 @@ pub(crate) fn dispatch(words: Vec<OsString>, terminal: &mut Terminal) -> Code {
 
 fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result<Code, Failure> {
     if words.is_empty() {
-        return Err(Failure::usage("which command?").advise("`duet help` lists them; `duet run FILE` runs a program"));
+        return Err(Failure::usage("which command?").advise("`duet help` lists them; `duet FILE` runs a program"));
     }
     let first = words.remove(0);
     let name = match first.to_str() {
@@ -149,7 +149,7 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
         name => name.unwrap_or_default(),
     };
     let Some(row) = find(name) else {
-        return Err(unknown(&first.to_string_lossy()));
+        return run_file(first, words, terminal);
     };
     let asks_for_help = words
         .iter()
@@ -162,6 +162,15 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
     (row.execute)(&row.form.read(words)?, terminal)
 }
 
+/// Runs a program that stands where a command should, as the first line of a script makes it: all words behind it are its own.
+fn run_file(program: OsString, arguments: Vec<OsString>, terminal: &mut Terminal) -> Result<Code, Failure> {
+    let Some(row) = find("run").filter(|_| std::path::Path::new(&program).exists()) else {
+        return Err(unknown(&program.to_string_lossy()));
+    };
+    let words = [program, "--".into()].into_iter().chain(arguments).collect();
+    (row.execute)(&row.form.read(words)?, terminal)
+}
+
 /// Says that there is no such command, and which one may have been meant.
 pub(crate) fn unknown(name: &str) -> Failure {
     let failure = Failure::usage(format!("there is no command `{name}`"));
@@ -170,9 +179,7 @@ pub(crate) fn unknown(name: &str) -> Failure {
         shared >= 2 || (shared >= 1 && known.len().abs_diff(name.len()) <= 1)
     });
     let near: Vec<String> = near.map(|name| format!("`{name}`")).collect();
-    let failure = if std::path::Path::new(name).exists() {
-        failure.advise(format!("`duet run {name}` runs a program"))
-    } else if near.is_empty() {
+    let failure = if near.is_empty() {
         failure
     } else {
         failure.advise(format!("did you mean {}?", near.join(" or ")))

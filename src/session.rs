@@ -62,7 +62,7 @@ pub(crate) struct Pinned {
 }
 
 /// The libraries that a program without `import` sees.
-const DEFAULT_LIBRARIES: [&str; 17] = [
+const DEFAULT_LIBRARIES: [&str; 18] = [
     "scheme base",
     "scheme case-lambda",
     "scheme char",
@@ -74,6 +74,7 @@ const DEFAULT_LIBRARIES: [&str; 17] = [
     "scheme lazy",
     "scheme load",
     "scheme process-context",
+    "scheme r5rs",
     "scheme read",
     "scheme repl",
     "scheme time",

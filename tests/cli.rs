@@ -55,6 +55,56 @@ fn a_script_reads_its_input_and_arguments_and_ends_with_its_code() {
 }
 
 #[test]
+fn a_file_runs_without_a_command_and_all_words_are_its_own() {
+    let desk = Desk::new(&[(
+        "show.scm",
+        "#!/usr/bin/env duet\n(write (command-line))\n(newline)\n(exit 3)\n",
+    )]);
+    let said = desk.check(
+        "show.scm --name x --help",
+        3,
+        "(\"show.scm\" \"--name\" \"x\" \"--help\")\n",
+    );
+    assert_eq!(said.errors, "");
+    let said = desk.check("shw.scm", 2, "");
+    assert!(
+        said.errors.starts_with("error: there is no command `shw.scm`"),
+        "{}",
+        said.errors
+    );
+}
+
+#[test]
+fn a_program_uses_what_it_loads_and_evaluates() {
+    let desk = Desk::new(&[
+        (
+            "helper.scm",
+            "(define (twice x) (* 2 x))\n(define-syntax swap! (syntax-rules () ((_ a b) (let ((t a)) (set! a b) (set! b t)))))\n",
+        ),
+        ("more.scm", "(load \"helper.scm\")\n(define more (twice 21))\n"),
+        (
+            "static.scm",
+            "(load \"more.scm\")\n(define a 1)\n(define b more)\n(swap! a b)\n(write (list a b))\n",
+        ),
+        (
+            "late.scm",
+            "(define path (string-append \"hel\" \"per.scm\"))\n(load path)\n(write (twice 4))\n(eval '(define z 5) (interaction-environment))\n\
+             (set! z (+ z 1))\n(write (eval 'z (interaction-environment)))\n(load \"not-there.scm\")\n",
+        ),
+        (
+            "unbound.scm",
+            "(write (guard (e (#t (condition-kind e))) (lost 1)))\n(define (square x) (* x x))\n(sqare 2)\n",
+        ),
+    ]);
+    let said = desk.check("run static.scm", 0, "(42 1)");
+    assert_eq!(said.errors, "");
+    let said = desk.check("run late.scm", 1, "86");
+    assert!(said.errors.contains("there is no `not-there.scm`"), "{}", said.errors);
+    let said = desk.check("run unbound.scm", 1, "undefined-variable");
+    insta::assert_snapshot!("names_that_nothing_binds", said.errors);
+}
+
+#[test]
 fn nothing_is_kept_of_a_run_in_memory() {
     let desk = Desk::new(&[("one.scm", "(display 1) (newline)")]);
     let said = desk.check("run one.scm --memory", 0, "1\n");
@@ -72,7 +122,7 @@ fn all_errors_of_a_text_are_shown_at_once() {
         ("open.scm", "(display 1))\n(display \"è\\q\")\n(display (list 1 2)\n"),
         (
             "macro.scm",
-            "(define-syntax swap!\n  (syntax-rules ()\n    ((_ a b) (let ((t a)) (set! a b) (set! c t)))))\n(define x 1)\n(define y 2)\n(swap! x y)\n",
+            "(define-syntax swap!\n  (syntax-rules ()\n    ((_ a b) (let ((t a)) (set! a b) (set! c t)))))\n(define x 1)\n(define y 2)\n(swap! x y)\n(if)\n",
         ),
     ]);
     for (name, file) in [

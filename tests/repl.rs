@@ -169,7 +169,7 @@ fn a_program_evaluates_without_a_session() {
 fn what_fails_leaves_nothing_behind() {
     let desk = Desk::new(&[]);
     for (input, expected) in [
-        ("(begin (define z 1) (car '()))\nz\n", "z is used before it is defined"),
+        ("(begin (define z 1) (car '()))\nz\n", "z is not defined"),
         (
             "(if)\n",
             "this form should look like (if test consequent [alternative])",

@@ -105,6 +105,10 @@ pub struct Lambda {
     pub span: Span,
 }
 
+/// The library of the variables that an actor is told to define while it lives. What a program names and nothing binds is one of them, so that it can
+/// use what it loads or evaluates.
+pub const INTERACTION: &str = "(interaction)";
+
 /// The identity of a global variable: stable across processes, independent of load order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GlobalName {

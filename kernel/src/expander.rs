@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::core::{GlobalName, Unit, VariableId};
+use crate::core::{GlobalName, INTERACTION, Unit, VariableId};
 use crate::datum::reader::{read_all, read_all_folding_case};
 use crate::datum::{Name, SourceId, Span};
 use crate::diagnostic::Diagnostic;
@@ -245,6 +245,8 @@ pub(crate) struct Module {
     /// The set of that one scope.
     pub(crate) scopes: ScopeSet,
     pub(crate) is_interactive: bool,
+    /// The library that what it does not define is a variable of, if there can be such variables: later texts define them.
+    pub(crate) open_library: Option<Name>,
     /// If this is what the module defines for its transformers, the name of the module proper.
     pub(crate) proper_name: Option<Name>,
     /// Names given to definitions that macros introduced.
@@ -342,7 +344,8 @@ impl Expander {
         } else {
             format!("(program {})", self.programs)
         };
-        let module = self.new_module(Name::from(module_name.as_str()), false);
+        let mut module = self.new_module(Name::from(module_name.as_str()), false);
+        module.open_library = Some(Name::from(INTERACTION));
         self.transformer_calls = LIMIT_TRANSFORMER_CALLS;
         let mut unit = UnitExpander::new(self, libraries, module);
         unit.program(name, text);
@@ -419,9 +422,10 @@ impl Expander {
         let scope = self.syntax.sets.fresh();
         let scopes = self.syntax.sets.insert(ScopeSet::EMPTY, scope);
         Module {
-            name,
             scope,
             scopes,
+            open_library: is_interactive.then(|| name.clone()),
+            name,
             is_interactive,
             proper_name: None,
             renamed: BTreeSet::new(),

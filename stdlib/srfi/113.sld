@@ -10,9 +10,9 @@
     bag bag-unfold bag? bag-contains? bag-empty? bag-disjoint? bag-member bag-element-comparator
     bag-adjoin bag-adjoin! bag-delete bag-delete! bag-delete-all bag-delete-all!
     bag-size bag-count bag-any? bag-every? bag-map bag-for-each bag-fold bag-filter bag-remove bag-partition bag-copy
-    bag->list list->bag list->bag! bag=? bag<=? bag-union bag-intersection bag-difference bag-sum bag-sum! bag-product
+    bag->list list->bag list->bag! bag=? bag<=? bag-union bag-intersection bag-difference bag-sum bag-sum! bag-product bag-product!
     bag-unique-size bag-element-count bag-for-each-unique bag-fold-unique bag-increment! bag-decrement!
-    bag->set set->bag bag->alist alist->bag bag-comparator)
+    bag->set set->bag set->bag! bag->alist alist->bag bag-comparator)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (srfi 128) (duet internal tables)
           (only (duet internal lists) any every filter fold remove))

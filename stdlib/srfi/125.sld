@@ -1,4 +1,4 @@
-;;; SRFI 125: hash tables; without the names of SRFI 69 that it gives up.
+;;; SRFI 125: hash tables, with the hash functions of SRFI 69 that it still has.
 (define-library (srfi 125)
   (export
     make-hash-table hash-table hash-table-unfold alist->hash-table
@@ -8,11 +8,13 @@
     hash-table-keys hash-table-values hash-table-entries hash-table-find hash-table-count
     hash-table-map hash-table-for-each hash-table-walk hash-table-map! hash-table-map->list hash-table-fold hash-table-prune!
     hash-table-copy hash-table-empty-copy hash-table->alist
-    hash-table-union! hash-table-intersection! hash-table-difference! hash-table-xor!)
+    hash-table-union! hash-table-intersection! hash-table-difference! hash-table-xor!
+    hash string-hash string-ci-hash hash-by-identity)
   (on-demand)
-  (import (scheme base) (scheme case-lambda) (srfi 128) (duet internal tables) (only (duet internal lists) fold)
+  (import (scheme base) (scheme case-lambda) (except (srfi 128) string-hash string-ci-hash) (duet internal tables) (only (duet internal lists) fold)
           (only (srfi 69)
-            hash-table-ref/default hash-table-update!/default hash-table-keys hash-table-values hash-table-walk hash-table->alist))
+            hash-table-ref/default hash-table-update!/default hash-table-keys hash-table-values hash-table-walk hash-table->alist
+            hash string-hash string-ci-hash hash-by-identity))
   (begin
     ;;;> Makes an empty hash table by a comparator, or by an equivalence and a hash function that agrees with it.
     (define (make-hash-table by . options)

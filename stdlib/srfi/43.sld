@@ -8,8 +8,10 @@
     vector-set! vector-swap! vector-fill! vector-reverse! vector-copy! vector-reverse-copy!
     vector->list reverse-vector->list list->vector reverse-list->vector)
   (on-demand)
-  (import (except (scheme base) vector-map vector-for-each)
-          (except (srfi 133) vector-map vector-map! vector-for-each vector-fold vector-fold-right vector-count))
+  (import (except (scheme base) vector-map vector-for-each list->vector)
+          (rename (only (srfi 133) vector-binary-search list->vector reverse-list->vector)
+            (vector-binary-search %binary-search) (list->vector %list->vector) (reverse-list->vector %reverse-list->vector))
+          (except (srfi 133) vector-binary-search list->vector reverse-list->vector vector-map vector-map! vector-for-each vector-fold vector-fold-right vector-count))
   (begin
     (define (%shortest vectors) (apply min (map vector-length vectors)))
 
@@ -48,4 +50,26 @@
     (define (vector-count wanted? . vectors)
       (apply vector-fold
              (lambda (index count . elements) (if (apply wanted? index elements) (+ count 1) count))
-             0 vectors))))
+             0 vectors))
+
+    ;;; A list, or the part of it from an index to before another.
+    (define (%part list range)
+      (cond ((null? range) list)
+            ((null? (cdr range)) (list-tail list (car range)))
+            ((> (car range) (cadr range)) (error "the part would end before it begins" range))
+            (else
+             (let loop ((left (list-tail list (car range))) (count (- (cadr range) (car range))) (part '()))
+               (if (= count 0) (reverse part) (loop (cdr left) (- count 1) (cons (car left) part)))))))
+
+    ;;;> A vector of the elements of a list, or of part of it.
+    (define (list->vector list . range) (%list->vector (%part list range)))
+
+    ;;;> A vector of the elements of a list, or of part of it, the last one first.
+    (define (reverse-list->vector list . range) (%reverse-list->vector (%part list range)))
+
+    ;;;> The index, in a vector or part of it, of an element for which `(compare element value)` is 0, or #f. The comparison tells by its sign which
+    ;;;> way to look, so the vector must be sorted by it.
+    (define (vector-binary-search vector value compare . range)
+      (let* ((start (if (pair? range) (car range) 0))
+             (found (%binary-search (if (pair? range) (apply vector-copy vector range) vector) value compare)))
+        (and found (+ start found))))))

@@ -9,7 +9,7 @@
     hash string-hash string-ci-hash hash-by-identity)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (scheme char) (duet internal tables) (only (duet internal lists) fold)
-          (only (duet kernel) %hash))
+          (only (duet kernel) %hash %identity))
   (begin
     ;;;> Makes an empty hash table by an equivalence, `equal?` if none is given, and a hash function that agrees with it.
     (define make-hash-table
@@ -105,5 +105,5 @@
     ;;;> A number that strings share that differ in case only.
     (define (string-ci-hash string . bound) (%bounded (%hash (string-foldcase string)) bound))
 
-    ;;;> A number that an object keeps as long as it is not changed.
-    (define (hash-by-identity object . bound) (%bounded (%hash object) bound))))
+    ;;;> A number that an object keeps, whatever happens to its parts; pairs share one.
+    (define (hash-by-identity object . bound) (%bounded (or (%identity object) 0) bound))))

@@ -20,7 +20,7 @@ pub enum Token {
     Open,
     /// `#(`
     OpenVector,
-    /// `#u8(`
+    /// `#u8(`, or `#vu8(` as in R6RS.
     OpenBytevector,
     /// `)` or `]`
     Close,
@@ -166,7 +166,7 @@ impl<'a> Lexer<'a> {
         match word {
             "#!fold-case" => self.folds_case = true,
             "#!no-fold-case" => self.folds_case = false,
-            "#u8" if self.take("(") => return Ok(Some(Token::OpenBytevector)),
+            "#u8" | "#vu8" if self.take("(") => return Ok(Some(Token::OpenBytevector)),
             _ => return Ok(Some(Token::Atom(atom::sharp_word(word)?))),
         }
         Ok(None)

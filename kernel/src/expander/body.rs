@@ -194,7 +194,10 @@ impl UnitExpander<'_> {
                 Some(define) => define(self, context, form)?,
                 None => context.evaluate(Value::Expression(form), form),
             },
-            Head::Expression => context.evaluate(Value::Expression(form), form),
+            Head::Expression => match self.loaded(context, form) {
+                Some(forms) => context.splice(&forms),
+                None => context.evaluate(Value::Expression(form), form),
+            },
         }
         Ok(())
     }

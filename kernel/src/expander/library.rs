@@ -7,10 +7,11 @@
 
 use std::collections::BTreeMap;
 
+use super::body::Context;
 use super::demand::Waiting;
 use super::unit::UnitExpander;
 use super::{Library, LibraryName, SourceText};
-use crate::core::Core;
+use crate::core::{Core, GlobalName};
 use crate::datum::{Name, Node};
 use crate::diagnostic::{DiagnosticKind, Failure};
 use crate::syntax::binding::Binding;
@@ -20,8 +21,11 @@ use crate::syntax::{Identifier, Syntax};
 /// Forms that a program may use before it has imported anything.
 const PROGRAM_FORMS: [&str; 3] = ["import", "define-library", "define-module"];
 
+/// The procedure that evaluates the forms of a file: its library and name.
+const LOAD: (&str, &str) = ("(duet internal eval)", "load");
+
 /// What `(features)` answers and `cond-expand` knows.
-pub(crate) const FEATURES: [&str; 49] = [
+pub(crate) const FEATURES: [&str; 59] = [
     "r7rs",
     "exact-closed",
     "exact-complex",
@@ -49,6 +53,7 @@ pub(crate) const FEATURES: [&str; 49] = [
     "srfi-41",
     "srfi-43",
     "srfi-45",
+    "srfi-48",
     "srfi-60",
     "srfi-61",
     "srfi-64",
@@ -57,6 +62,7 @@ pub(crate) const FEATURES: [&str; 49] = [
     "srfi-98",
     "srfi-111",
     "srfi-113",
+    "srfi-115",
     "srfi-117",
     "srfi-125",
     "srfi-128",
@@ -64,13 +70,21 @@ pub(crate) const FEATURES: [&str; 49] = [
     "srfi-133",
     "srfi-141",
     "srfi-143",
+    "srfi-144",
     "srfi-145",
+    "srfi-146",
     "srfi-151",
+    "srfi-152",
     "srfi-158",
+    "srfi-175",
+    "srfi-189",
     "srfi-195",
     "srfi-197",
+    "srfi-210",
     "srfi-219",
     "srfi-227",
+    "srfi-232",
+    "srfi-235",
 ];
 
 /// What an `export` declaration names.
@@ -410,6 +424,26 @@ impl UnitExpander<'_> {
             included.extend(forms);
         }
         Ok(included)
+    }
+
+    /// The forms of a file that a program loads at its top level, by a path that stands there: then they are the program's own, macros included.
+    /// Nothing if there is no such file yet, because the program may be about to write it.
+    pub(super) fn loaded(&mut self, context: &Context, form: Syntax) -> Option<Vec<Syntax>> {
+        if !context.is_top_level() || self.module.is_interactive || self.module.open_library.is_none() {
+            return None;
+        }
+        let [procedure, path] = self.session.syntax.list(form)?[..] else {
+            return None;
+        };
+        let identifier = self.session.syntax.identifier(procedure)?;
+        let Ok(Some(Binding::Global(global))) = self.session.syntax.resolve(identifier) else {
+            return None;
+        };
+        let GlobalName { library, name } = &self.session.globals[global as usize];
+        if (library.as_str(), name.as_str()) != LOAD {
+            return None;
+        }
+        self.include(form, &[path], false).ok()
     }
 
     /// The forms of the first clause of a `cond-expand` that holds.

@@ -46,6 +46,8 @@ pub(crate) struct UnitExpander<'a> {
     pub(super) body: Option<CoreId>,
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
+    /// Names that nothing binds yet: errors beside other errors, else warnings.
+    unbound: Vec<Diagnostic>,
     depth: u32,
     /// Syntax nodes at the start, to measure how many macros make.
     pub(super) first_node: u32,
@@ -92,6 +94,7 @@ impl<'a> UnitExpander<'a> {
             body: None,
             errors: Vec::new(),
             warnings: Vec::new(),
+            unbound: Vec::new(),
             depth: 0,
             first_node,
             inclusions: 0,
@@ -135,8 +138,13 @@ impl<'a> UnitExpander<'a> {
     /// The module and, if there were no errors, the unit.
     pub(super) fn finish(mut self) -> (Module, Result<Expansion, Vec<Diagnostic>>) {
         if !self.errors.is_empty() {
+            if !self.module.is_interactive {
+                self.errors.append(&mut self.unbound);
+                self.errors.sort_by_key(|error| (error.span.source.0, error.span.start));
+            }
             return (self.module, Err(self.errors));
         }
+        self.warnings.append(&mut self.unbound);
         // What is defined for transformers may be assigned by any later code for them.
         let is_interactive = self.module.is_interactive || self.module.proper_name.is_some();
         let units = self
@@ -331,7 +339,7 @@ impl<'a> UnitExpander<'a> {
         Ok(self.node(core, syntax))
     }
 
-    /// A name that nothing binds yet: a global of this module that only a later interaction can define.
+    /// A name that nothing binds yet: a global that only a later text can define.
     pub(crate) fn unbound(&mut self, place: Syntax, identifier: Identifier) -> GlobalId {
         let name = self.name_of(identifier);
         let store = &self.session.syntax;
@@ -347,14 +355,20 @@ impl<'a> UnitExpander<'a> {
                 similar,
             },
         );
-        if self.module.is_interactive {
-            self.warnings.push(*failure)
-        } else {
-            self.report(failure)
+        let library = match self.module.open_library.clone() {
+            Some(library) => {
+                self.unbound.push(*failure);
+                library
+            }
+            None => {
+                self.report(failure);
+                self.module.name.clone()
+            }
+        };
+        let global = self.session.global(&library, &name);
+        if library == self.module.name {
+            self.note_look_alike(&name);
         }
-        let module = self.module.name.clone();
-        let global = self.session.global(&module, &name);
-        self.note_look_alike(&name);
         self.global_id(global)
     }
 

@@ -32,12 +32,20 @@ pub(super) fn define_record_type(
         Some((name, _)) => name,
         None => type_name,
     };
-    unit.identifier_in(form, type_name)?;
+    let type_name = keyword_as_name(unit, form, type_name);
+    let type_identifier = unit.identifier_in(form, type_name)?;
     let names: Vec<_> = fields.iter().map(|field| field.name).collect();
     let names = unit.session.syntax.make_list(&names, None, form);
     let arguments = vec![unit.constant(type_name), unit.constant(names)];
     let descriptor = unit.primitive_call("%make-record-type", arguments, form);
-    let type_target = unit.define_type(context, form, type_name)?;
+    let own_name = if names_constructor(unit, type_identifier, constructor) {
+        let hidden = Name::from(format!("{} type", unit.name_of(type_identifier)).as_str());
+        let scopes = unit.session.syntax.scopes(type_name);
+        unit.session.syntax.make_identifier(&hidden, scopes, form)
+    } else {
+        type_name
+    };
+    let type_target = unit.define_type(context, form, own_name)?;
     context.define(type_target, Value::Ready(descriptor), form);
     define_constructor(unit, context, (form, constructor), (type_target, &fields))?;
     if unit.session.syntax.identifier(predicate).is_some() {
@@ -53,6 +61,23 @@ pub(super) fn define_record_type(
         define_field(unit, context, form, (type_target, index, field))?;
     }
     Ok(())
+}
+
+/// Whether a type and its constructor have one name, which then means the constructor.
+fn names_constructor(unit: &mut UnitExpander<'_>, type_identifier: Identifier, constructor: Syntax) -> bool {
+    let syntax = &mut unit.session.syntax;
+    let name = syntax.pair(constructor).map_or(constructor, |(name, _)| name);
+    syntax.identifier(name) == Some(type_identifier)
+}
+
+/// The name of a type that is written `:name`, as SRFI 9 does it: an identifier that only the definition itself can mean.
+fn keyword_as_name(unit: &mut UnitExpander<'_>, form: Syntax, type_name: Syntax) -> Syntax {
+    let Some(Node::Keyword(name)) = unit.session.syntax.atom(type_name) else {
+        return type_name;
+    };
+    let name = Name::from(format!(":{name}").as_str());
+    let scopes = unit.module.scopes;
+    unit.session.syntax.make_identifier(&name, scopes, form)
 }
 
 fn parse_field(unit: &mut UnitExpander<'_>, form: Syntax, field: Syntax) -> Result<Field, Failure> {

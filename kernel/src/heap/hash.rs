@@ -62,6 +62,18 @@ impl Heap {
         mixer.finish() >> 4
     }
 
+    /// A number that an object keeps as long as it lives, wherever it is moved, shared by one object in some sixty thousand; `None` for a pair,
+    /// which has no room for it.
+    pub fn identity(&mut self, object: Value) -> Option<u64> {
+        if object.is_pair() {
+            return None;
+        }
+        Some(match self.header(object) {
+            Some(_) => u64::from(self.identity_hash(object)),
+            None => object.to_bits() >> 4,
+        })
+    }
+
     fn hash_node(&mut self, value: Value, mixer: &mut Mixer, pending: &mut Vec<Value>, nodes_left: usize) {
         if value.is_pair() {
             mixer.add(1);

@@ -4,7 +4,7 @@
 //! Read next: `primitive.rs`.
 
 use crate::code::CodeSpace;
-use crate::core::GlobalName;
+use crate::core::{GlobalName, INTERACTION};
 use crate::datum::{Name, Span};
 use crate::heap::kind::condition;
 use crate::heap::{Heap, HeapFull, Kind, Limits, Register};
@@ -18,6 +18,8 @@ use super::{Hot, Instance, Machine, Outcome, resumption_point};
 
 /// The library that defines the procedures the machine calls.
 pub(super) const CONTROL_LIBRARY: &str = "(duet internal control)";
+/// What is wrong with a variable that a text defines further on.
+const BEFORE_DEFINITION: &str = "is used before it is defined";
 /// How many frames a condition remembers.
 const BACKTRACE_MAX: usize = 32;
 /// The stack that raising a condition needs at least, in words.
@@ -219,8 +221,13 @@ impl Cold<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn undefined_global(&mut self, hot: Hot, number: u32) -> (Hot, Flow) {
-        let name = self.code.globals()[number as usize].name.clone();
-        self.undefined(hot, &name)
+        let global = self.code.globals()[number as usize].clone();
+        let what = if global.library.as_str() == INTERACTION {
+            "is not defined"
+        } else {
+            BEFORE_DEFINITION
+        };
+        self.undefined(hot, &global.name, what)
     }
 
     #[cold]
@@ -228,11 +235,11 @@ impl Cold<'_> {
     pub(super) fn undefined_variable(&mut self, hot: Hot, constant: u32) -> (Hot, Flow) {
         let table = self.heap.register(Register::Constants);
         let name = self.heap.symbol_name(self.heap.field(table, constant as usize));
-        self.undefined(hot, &Name(name.into()))
+        self.undefined(hot, &Name(name.into()), BEFORE_DEFINITION)
     }
 
-    fn undefined(&mut self, hot: Hot, name: &Name) -> (Hot, Flow) {
-        let message = format!("{} is used before it is defined", name.0);
+    fn undefined(&mut self, hot: Hot, name: &Name, what: &str) -> (Hot, Flow) {
+        let message = format!("{} {what}", name.0);
         let symbol = self.heap.intern(&name.0);
         let irritants = symbol.into_iter().collect();
         let failure = Failure::Condition {

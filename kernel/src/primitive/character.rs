@@ -1,7 +1,9 @@
 //! Characters.
 //!
 //! INVARIANT: a character is a Unicode scalar value. Properties and mappings are those of the Rust standard library, and change with its
-//! version of Unicode only. Read next: `primitive/case.rs`.
+//! version of Unicode only; categories are those of the crate that knows them. Read next: `primitive/case.rs`.
+
+use unicode_general_category::get_general_category;
 
 use super::Failure;
 use super::argument::{character_at, integer_at};
@@ -68,6 +70,12 @@ primitives! {
 
     /// Whether the character is a lower-case letter (Unicode property Lowercase). Fails with `wrong-type` if the argument is not a character.
     "char-lower-case?" "char" [1, 1] => |_, arguments| test(arguments, char::is_lowercase);
+
+    /// The Unicode general category of a character, a symbol such as `Lu`. Fails with `wrong-type` if the argument is not a character.
+    "char-general-category" "char" [1, 1] => |context, arguments| {
+        let category = get_general_category(character_at(arguments, 0)?).abbreviation();
+        Ok(context.heap.intern(category)?)
+    };
 
     /// The value, 0 to 9, of a decimal digit of any script, or `#f`. Fails with `wrong-type` if the argument is not a character.
     "digit-value" "char" [1, 1] => |_, arguments| {

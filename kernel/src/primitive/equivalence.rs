@@ -22,6 +22,12 @@ primitives! {
     /// A hash of the object, an exact integer from 0 below 2⁶⁰: the same for objects that are `equal?`, in every run. Mutation of what the hash is made of changes it.
     "%hash" "object" [1, 1] => |context, arguments| Ok(Value::length(context.heap.hash(arguments[0]) as usize));
 
+    /// A number by which an object can be told from most others, the same as long as it lives; `#f` for a pair, which has no room for one.
+    "%identity" "object" [1, 1] => |context, arguments| {
+        let identity = context.heap.identity(arguments[0]);
+        Ok(identity.map_or(Value::FALSE, |identity| Value::length(identity as usize)))
+    };
+
     /// Whether the argument is `#f`.
     "not" "object" [1, 1] => |_, arguments| Ok(Value::boolean(!arguments[0].is_true()));
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use duet_journal::{Blob, BlobHash, PackedValue};
 use duet_kernel::code::{CodeSpace, LoadError};
 use duet_kernel::compiler::{CompileError, compile};
-use duet_kernel::core::Unit;
+use duet_kernel::core::{INTERACTION, Unit};
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
 use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText, TopLevel};
@@ -27,9 +27,6 @@ use crate::event::Attached;
 
 /// An actor may be given so many bytes of text, those left out that it was given before.
 const TEXT_BYTES_MAX: usize = 1 << 26;
-
-/// The name of the mutable top level.
-const INTERACTION: &str = "(interaction)";
 
 /// A text that an actor was given.
 #[derive(Clone, Debug, PartialEq)]

@@ -147,11 +147,23 @@
 ;;;> The bag with each element `count` times as often.
 (define (bag-product count bag)
   (alist->bag (bag-element-comparator bag) (map (lambda (entry) (cons (car entry) (* count (cdr entry)))) (bag->alist bag))))
+;;;> Makes each element of a bag occur `count` times as often; the bag.
+(define (bag-product! count bag)
+  (for-each
+    (lambda (entry)
+      (if (= count 0)
+          (bag-decrement! bag (car entry) (cdr entry))
+          (bag-increment! bag (car entry) (* (- count 1) (cdr entry)))))
+    (bag->alist bag))
+  bag)
 
 ;;;> The set of the elements of a bag.
 (define (bag->set bag) (list->set (bag-element-comparator bag) (map car (bag->alist bag))))
 ;;;> The bag with each element of a set once.
 (define (set->bag set) (list->bag (set-element-comparator set) (set->list set)))
+
+;;;> Puts each element of a set into a bag once more; the bag.
+(define (set->bag! bag set) (list->bag! bag (set->list set)))
 
 ;;;> The comparator of bags: by their elements, without an order.
 (define bag-comparator

@@ -1,10 +1,3 @@
-;;;> Calls the first procedure with the index where the strings differ if the first is less, the second if they are equal, else the third.
-(define (string-compare a b less equal greater)
-  (let ((index (string-prefix-length a b)))
-    (cond ((string=? a b) (equal index))
-          ((string<? a b) (less index))
-          (else (greater index)))))
-
 ;;; Compares two strings, or parts of them: the arguments go on with start and end of the first, then of the second.
 (define (%comparing holds?)
   (lambda (a b . range)
@@ -48,18 +41,31 @@
 ;;;> A number that strings share that differ in case only.
 (define (string-hash-ci string . bound) (%bounded (%hash (string-foldcase string)) bound))
 
-;;;> How many characters two strings have in common at their start.
-(define (string-prefix-length a b)
-  (let ((end (min (string-length a) (string-length b))))
-    (let loop ((index 0))
-      (if (and (< index end) (char=? (string-ref a index) (string-ref b index))) (loop (+ index 1)) index))))
+;;; How many characters two strings have in common at their start.
+(define (%common-prefix same?)
+  (%comparing
+    (lambda (a b)
+      (let ((end (min (string-length a) (string-length b))))
+        (let loop ((index 0))
+          (if (and (< index end) (same? (string-ref a index) (string-ref b index))) (loop (+ index 1)) index))))))
 
-;;;> How many characters two strings have in common at their end.
-(define (string-suffix-length a b)
-  (let loop ((i (- (string-length a) 1)) (j (- (string-length b) 1)) (count 0))
-    (if (and (>= i 0) (>= j 0) (char=? (string-ref a i) (string-ref b j)))
-        (loop (- i 1) (- j 1) (+ count 1))
-        count)))
+;;; How many characters two strings have in common at their end.
+(define (%common-suffix same?)
+  (%comparing
+    (lambda (a b)
+      (let loop ((i (- (string-length a) 1)) (j (- (string-length b) 1)) (count 0))
+        (if (and (>= i 0) (>= j 0) (same? (string-ref a i) (string-ref b j)))
+            (loop (- i 1) (- j 1) (+ count 1))
+            count)))))
+
+;;;> How many characters two strings, or parts of them, have in common at their start.
+(define string-prefix-length (%common-prefix char=?))
+;;;> How many characters two strings, or parts of them, have in common at their end.
+(define string-suffix-length (%common-suffix char=?))
+;;;> As `string-prefix-length`, whatever the case.
+(define string-prefix-length-ci (%common-prefix char-ci=?))
+;;;> As `string-suffix-length`, whatever the case.
+(define string-suffix-length-ci (%common-suffix char-ci=?))
 
 ;;;> Whether the second string, or part of it, begins with the first, or part of it.
 (define string-prefix? (%comparing (lambda (a b) (%string-prefix? a b))))
@@ -71,3 +77,16 @@
 ;;;> As `string-suffix?`, whatever the case.
 (define string-suffix-ci?
   (%comparing (lambda (a b) (%string-suffix? (string-foldcase a) (string-foldcase b)))))
+
+(define (%three-way common same? less?)
+  (lambda (a b less equal greater . range)
+    (let ((index (+ (if (pair? range) (car range) 0) (apply common a b range))))
+      (cond ((apply same? a b range) (equal index))
+            ((apply less? a b range) (less index))
+            (else (greater index))))))
+
+;;;> Calls the first procedure with the index where the strings, or parts of them, differ if the first is less, the second if they are equal, else
+;;;> the third.
+(define string-compare (%three-way string-prefix-length string= string<))
+;;;> As `string-compare`, whatever the case.
+(define string-compare-ci (%three-way string-prefix-length-ci string-ci= string-ci<))

@@ -37,14 +37,12 @@
 (define char-set:lower-case (%of-predicate char-lower-case?))
 ;;;> The upper-case letters.
 (define char-set:upper-case (%of-predicate char-upper-case?))
+;;; The characters of some general categories.
+(define (%of-categories . categories)
+  (%of-predicate (lambda (char) (and (memq (char-general-category char) categories) #t))))
+
 ;;;> The letters that are titlecase.
-(define char-set:title-case
-  (list->char-set
-    (map integer->char
-         '(#x1C5 #x1C8 #x1CB #x1F2 #x1FBC #x1FCC #x1FFC
-           #x1F88 #x1F89 #x1F8A #x1F8B #x1F8C #x1F8D #x1F8E #x1F8F
-           #x1F98 #x1F99 #x1F9A #x1F9B #x1F9C #x1F9D #x1F9E #x1F9F
-           #x1FA8 #x1FA9 #x1FAA #x1FAB #x1FAC #x1FAD #x1FAE #x1FAF))))
+(define char-set:title-case (%of-categories 'Lt))
 ;;;> The letters.
 (define char-set:letter (%of-predicate char-alphabetic?))
 ;;;> The decimal digits of all scripts.
@@ -55,15 +53,14 @@
 (define char-set:whitespace (%of-predicate char-whitespace?))
 ;;;> The control characters.
 (define char-set:iso-control (%of-ranges '((0 . #x1F) (#x7F . #x9F))))
-;;;> The punctuation of ASCII.
-(define char-set:punctuation (string->char-set "!\"#%&'()*,-./:;?@[\\]_{}"))
-;;;> The symbols of ASCII.
-(define char-set:symbol (string->char-set "$+<=>^`|~"))
+;;;> The punctuation.
+(define char-set:punctuation (%of-categories 'Pc 'Pd 'Ps 'Pe 'Pi 'Pf 'Po))
+;;;> The symbols.
+(define char-set:symbol (%of-categories 'Sm 'Sc 'Sk 'So))
 ;;;> The hexadecimal digits of ASCII.
 (define char-set:hex-digit (string->char-set "0123456789abcdefABCDEF"))
 ;;;> Horizontal white space.
-(define char-set:blank
-  (list->char-set (map integer->char '(9 32 #xA0 #x1680 #x2000 #x2001 #x2002 #x2003 #x2004 #x2005 #x2006 #x2007 #x2008 #x2009 #x200A #x202F #x205F #x3000))))
+(define char-set:blank (%union (char-set #\tab) (%of-categories 'Zs)))
 ;;;> The characters of ASCII.
 (define char-set:ascii (%of-ranges '((0 . 127))))
 ;;;> What leaves ink: letters, digits, punctuation, symbols.

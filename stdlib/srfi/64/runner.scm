@@ -63,8 +63,12 @@
     (test-runner-on-bad-end-name! runner test-on-bad-end-name-simple)
     runner))
 
-;;;> The parameter of the procedure that makes runners.
-(define test-runner-factory (make-parameter test-runner-simple))
+;;;> The procedure that makes runners; with an argument, makes that the one.
+(define test-runner-factory
+  (let ((factory test-runner-simple))
+    (case-lambda
+      (() factory)
+      ((procedure) (set! factory procedure)))))
 
 ;;;> Makes a runner by the factory.
 (define (test-runner-create) ((test-runner-factory)))

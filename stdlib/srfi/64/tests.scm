@@ -1,12 +1,18 @@
+;;; The runner that a group made for itself, or #f.
+(define %own-runner #f)
+
 ;;;> Begins a group of tests, which may announce how many they are. The first makes a runner if there is none.
 (define (test-begin name . count)
-  (if (not (test-runner-current)) (test-runner-current (test-runner-create)))
+  (if (not (test-runner-current))
+      (begin
+        (set! %own-runner (test-runner-create))
+        (test-runner-current %own-runner)))
   (let ((runner (test-runner-current)) (count (if (pair? count) (car count) #f)))
     ((test-runner-on-group-begin runner) runner name count)
     (%groups! runner
               (cons (%make-group name count (%total runner) (%skips runner) (%expected runner)) (%groups runner)))))
 
-;;;> Ends the innermost group, whose name may be given again. The end of the outermost shows the counts and gives the runner up.
+;;;> Ends the innermost group, whose name may be given again. The end of the outermost shows the counts, and gives up a runner that it made.
 (define (test-end . name)
   (let ((runner (test-runner-get)))
     (if (null? (%groups runner)) (error "test-end: no group has begun"))
@@ -22,7 +28,10 @@
       (if (null? (%groups runner))
           (begin
             ((test-runner-on-final runner) runner)
-            (test-runner-current #f))))))
+            (if (eq? runner %own-runner)
+                (begin
+                  (set! %own-runner #f)
+                  (test-runner-current #f))))))))
 
 ;;;> Evaluates the body between the beginning and the end of a group.
 (define-syntax test-group

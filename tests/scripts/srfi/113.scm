@@ -19,3 +19,4 @@
 (map bag->alist (list (bag-sum b (bag default 'b)) (bag-union b (bag default 'b 'b)) (bag-intersection b (bag default 'a 'c)) (bag-difference b (bag default 'a 'b)) (bag-product 2 b)))
 ; => (((a . 2) (b . 2)) ((a . 2) (b . 2)) ((a . 1)) ((a . 1)) ((a . 4) (b . 2)))
 (list (bag=? b (bag default 'a 'a 'b)) (bag<=? (bag default 'a) b) (bag->alist (bag-delete b 'a 'b)) (set->list (bag->set b)) (bag->alist (set->bag (of 1 2)))) ; => (#t #t ((a . 1)) (a b) ((1 . 1) (2 . 1)))
+(let ((it (bag default 'a 'b 'b))) (bag-product! 3 it) (set->bag! it (set default 'c)) (list (bag-element-count it 'b) (bag-element-count it 'c) (bag-size (bag-product! 0 it)))) ; => (6 1 0)

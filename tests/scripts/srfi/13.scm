@@ -22,3 +22,8 @@
 (list (xsubstring "abcdef" 2) (xsubstring "abcdef" -2 4) (string-replace "The TCL programmer" "another" 4 7)) ; => ("cdefab" "efabcd" "The another programmer")
 (list (string-tokenize "Help make  programs run") (string-tokenize "a1b22" char-numeric?) (string-filter char-numeric? "a1b2") (string-delete #\a "banana")) ; => (("Help" "make" "programs" "run") ("1" "22") "12" "bnn")
 (string-index "abc" 5)                                                                    ; raises: error
+(list (string-prefix-length "abcd" "xabz" 0 4 1 4) (string-suffix-length "place" "preface" 1 5) (string-prefix-length-ci "ABc" "abd") (string-suffix-length-ci "xYZ" "ayz")) ; => (2 3 2 2)
+(list (string-compare "xab" "ac" list vector string 1) (string-compare-ci "AB" "ab" list vector string)) ; => ((2) #(2))
+(define text (string-copy "hello world"))
+(begin (string-upcase! text 0 1) (string-reverse! text 6) (string-titlecase! text 6) (string-downcase! text 0 2) (string-map! char-upcase text 10) text) ; => "hello DlroW"
+(begin (string-xcopy! text 0 "abc" 1 4) text)                                             ; => "bcalo DlroW"

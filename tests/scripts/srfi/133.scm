@@ -22,3 +22,6 @@
 (list (i:vector-map (lambda (i x) (* i x)) #(5 6 7)) (i:vector-fold (lambda (i acc x) (+ acc (* i x))) 0 #(5 6 7)) (i:vector-count (lambda (i x) (even? i)) #(a b c)))
 ; => (#(0 6 14) 20 2)
 (let ((seen '())) (i:vector-for-each (lambda (i x y) (set! seen (cons (list i x y) seen))) #(a b) #(c d)) seen) ; => ((1 b d) (0 a c))
+(list (i:list->vector '(0 1 2 3)) (i:list->vector '(0 1 2 3) 2) (i:list->vector '(0 1 2 3) 1 3) (i:reverse-list->vector '(0 1 2 3) 1 3)) ; => (#(0 1 2 3) #(2 3) #(1 2) #(2 1))
+(i:list->vector '(0 1 2) 2 1)                                                               ; raises: error
+(list (i:vector-binary-search #(1 3 5 7) 5 - 1 4) (i:vector-binary-search #(1 3 5 7) 1 - 1 4) (i:vector-binary-search #(1 3 5) 3 -)) ; => (2 #f 1)

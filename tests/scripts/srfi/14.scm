@@ -18,3 +18,11 @@
 ; => (#\u #\o #\i #\e #\a)
 (char-set->string (->char-set "hello"))                                                   ; => "ehlo"
 (->char-set 5)                                                                            ; raises: error
+;; All of Unicode.
+(list (char-set-contains? char-set:punctuation #\—) (char-set-contains? char-set:symbol #\€) (char-set-contains? char-set:title-case #\ǅ) (char-set-contains? char-set:blank #\x3000) (char-set-contains? char-set:graphic #\λ) (char-set-contains? char-set:punctuation #\$)) ; => (#t #t #t #t #t #f)
+(char-set-size char-set:title-case)                                                         ; => 31
+(import (only (duet kernel) char-general-category))
+(map char-general-category '(#\A #\a #\1 #\space #\( #\_ #\€ #\x301 #\x200D #\xE000 #\x378)) ; => (Lu Ll Nd Zs Ps Pc Sc Mn Cf Co Cn)
+(char-general-category 65)                                                                  ; raises: wrong-type
+;; What may change a set answers one.
+(list (char-set->string (char-set-adjoin! (char-set #\a) #\b)) (char-set->string (list->char-set! '(#\b) (char-set #\a))) (char-set->string (char-set-union! (char-set #\a) (char-set #\c)))) ; => ("ab" "ab" "ac")

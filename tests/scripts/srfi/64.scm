@@ -48,3 +48,8 @@ shown ; => "%%%% Starting test shown\nFAIL sum\n  source-form: (+ 1 1)\n  expect
 (define chosen (test-runner-null))
 (test-apply chosen "x" (lambda () (test-begin "g") (test-assert "x" #t) (test-assert "y" #f) (test-end)))
 (list (test-runner-pass-count chosen) (test-runner-skip-count chosen))                    ; => (1 1)
+;; A runner that somebody made stays the current one behind its groups.
+(define kept (test-runner-null))
+(test-with-runner kept (test-begin "a") (test-skip "y") (test-assert "y" #f) (test-end) (test-begin "b") (test-assert "y" #f) (test-end))
+(list (test-runner-skip-count kept) (test-runner-fail-count kept) (eq? (test-runner-current) kept)) ; => (1 1 #f)
+(let ((before (test-runner-factory))) (test-runner-factory test-runner-null) (let ((now (test-runner-factory))) (test-runner-factory before) (eq? now test-runner-null))) ; => #t

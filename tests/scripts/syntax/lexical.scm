@@ -16,3 +16,6 @@
 (list 1s2 1F2 1d-2 1L2)                   ; => (100.0 100.0 0.01 100.0)
 (string->number "#e1d2")                  ; => 100
 #x1f2                                     ; => 498
+;; What begins like an infinity or NaN stands between bars when written; bytevectors may be written as in R6RS.
+(let ((port (open-output-string))) (write (map string->symbol '("+nan.0abc" "-INF.0x" "+inf" "-inf.0")) port) (get-output-string port)) ; => "(|+nan.0abc| |-INF.0x| +inf |-inf.0|)"
+#vu8(1 2 255)                                                                  ; => #u8(1 2 255)

@@ -50,8 +50,19 @@ pub(super) fn word(word: &str, folds_case: bool) -> Result<Node, ReadProblem> {
 
 /// Whether a word, printed bare, would be read as this same symbol.
 pub(in crate::datum) fn is_plain_symbol(text: &str) -> bool {
+    if begins_like_infinity(text) {
+        return false;
+    }
     let may_be_other = text.starts_with(['#', ':']) || may_be_number(text);
     !may_be_other || text != "." && !text.starts_with('#') && word(text, false) == Ok(Node::Symbol(Name::from(text)))
+}
+
+/// Whether a text begins like `+inf.0` or `-nan.0`, which other readers may take for a number even if more follows.
+fn begins_like_infinity(text: &str) -> bool {
+    let Some(head) = text.strip_prefix(['+', '-']).and_then(|rest| rest.get(..5)) else {
+        return false;
+    };
+    head.eq_ignore_ascii_case("inf.0") || head.eq_ignore_ascii_case("nan.0")
 }
 
 /// The meaning of a word that starts with `#`.

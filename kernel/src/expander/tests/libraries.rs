@@ -66,13 +66,21 @@ fn import_sets_narrow_and_rename() {
 
 #[test]
 fn a_program_sees_only_what_it_imports() {
+    check(
+        &[],
+        "(import (only (duet kernel) define)) (define x 1) car",
+        &[("(program)", "(define @x 1)\n@(interaction)car")],
+    );
     let sources = [("(stack)", STACK)];
     for (program, expected) in [
         (
-            "(import (only (duet kernel) define)) (define x 1) car",
+            "(define-library (l) (import (only (duet kernel) define)) (begin (define x car))) (import (l))",
             "`car` is not defined",
         ),
-        ("(import (stack)) (top)", "`top` is not defined"),
+        (
+            "(define-library (l) (import (stack) (only (duet kernel) define)) (begin (define (x) (top)))) (import (l))",
+            "`top` is not defined",
+        ),
         ("(import (stck))", "there is no library (stck)"),
         ("(import (only (stack) pus))", "(stack) does not export `pus`"),
         (

@@ -152,6 +152,8 @@ pub(super) const ROWS: &[Row] = &[
     ("default-object?", "@default", "#t"),
     ("default-object?", "#f", "#f"),
     ("%hash", "\"λ\"", "815815342386695453"),
+    ("%identity", "(1)", "#f"),
+    ("%identity", "@dictionary", "1"),
     ("values", "1", "1"),
     ("values", "1 2", "#<values 1 2>"),
     ("values", "", "#<values>"),

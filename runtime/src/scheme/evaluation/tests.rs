@@ -185,7 +185,7 @@ fn definitions_and_keywords_stay() {
 #[test]
 fn a_text_that_comes_again_is_recorded_under_its_new_name() {
     // The first attempt is forgotten with its turn, so that the second has another number; its code is the same.
-    let lost = "!undefined-variable: lost is used before it is defined lost";
+    let lost = "!undefined-variable: lost is not defined lost";
     check(&[
         ("lost", &[lost]),
         ("(define x 1)", &[]),
@@ -196,7 +196,7 @@ fn a_text_that_comes_again_is_recorded_under_its_new_name() {
 
 #[test]
 fn a_text_that_fails_leaves_nothing_behind() {
-    let undefined = "!undefined-variable: lost is used before it is defined \"lost\"";
+    let undefined = "!undefined-variable: lost is not defined \"lost\"";
     let undefined = undefined.replace("\"lost\"", "lost");
     check(&[
         ("(define x '(1))", &[]),
@@ -261,10 +261,7 @@ fn a_text_waits_and_others_go_on() {
 #[test]
 fn libraries_travel_with_a_text() {
     check(&[
-        (
-            "(local)",
-            &["!undefined-variable: local is used before it is defined local"],
-        ),
+        ("(local)", &["!undefined-variable: local is not defined local"]),
         ("(import (local))", &[]),
         ("(local)", &["local"]),
         ("(define (again) (local))", &[]),

@@ -1,0 +1,13 @@
+;;; SRFI 115: regular expressions, written as S-expressions. A match is the leftmost one; of several that begin there, the one that comes first when
+;;; alternatives are tried from left to right and repetitions take as much as they can.
+(define-library (srfi 115)
+  (export
+    regexp regexp? valid-sre? rx regexp->sre char-set->sre
+    regexp-matches regexp-matches? regexp-search regexp-replace regexp-replace-all regexp-match->list
+    regexp-fold regexp-extract regexp-split regexp-partition
+    regexp-match? regexp-match-count regexp-match-submatch regexp-match-submatch-start regexp-match-submatch-end)
+  (on-demand)
+  (import (scheme base) (scheme case-lambda) (scheme char) (scheme cxr) (srfi 14)
+          (only (duet kernel) char-general-category dictionary dictionary-contains? dictionary-set!)
+          (only (duet internal lists) every))
+  (include "115/parse.scm" "115/graphemes.scm" "115/compile.scm" "115/match.scm"))

@@ -1,0 +1,244 @@
+(define-record-type regexp-type
+  (%regexp sre count names matcher loops)
+  ;;;> Whether an object is a compiled regular expression.
+  regexp?
+  ;;;> The SRE that a regular expression was made of.
+  (sre regexp->sre)
+  (count %count)
+  (names %names)
+  (matcher %matcher)
+  (loops %loops))
+
+(define-record-type regexp-match-type
+  (%match text names saved)
+  ;;;> Whether an object is a match.
+  regexp-match?
+  (text %match-text)
+  (names %match-names)
+  (saved %match-saved))
+
+;;;> Compiles an SRE; a regular expression is answered as it is. Fails if the SRE is wrong.
+(define (regexp sre)
+  (if (regexp? sre)
+      sre
+      (let* ((parser (%make-parser 0 '()))
+             (tree (%parse sre (%make-mode #f #f #t) parser))
+             (plan (%make-plan 0 (%has-backrefs? tree)))
+             (matcher (%compile tree %accept plan)))
+        (%regexp sre (%parser-count parser) (%parser-names parser) matcher (%plan-loops plan)))))
+
+;;; The end of every matcher. A match that has to reach an end says so where the number of its first submatch would be.
+(define (%accept state index)
+  (and (or (not (vector-ref (%saved state) 1)) (= index (%to state))) index))
+
+;;;> Compiles SREs, in a sequence; `,expression` in them stands for the value of the expression.
+(define-syntax rx
+  (syntax-rules ()
+    ((_ sre ...) (regexp `(: sre ...)))))
+
+;;;> Whether an object is an SRE.
+(define (valid-sre? object)
+  (call/cc
+    (lambda (return)
+      (with-exception-handler
+        (lambda (condition) (return #f))
+        (lambda () (regexp object) #t)))))
+
+;;;> An SRE for a set of characters.
+(define (char-set->sre set) (list (char-set->string set)))
+
+(define (%fresh-state re text from to whole?)
+  (let ((saved (make-vector (* 2 (+ 1 (%count re))) #f)))
+    (vector-set! saved 0 (make-vector (+ 1 (%count re)) '()))
+    (vector-set! saved 1 whole?)
+    (%make-state text from to saved (make-vector (%loops re) #f))))
+
+(define (%matched re state start end)
+  (let ((saved (%saved state)))
+    (vector-set! saved 0 start)
+    (vector-set! saved 1 end)
+    (%match (%text state) (%names re) saved)))
+
+(define (%bounds text range)
+  (let* ((start (if (pair? range) (car range) 0))
+         (end (if (and (pair? range) (pair? (cdr range))) (cadr range) (string-length text))))
+    (values start end)))
+
+;;;> Matches all of a string, or of the part from `start` to before `end`; a match, or #f.
+(define (regexp-matches re text . range)
+  (let ((re (regexp re)))
+    (call-with-values
+      (lambda () (%bounds text range))
+      (lambda (from to)
+        (let* ((state (%fresh-state re text from to #t)) (end ((%matcher re) state from)))
+          (and end (%matched re state from end)))))))
+
+;;;> Whether all of a string matches.
+(define (regexp-matches? re text . range) (and (apply regexp-matches re text range) #t))
+
+;;;> Finds the leftmost match; a match, or #f.
+(define (regexp-search re text . range)
+  (let ((re (regexp re)))
+    (call-with-values
+      (lambda () (%bounds text range))
+      (lambda (from to) (%search re text from from to)))))
+
+;;; The leftmost match from an index on, in a text that begins at `from`.
+(define (%search re text from index to)
+  (let ((state (%fresh-state re text from to #f)) (matcher (%matcher re)))
+    (let loop ((index index))
+      (and (<= index to)
+           (let ((end (matcher state index)))
+             (if end (%matched re state index end) (loop (+ index 1))))))))
+
+(define (%field match field)
+  (let ((number (if (symbol? field)
+                    (let ((named (%named match field (%match-names match))))
+                      (or named (error "regexp-match-submatch: there is no submatch of this name" field)))
+                    field)))
+    (if (not (and (exact-integer? number) (<= 0 number (regexp-match-count match))))
+        (error "regexp-match-submatch: there is no submatch of this number" field))
+    number))
+
+;;; The number of a name: of several submatches that share it, the first that matched.
+(define (%named match field names)
+  (let loop ((names (reverse names)) (last #f))
+    (cond ((null? names) last)
+          ((not (eq? (car (car names)) field)) (loop (cdr names) last))
+          ((vector-ref (%match-saved match) (* 2 (cdr (car names)))) (cdr (car names)))
+          (else (loop (cdr names) (cdr (car names)))))))
+
+;;;> How many submatches a match has, whether or not they matched; the whole is not counted.
+(define (regexp-match-count match) (- (quotient (vector-length (%match-saved match)) 2) 1))
+
+;;;> Where a submatch begins, or #f if it did not match. Submatches have numbers, the whole being 0, and may have names.
+(define (regexp-match-submatch-start match . field)
+  (vector-ref (%match-saved match) (* 2 (%field match (if (pair? field) (car field) 0)))))
+
+;;;> Where a submatch ends, or #f if it did not match.
+(define (regexp-match-submatch-end match . field)
+  (vector-ref (%match-saved match) (+ 1 (* 2 (%field match (if (pair? field) (car field) 0))))))
+
+;;;> The text of a submatch, or #f if it did not match.
+(define (regexp-match-submatch match . field)
+  (let ((start (apply regexp-match-submatch-start match field)))
+    (and start (substring (%match-text match) start (apply regexp-match-submatch-end match field)))))
+
+;;;> A list of the texts of the whole and of each submatch, #f for those that did not match.
+(define (regexp-match->list match)
+  (let loop ((number (regexp-match-count match)) (texts '()))
+    (if (< number 0) texts (loop (- number 1) (cons (regexp-match-submatch match number) texts)))))
+
+;;;> Combines the matches from left to right: `(combine index match text accumulated)`, where `index` is the end of the match before; at last
+;;;> `(finish index #f text accumulated)`.
+(define regexp-fold
+  (case-lambda
+    ((re combine initial text) (regexp-fold re combine initial text (lambda (index match text accumulated) accumulated)))
+    ((re combine initial text finish) (regexp-fold re combine initial text finish 0))
+    ((re combine initial text finish start) (regexp-fold re combine initial text finish start (string-length text)))
+    ((re combine initial text finish start end)
+     (let ((re (regexp re)))
+       (let loop ((index start) (last start) (accumulated initial))
+         (let ((match (and (<= index end) (%search re text start index end))))
+           (if match
+               (let ((from (regexp-match-submatch-start match)) (to (regexp-match-submatch-end match)))
+                 (if (and (= from to) (= from end) (> end start))
+                     (finish last #f text accumulated)
+                     (loop (if (= from to) (+ to 1) to) to (combine last match text accumulated))))
+               (finish last #f text accumulated))))))))
+
+;;; Whether a match has any text.
+(define (%empty? match) (= (regexp-match-submatch-start match) (regexp-match-submatch-end match)))
+
+(define (%keep index match text accumulated) accumulated)
+
+(define (%fold-range re combine initial text finish range)
+  (call-with-values
+    (lambda () (%bounds text range))
+    (lambda (start end) (regexp-fold re combine initial text finish start end))))
+
+;;;> A list of the texts of all matches that are not empty.
+(define (regexp-extract re text . range)
+  (%fold-range re
+    (lambda (index match text found) (if (%empty? match) found (cons (regexp-match-submatch match) found)))
+    '() text
+    (lambda (index match text found) (reverse found))
+    range))
+
+;;;> A list of what stands between the matches that are not empty.
+(define (regexp-split re text . range)
+  (call-with-values
+    (lambda () (%bounds text range))
+    (lambda (start end)
+      (let ((parts (regexp-fold re
+                     (lambda (index match text parts)
+                       (if (%empty? match)
+                           parts
+                           (cons (regexp-match-submatch-end match)
+                                 (cons (substring text (car parts) (regexp-match-submatch-start match)) (cdr parts)))))
+                     (list start) text %keep start end)))
+        (reverse (cons (substring text (car parts) end) (cdr parts)))))))
+
+;;;> A list of what stands between the matches that are not empty and of the matches, in turn.
+(define (regexp-partition re text . range)
+  (call-with-values
+    (lambda () (%bounds text range))
+    (lambda (start end)
+      (let ((parts (regexp-fold re
+                     (lambda (index match text parts)
+                       (if (%empty? match)
+                           parts
+                           (cons (regexp-match-submatch-end match)
+                                 (cons (regexp-match-submatch match)
+                                       (cons (substring text (car parts) (regexp-match-submatch-start match)) (cdr parts))))))
+                     (list start) text %keep start end)))
+        (reverse
+          (if (and (= (car parts) end) (pair? (cdr parts)))
+              (cdr parts)
+              (cons (substring text (car parts) end) (cdr parts))))))))
+
+;;; What a substitute makes of a match, as a list of strings.
+(define (%substituted substitute match start end)
+  (cond ((string? substitute) (list substitute))
+        ((or (exact-integer? substitute) (and (symbol? substitute) (not (memq substitute '(pre post)))))
+         (list (or (regexp-match-submatch match substitute) "")))
+        ((eq? substitute 'pre) (list (substring (%match-text match) start (regexp-match-submatch-start match))))
+        ((eq? substitute 'post) (list (substring (%match-text match) (regexp-match-submatch-end match) end)))
+        ((procedure? substitute) (%substituted (substitute match) match start end))
+        ((list? substitute) (apply append (map (lambda (part) (%substituted part match start end)) substitute)))
+        (else (error "regexp-replace: a substitute is a string, a submatch, pre, post, a procedure, or a list of these" substitute))))
+
+;;;> Replaces one match, the first or the one with the number `count` from 0, in a string or the part from `start` to before `end`, which is answered.
+;;;> A substitute is a string, the number or name of a submatch, `pre`, `post`, a procedure of the match, or a list of these.
+(define regexp-replace
+  (case-lambda
+    ((re text substitute) (regexp-replace re text substitute 0))
+    ((re text substitute start) (regexp-replace re text substitute start (string-length text)))
+    ((re text substitute start end) (regexp-replace re text substitute start end 0))
+    ((re text substitute start end count)
+     (let* ((re (regexp re)) (end (or end (string-length text))))
+       (let loop ((index start) (count count))
+         (let ((match (and (<= index end) (%search re text start index end))))
+           (cond ((not match) (substring text start end))
+                 ((= count 0)
+                  (string-append
+                    (substring text start (regexp-match-submatch-start match))
+                    (apply string-append (%substituted substitute match start end))
+                    (substring text (regexp-match-submatch-end match) end)))
+                 (else
+                  (loop (if (%empty? match) (+ 1 (regexp-match-submatch-end match)) (regexp-match-submatch-end match))
+                        (- count 1))))))))))
+
+;;;> Replaces every match, as `regexp-replace` does one.
+(define (regexp-replace-all re text substitute . range)
+  (call-with-values
+    (lambda () (%bounds text range))
+    (lambda (start end)
+      (regexp-fold re
+        (lambda (index match text parts)
+          (append (reverse (%substituted substitute match start end))
+                  (cons (substring text index (regexp-match-submatch-start match)) parts)))
+        '() text
+        (lambda (index match text parts)
+          (apply string-append (reverse (cons (substring text index end) parts))))
+        start end))))

@@ -1,0 +1,48 @@
+;;; Numbers with so many digits behind the point.
+
+(define (%repeat char count) (make-string (max 0 count) char))
+
+(define (%padded text width) (string-append (%repeat #\space (- width (string-length text))) text))
+
+;;; An exact number that is not negative, rounded to `digits` decimals.
+(define (%fixed number digits)
+  (let* ((scaled (round (* number (expt 10 digits))))
+         (text (number->string scaled))
+         (text (string-append (%repeat #\0 (- (+ digits 1) (string-length text))) text))
+         (point (- (string-length text) digits)))
+    (string-append (substring text 0 point) "." (substring text point (string-length text)))))
+
+(define (%index-of char text)
+  (let loop ((index 0))
+    (cond ((= index (string-length text)) #f)
+          ((char=? (string-ref text index) char) index)
+          (else (loop (+ index 1))))))
+
+;;; A real number with `digits` decimals. One that is so great or small that it is written with an exponent keeps it.
+(define (%decimals number digits)
+  (let* ((text (number->string number)) (exponent (and (inexact? number) (%index-of #\e text))))
+    (cond ((not (and (rational? number) digits)) text)
+          (exponent
+           (string-append
+             (%decimals (string->number (substring text 0 exponent)) digits)
+             (substring text exponent (string-length text))))
+          (else
+           (let* ((negative? (or (negative? number) (eqv? number -0.0)))
+                  ;; The shortest decimal text of a flonum is what a reader takes it for.
+                  (magnitude (abs (if (inexact? number) (string->number (string-append "#e" text)) number))))
+             (string-append (if negative? "-" "") (%fixed magnitude digits)))))))
+
+;;; What `~w,dF` shows.
+(define (%shown-number object width digits)
+  (%padded
+    (cond ((string? object) object)
+          ((not (number? object)) (error "format: ~F shows a number or a string" object))
+          ((real? object) (%decimals object digits))
+          (else
+           (let ((imaginary (%decimals (imag-part object) digits)))
+             (string-append
+               (%decimals (real-part object) digits)
+               (if (memv (string-ref imaginary 0) '(#\- #\+)) "" "+")
+               imaginary
+               "i"))))
+    width))

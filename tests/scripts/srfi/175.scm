@@ -1,0 +1,13 @@
+;; SRFI 175: ASCII.
+(import (scheme base) (srfi 175))
+(map ascii-codepoint? '(0 127 128 -1 #\a))                                    ; => (#t #t #f #f #f)
+(list (ascii-char? #\a) (ascii-char? #\ä) (ascii-string? "abc") (ascii-string? "ä") (ascii-bytevector? #u8(1 127)) (ascii-bytevector? #u8(128)) (ascii-string? 1)) ; => (#t #f #t #f #t #f #f)
+(map (lambda (c) (list (ascii-control? c) (ascii-non-control? c) (ascii-space-or-tab? c) (ascii-whitespace? c) (ascii-other-graphic? c))) '(#\tab #\space #\! 127))
+; => ((#t #f #t #t #f) (#f #t #t #t #f) (#f #t #f #f #t) (#t #f #f #f #f))
+(map (lambda (c) (list (ascii-alphanumeric? c) (ascii-alphabetic? c) (ascii-numeric? c) (ascii-upper-case? c) (ascii-lower-case? c))) '(#\A #\z 48 #\ä))
+; => ((#t #t #f #t #f) (#t #t #f #f #t) (#t #f #t #f #f) (#f #f #f #f #f))
+(list (ascii-digit-value #\7 10) (ascii-digit-value #\7 7) (ascii-upper-case-value #\C 10 26) (ascii-lower-case-value #\z 0 25) (ascii-nth-digit 3) (ascii-nth-digit 10) (ascii-nth-upper-case 27) (ascii-nth-lower-case -1)) ; => (7 #f 12 #f #\3 #f #\B #\z)
+(list (ascii-upcase #\a) (ascii-upcase 97) (ascii-downcase #\A) (ascii-downcase #\Ä) (ascii-control->graphic #\newline) (ascii-control->graphic #\a) (ascii-graphic->control #\J) (ascii-graphic->control 63) (ascii-mirror-bracket #\() (ascii-mirror-bracket #\a))
+; => (#\A 65 #\a #\Ä #\J #f #\newline 127 #\) #f)
+(list (ascii-ci=? #\a #\A) (ascii-ci<? #\a #\B) (ascii-ci>? #\a #\B) (ascii-ci<=? #\a 65) (ascii-ci>=? #\a #\B))  ; => (#t #t #f #t #f)
+(list (ascii-string-ci=? "aB" "Ab") (ascii-string-ci<? "ab" "ABC") (ascii-string-ci>? "b" "ABC") (ascii-string-ci<=? "a" "A") (ascii-string-ci>=? "a" "b")) ; => (#t #t #t #t #f)
