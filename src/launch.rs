@@ -39,6 +39,19 @@ const ALWAYS: [&str; 7] = [
 /// Granted to a single file, which then works in its own directory.
 const BESIDE_PROGRAM: [&str; 3] = ["workspace/read", "workspace/exists", "workspace/list"];
 
+/// Granted to a single file: the variables of the environment that tell of the place where it runs and hold no secrets.
+const PLAIN_VARIABLES: [&str; 9] = [
+    "environment/HOME",
+    "environment/LANG",
+    "environment/LOGNAME",
+    "environment/PATH",
+    "environment/PWD",
+    "environment/SHELL",
+    "environment/TERM",
+    "environment/TZ",
+    "environment/USER",
+];
+
 /// Granted to a single file when the person names a workspace.
 const IN_WORKSPACE: [&str; 1] = ["workspace/*"];
 
@@ -91,6 +104,7 @@ impl Launch {
         let mut capabilities: Vec<&str> = ALWAYS.to_vec();
         capabilities.extend(grant.tools.iter().map(String::as_str));
         if !is_folder {
+            capabilities.extend(PLAIN_VARIABLES);
             capabilities.extend(workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice()));
         }
         let by_argument = grant.workspace.and_then(|position| arguments.get(position - 1));
@@ -116,6 +130,7 @@ impl Launch {
     /// If the workspace cannot be used.
     pub(crate) fn of_text(name: &str, text: &str, workspace: Option<&str>) -> Result<Self, Failure> {
         let mut capabilities: Vec<&str> = ALWAYS.to_vec();
+        capabilities.extend(PLAIN_VARIABLES);
         capabilities.extend(workspace.map_or(BESIDE_PROGRAM.as_slice(), |_| IN_WORKSPACE.as_slice()));
         let root = Path::new(workspace.unwrap_or("."));
         let workspace = fs::canonicalize(root)

@@ -134,15 +134,15 @@ fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Texts)
 /// Lays out a condition that nobody caught, and says how to go back.
 pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[String], is_styled: bool) -> String {
     let mut what = failure.message.clone();
-    // The message of a missing variable is its name already.
-    let irritants = if failure.kind == UNDEFINED_VARIABLE {
-        &[]
-    } else {
-        &failure.irritants[..]
-    };
-    for (position, irritant) in irritants.iter().enumerate() {
-        what.push_str(if position == 0 { ": " } else { " " });
+    let mut separator = if what.ends_with(':') { " " } else { ": " };
+    for irritant in failure
+        .irritants
+        .iter()
+        .filter(|irritant| !is_said(irritant, &failure.message))
+    {
+        what.push_str(separator);
         what.push_str(&in_scheme(irritant, SHOWN_DEPTH));
+        separator = " ";
     }
     let mut group = Group::with_title(Level::ERROR.primary_title(what).id(failure.kind.clone()));
     if let Some(origin) = &failure.origin
@@ -155,10 +155,27 @@ pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[Strin
     if let Some(trace) = backtrace(&failure.backtrace) {
         group = group.element(Level::NOTE.message(trace));
     }
-    for advice in advice {
+    for advice in way_out(failure).iter().chain(advice) {
         group = group.element(Level::HELP.message(advice.clone()));
     }
     renderer(is_styled).render(&[group])
+}
+
+/// Whether a message names an irritant already, as that of a name that is not defined does.
+fn is_said(irritant: &IOValue, message: &str) -> bool {
+    irritant.as_symbol().is_some_and(|name| message.contains(&*name))
+}
+
+/// What a person can do about a condition of its kind.
+fn way_out(failure: &record::Failure) -> Option<String> {
+    if failure.kind != "capability-denied" {
+        return None;
+    }
+    Some(if failure.message.contains("`workspace/") {
+        "`duet run --workspace DIR FILE` lets a single file read, write and delete in DIR".to_owned()
+    } else {
+        "a program that is a folder is granted what its `manifest.scm` names; `duet help run` says how".to_owned()
+    })
 }
 
 /// Writes a backtrace in one line, innermost procedure first; runs of one procedure are counted, and the middle of a long one is left out.

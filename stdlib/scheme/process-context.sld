@@ -2,12 +2,36 @@
 (define-library (scheme process-context)
   (export command-line exit emergency-exit get-environment-variable get-environment-variables)
   (on-demand)
-  (import (duet kernel) (only (duet internal control) %exit-extents) (only (duet internal sequences) map)
+  (import (duet kernel) (only (duet internal control) %exit-extents call/cc raise raise-continuable with-exception-handler) (only (duet internal sequences) map)
           (only (duet internal ports) %save-files))
   (begin
-    ;;;> All environment variables, a list of pairs of name and value; needs the grant of `environment/*`.
+    ;;; The variables that a single file is granted.
+    (define %plain-variables '("HOME" "LANG" "LOGNAME" "PATH" "PWD" "SHELL" "TERM" "TZ" "USER"))
+
+    ;;; Calls `thunk`; without the grant that it needs, `otherwise` with the condition that says so.
+    (define (%if-granted thunk otherwise)
+      (call/cc
+        (lambda (return)
+          (with-exception-handler
+            (lambda (fault)
+              (if (and (condition? fault) (eq? (condition-kind fault) 'capability-denied))
+                  (return (otherwise fault))
+                  (raise-continuable fault)))
+            thunk))))
+
+    ;;; The pair of a variable's name and value, if it is set and granted, in a list.
+    (define (%granted-variable name)
+      (let ((value (%if-granted (lambda () (get-environment-variable name)) (lambda (fault) #f))))
+        (if value (list (cons name value)) '())))
+
+    ;;;> The environment variables, a list of pairs of name and value: all of them if `environment/*` was granted, else those of a few plain ones that
+    ;;;> were granted and are set. Fails with `capability-denied` if none was.
     (define (get-environment-variables)
-      (map (lambda (variable) (cons (car variable) (cadr variable))) (%environment-variables)))
+      (%if-granted
+        (lambda () (map (lambda (variable) (cons (car variable) (cadr variable))) (%environment-variables)))
+        (lambda (fault)
+          (let ((granted (apply append (map %granted-variable %plain-variables))))
+            (if (null? granted) (raise fault) granted)))))
 
     ;;;> Leaves all extents, running their `after` thunks, and ends the program.
     (define exit

@@ -272,7 +272,12 @@ impl<'a> Call<'a> {
             return Ok(());
         }
         let name = self.instance.heap.intern(capability)?;
-        let message = format!("{}: the capability `{capability}` was not granted", self.procedure.name);
+        // A name that begins so is the library's own; the program has called another.
+        let caller = match self.procedure.name {
+            name if name.starts_with('%') => String::new(),
+            name => format!("{name}: "),
+        };
+        let message = format!("{caller}the capability `{capability}` was not granted");
         Err(Fault::condition_of("capability-denied", &message, vec![name]))
     }
 }

@@ -8,7 +8,7 @@
 (map (lambda (key) (eq? key (cadr (hash-table-ref table key)))) keys)          ; => (#t #t #t #t #t #t #t #t #t)
 (list (hash-table-size table) (hash-table-exists? table (vector 5 2)) (hash-table-exists? table (list 9)))   ; => (9 #f #f)
 (begin (for-each (lambda (key) (hash-table-delete! table key)) (cdr keys)) (hash-table-keys table))          ; => (#(5 2))
-(let ((copy (t:hash-table-copy table))) (hash-table-clear! table) (list (hash-table-size table) (t:hash-table-keys copy)))   ; => (0 (#(5 2)))
+(let ((copy (t:hash-table-copy table))) (t:hash-table-clear! table) (list (hash-table-size table) (t:hash-table-keys copy)))   ; => (0 (#(5 2)))
 (let ((key (list 1 2))) (list (eqv? (identity key) (begin (set-car! key 5) (identity key))) (= (identity (vector 1)) (identity (vector 1)))))  ; => (#t #f)
 (define (fill count)
   (let ((table (make-hash-table eqv?)))
@@ -17,7 +17,7 @@
           (list (hash-table-size table) (eqv? (hash-table-ref table (list-ref made 10)) (- count 11)))
           (let ((key (make-vector 1 n))) (hash-table-set! table key n) (loop (+ n 1) (cons key made)))))))
 (fill 30000)                                                                  ; => (30000 #t)
-(list (t:string-hash "a" 10) (= (t:hash '(1)) (t:hash (list 1))))               ; => (5 #t)
+(list (< -1 (t:string-hash "a" 10) 10) (= (t:string-ci-hash "A") (t:string-ci-hash "a")) (= (t:hash (list 1)) (t:hash (list 1))))  ; => (#t #t #t)
 ;; A type may have the name of its constructor, which then means the constructor, or a name with a colon.
 (list (point-x (point 4 5)) (point? (point 1 2)))                              ; => (4 #t)
 (define-record-type :pare (kons x y) pare? (x kar set-kar!) (y kdr))

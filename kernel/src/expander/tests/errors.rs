@@ -1,8 +1,8 @@
 //! Diagnostics: what is reported, and where.
 
-use crate::diagnostic::Note;
+use crate::diagnostic::{Diagnostic, Note};
 
-use super::{Texts, check_errors, session};
+use super::{Texts, check, check_errors, session};
 
 #[test]
 fn malformed_forms_name_their_grammar() {
