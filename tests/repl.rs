@@ -297,7 +297,7 @@ fn a_slip_in_a_name_is_answered_with_names_like_it() {
     let said = desk.feed("repl", "(define (square x) (* x x))\n(squar 2)\n");
     assert!(
         said.errors
-            .starts_with("error[undefined-variable]: squar is used before it is defined\n"),
+            .starts_with("error[undefined-variable]: squar is not defined\n"),
         "{}",
         said.errors
     );
