@@ -227,10 +227,17 @@ impl Heap {
         end.min(self.words_allowed())
     }
 
-    /// The words themselves, for the machine.
+    /// The words, for unchecked access by the machine. The pointer is the vector's own and no slice's, so it stays good while others write to the words,
+    /// until they move.
     #[inline(always)]
-    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
-        &mut self.words
+    pub(crate) fn words_pointer(&mut self) -> *mut u64 {
+        self.words.as_mut_ptr()
+    }
+
+    /// How many words there are behind [`Heap::words_pointer`].
+    #[cfg(debug_assertions)]
+    pub(crate) fn words_count(&self) -> usize {
+        self.words.len()
     }
 
     /// How many words may be allocated beyond `start` before a collection is due.

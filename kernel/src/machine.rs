@@ -72,7 +72,8 @@ enum State {
 
 /// One machine; any number of instances take turns on it.
 pub struct Machine {
-    stack: Box<[Value]>,
+    /// A vector, not a box, whose every use would claim the words for itself and so invalidate the pointers of the running frame.
+    stack: Vec<Value>,
     /// The index of register 0 of the running frame.
     base: usize,
     /// Frames must end at or below this index; grows in steps, so that what lies above was never written since it was cleared.
@@ -98,7 +99,7 @@ impl Machine {
     /// A machine with an empty stack.
     pub fn new() -> Machine {
         let mut machine = Machine {
-            stack: vec![Value::ZERO; STACK_WORDS + SLACK_WORDS].into_boxed_slice(),
+            stack: vec![Value::ZERO; STACK_WORDS + SLACK_WORDS],
             base: 1,
             soft_limit: STACK_STEP_WORDS,
             remaining: 0,

@@ -68,7 +68,7 @@ impl Hot {
             #[cfg(debug_assertions)]
             reach: Reach {
                 instructions: code.instructions().len(),
-                heap_words: heap.words_mut().len(),
+                heap_words: heap.words_count(),
             },
         }
     }
@@ -151,7 +151,7 @@ impl Hot {
     pub(super) fn reload_heap(&mut self, heap: &mut Heap) {
         #[cfg(debug_assertions)]
         {
-            self.reach.heap_words = heap.words_mut().len();
+            self.reach.heap_words = heap.words_count();
         }
         self.heap = heap.words_pointer();
     }
@@ -309,13 +309,5 @@ impl Hot {
         self.check_heap(index);
         // SAFETY: `index` was just given out by `Heap::bump`, or is that of a word of a live object.
         unsafe { *self.heap.add(index) = value.to_bits() }
-    }
-}
-
-impl Heap {
-    /// The words, for unchecked access by the machine.
-    #[inline(always)]
-    fn words_pointer(&mut self) -> *mut u64 {
-        self.words_mut().as_mut_ptr()
     }
 }

@@ -1,0 +1,135 @@
+//! Programs that take the machine's unchecked accesses past everything that moves stack, heap and code under them.
+//!
+//! They are small, because they are what Miri runs: it takes seconds for what takes a processor a millisecond. `docs/src/testing.md` has the command.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod common {
+    pub(crate) mod process;
+}
+
+use common::process::{code_of, compiled};
+use duet_kernel::heap::{Limits, Statistics};
+use duet_kernel::image::{freeze_instance, thaw_instance};
+use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::printer::{Anonymous, write_limited};
+use duet_kernel::value::Value;
+
+/// What happens to a computation whenever its slice of fuel is used up.
+#[derive(Clone, Copy)]
+enum Between {
+    /// It goes on.
+    Nothing,
+    /// It is parked as a continuation in its heap and taken up by another machine.
+    Park,
+    /// The instance is frozen to bytes, and goes on in a code space with another program before its own.
+    Freeze,
+}
+
+/// Runs a program in a heap of at most `bytes_max`, with a break after each `slice` of fuel: its value as it is written, and what its heap has done.
+fn run(text: &str, bytes_max: usize, slice: u64, between: Between) -> (String, Statistics) {
+    let limits = Limits { bytes_max };
+    let program = compiled("program", text);
+    let mut code = code_of(&[&program]);
+    let (mut machine, mut instance) = (Machine::new(), Instance::new(limits));
+    let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+    machine.start(&mut instance, procedure, &[]);
+    loop {
+        let mut fuel = slice;
+        match machine.run(&mut instance, &code, &mut fuel).unwrap() {
+            Outcome::Finished(value) => return (written(&instance, value), instance.heap.statistics()),
+            Outcome::OutOfFuel => {}
+            outcome @ (Outcome::Uncaught(_) | Outcome::Request { .. }) => panic!("{text}: {outcome:?}"),
+        }
+        match between {
+            Between::Nothing => {}
+            Between::Park => {
+                let parked = machine.capture(&mut instance, &code).unwrap();
+                machine = Machine::new();
+                machine.reinstate(&mut instance, &code, parked);
+            }
+            Between::Freeze => {
+                let parked = machine.capture(&mut instance, &code).unwrap();
+                let image = freeze_instance(&instance, &[parked], &code).unwrap();
+                code = code_of(&[&compiled("other", "(define other '(1 2 3))"), &program]);
+                let (thawed, values) = thaw_instance(&image, limits, &code).unwrap();
+                instance = thawed;
+                machine.reinstate(&mut instance, &code, values[0]);
+            }
+        }
+        machine.resume(Value::UNSPECIFIED);
+    }
+}
+
+fn written(instance: &Instance, value: Value) -> String {
+    write_limited(&instance.heap, &Anonymous, value, 1000)
+}
+
+fn check(text: &str, slice: u64, between: Between, expected: &str) -> Statistics {
+    let (value, statistics) = run(text, 64 << 20, slice, between);
+    assert_eq!(value, expected, "{text}");
+    statistics
+}
+
+const CALLS: &str = "
+    (define (sum . items) (if (null? items) 0 (+ (car items) (apply sum (cdr items)))))
+    (define (square x) (* x x))
+    (define (power x n) (if (= n 0) 1 (* x (power x (- n 1)))))
+    (define (counter n) (lambda () (set! n (+ n 1)) n))
+    (define count (counter 10))
+    (define places (make-vector 3 0))
+    (count)
+    (vector-set! places 1 (count))
+    (list (sum 1 2 3) (square 1.5) (power 7 30) (< (power 2 70) 1e22) places (vector-length places) (quotient 17 5))";
+
+#[test]
+fn calls_closures_and_slow_arithmetic() {
+    let expected = "(6 2.25 22539340290692258087863249 #t #(0 12 0) 3 3)";
+    check(CALLS, 1, Between::Nothing, expected);
+    check(CALLS, 3, Between::Park, expected);
+}
+
+const CONTROL: &str = "
+    (define again #f)
+    (define times 0)
+    (define (deep n k) (if (= n 0) (k 7) (+ 1 (deep (- n 1) k))))
+    (define entered (+ 100 (%call/cc (lambda (k) (set! again k) 0))))
+    (set! times (+ times 1))
+    (if (< times 3) (again times))
+    (define resumed
+      (%call-with-prompt 'p
+        (lambda () (* 10 (%call-with-composable 'p (lambda (k) (%abort-to-prompt 'p (cons k '()))))))
+        (lambda (k) (+ (k 1) (k 2)))))
+    (list entered (%call/cc (lambda (k) (deep 40 k))) resumed)";
+
+#[test]
+fn continuations_and_prompts() {
+    check(CONTROL, u64::MAX, Between::Nothing, "(102 7 30)");
+    check(CONTROL, 2, Between::Park, "(102 7 30)");
+}
+
+#[test]
+fn images() {
+    check(CONTROL, 20, Between::Freeze, "(102 7 30)");
+}
+
+const GARBAGE: &str = "
+    (define kept (make-vector 100 '()))
+    (define (churn n) (if (> n 0) (begin (make-vector 5000 n) (vector-set! kept n (cons n n)) (churn (- n 1)))))
+    (define (deep n) (if (= n 0) (begin (churn 20) 0) (+ 1 (deep (- n 1)))))
+    (list (deep 30) (vector-ref kept 7))";
+
+#[test]
+fn collections_under_a_running_program() {
+    let statistics = check(GARBAGE, u64::MAX, Between::Nothing, "(30 (7 . 7))");
+    assert!(statistics.collections_minor > 1, "{statistics:?}");
+    // Where nothing more may be allocated, everything is collected at once.
+    let (value, statistics) = run(GARBAGE, 120 << 10, u64::MAX, Between::Nothing);
+    assert_eq!(value, "(30 (7 . 7))");
+    assert!(statistics.collections_major > 1, "{statistics:?}");
+}
+
+#[test]
+fn the_stack_moves_to_the_heap() {
+    let text = "(define (deep n) (if (= n 0) 0 (+ 1 (deep (- n 1))))) (deep 25000)";
+    check(text, u64::MAX, Between::Nothing, "25000");
+}
