@@ -6,13 +6,14 @@
 //! stack starts afresh; a return into a segment copies one frame back. So capture costs what was pushed since the last one, re-entry one frame, and depth is bounded by the heap alone.
 //! INVARIANT: between runs nothing of a computation is anywhere but in its instance's heap, on the stack below `base`, and in the few fields of [`Machine`].
 //! It never calls itself from a primitive, and knows no actors, files or clocks.
-//! Read next: `machine/execute.rs`, then `machine/control.rs`.
+//! Read next: `machine/execute.rs`, then `machine/segment.rs` and `machine/control.rs`.
 
 pub mod builtin;
 mod control;
 mod execute;
 mod frame;
 mod instance;
+mod segment;
 mod signal;
 
 use crate::code::CodeSpace;
@@ -80,6 +81,8 @@ pub struct Machine {
     soft_limit: usize,
     /// How many words of the newest continuation segment are still to be returned into.
     remaining: usize,
+    /// How many words of that segment the head of the chain counts.
+    counted: usize,
     /// The number of arguments of the call being entered, for entries that look.
     argument_count: usize,
     /// One past the instruction at which the machine last stopped; for backtraces only.
@@ -99,10 +102,11 @@ impl Machine {
     /// A machine with an empty stack.
     pub fn new() -> Machine {
         let mut machine = Machine {
-            stack: vec![Value::ZERO; STACK_WORDS + SLACK_WORDS],
+            stack: bytemuck::zeroed_vec(STACK_WORDS + SLACK_WORDS),
             base: 1,
             soft_limit: STACK_STEP_WORDS,
             remaining: 0,
+            counted: 0,
             argument_count: 0,
             stopped_at: 0,
             state: State::Idle,
@@ -135,7 +139,7 @@ impl Machine {
             self.is_clean = true;
         }
         self.empty_stack();
-        self.remaining = 0;
+        (self.remaining, self.counted) = (0, 0);
         self.state = State::Idle;
         instance.heap.set_register(Register::Continuation, Value::NIL);
         instance.heap.set_register(Register::Winders, Value::NIL);
@@ -215,7 +219,7 @@ impl Machine {
         self.await_interrupted(code);
         assert!(self.state == State::Waiting, "only a waiting computation can be parked");
         self.spill(&mut instance.heap, 0)?;
-        let continuation = control::make_continuation(&mut instance.heap, code)?;
+        let continuation = segment::make_continuation(&mut instance.heap, code)?;
         self.clear(instance);
         Ok(continuation)
     }
@@ -226,7 +230,7 @@ impl Machine {
     /// If `continuation` was not made by [`Machine::capture`] or by `%call/cc`.
     pub fn reinstate(&mut self, instance: &mut Instance, code: &CodeSpace, continuation: Value) {
         assert!(
-            control::is_continuation(&instance.heap, code, continuation),
+            segment::is_continuation(&instance.heap, code, continuation),
             "not a continuation"
         );
         self.clear(instance);

@@ -185,15 +185,16 @@ mod read;
 pub(crate) mod syntax;
 
 pub(crate) use argument::wrong_type;
+pub(crate) use control::CONTROL_TABLE;
 pub use port::{has_console_output, take_console_output};
 
 /// The position of `values` in [`all`]: it stands first after the control blocks.
-pub(crate) const VALUES_POSITION: u32 = control::CONTROL_TABLE.len() as u32;
+pub(crate) const VALUES_POSITION: u32 = CONTROL_TABLE.len() as u32;
 
 /// All primitives of the kernel, family after family.
 pub fn all() -> impl Iterator<Item = &'static Primitive> {
     [
-        control::CONTROL_TABLE,
+        CONTROL_TABLE,
         control::TABLE,
         pair::TABLE,
         accessor::TABLE,

@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::kind::{Header, Kind, payload_words};
+use super::kind::{Header, Kind, link, padded, payload_words};
+use super::{Heap, HeapFull};
 use crate::value::{Immediate, Value};
 
 /// Tells which registers of a frame matter to code that goes on in it.
@@ -24,6 +25,33 @@ pub struct AllLive;
 impl LiveRegisters for AllLive {
     fn live_at(&self, _: u32) -> Option<&[u64]> {
         None
+    }
+}
+
+/// Words of a link.
+const LINK_WORDS: usize = padded(1 + link::LENGTH);
+
+impl Heap {
+    /// Makes a segment of these words, and a link to all of it that goes on with `next`.
+    ///
+    /// # Errors
+    /// [`HeapFull`]; nothing is changed then.
+    #[inline(always)]
+    pub(crate) fn segment(&mut self, frames: &[Value], next: Value) -> Result<Value, HeapFull> {
+        let segment_words = padded(1 + frames.len());
+        let index = self.bump(segment_words + LINK_WORDS)?;
+        let (segment, link) = self.words[index..][..segment_words + LINK_WORDS].split_at_mut(segment_words);
+        segment[segment_words - 1] = 0;
+        segment[0] = Header::new(Kind::Frames, frames.len() as u32).to_value().to_bits();
+        for (word, frame) in segment[1..].iter_mut().zip(frames) {
+            *word = frame.to_bits();
+        }
+        let reference = Value::object_at(index);
+        link[0] = const { Header::new(Kind::Link, link::LENGTH as u32).to_value().to_bits() };
+        link[1 + link::FRAMES] = reference.to_bits();
+        link[1 + link::LIMIT] = Value::length(frames.len()).to_bits();
+        link[1 + link::NEXT] = next.to_bits();
+        Ok(Value::object_at(index + segment_words))
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::datum::Name;
 use crate::instruction::{Instruction, Opcode};
-use crate::primitive::ControlBlock;
+use crate::primitive::{CONTROL_TABLE, ControlBlock};
 use crate::unit::{Block, CompiledUnit};
 use crate::value::{Immediate, Value};
 
@@ -31,6 +31,34 @@ pub(crate) const fn control_block(block: ControlBlock) -> usize {
             ControlBlock::CallWithValues => 7,
             ControlBlock::Uncaught => 8,
         }
+}
+
+/// Words of the largest frame of the blocks that [`control_entry`] knows.
+pub(super) const CONTROL_FRAME_MAX: usize = 6;
+
+/// Where a call of the primitive of this number goes on, if it is a control primitive that takes `count` arguments.
+#[inline(always)]
+pub(super) fn control_entry(number: u32, count: usize) -> Option<usize> {
+    const ENTRIES: [(u8, u8); 8] = entries();
+    let &(least, most) = ENTRIES.get(number as usize)?;
+    // The blocks before the last of these are one instruction each.
+    (usize::from(least) <= count && count <= most.into()).then_some(CONTROL_BLOCKS + number as usize)
+}
+
+/// How many arguments the first control primitives take, at least and at most, in the order of their table, which is that of their blocks.
+const fn entries() -> [(u8, u8); 8] {
+    let mut entries = [(0, 0); 8];
+    let mut number = 0;
+    while number < entries.len() {
+        let primitive = &CONTROL_TABLE[number];
+        let most = match primitive.most {
+            Some(most) => most,
+            None => u8::MAX,
+        };
+        entries[number] = (primitive.least, most);
+        number += 1;
+    }
+    entries
 }
 
 /// A primitive that returns its only argument: `values`, by its position in the kernel's table.
@@ -96,4 +124,37 @@ fn call_with_values() -> Vec<Instruction> {
         Instruction::daw(Opcode::Call, 0, 3, 0),
         Instruction::abc(Opcode::CallWithResults, 2, 3, 0),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitive::Body;
+
+    #[test]
+    fn entries_are_where_the_blocks_start() {
+        let blocks = unit().blocks;
+        for (number, primitive) in CONTROL_TABLE.iter().enumerate() {
+            let Body::Control(block) = primitive.body else {
+                panic!("{} is in the wrong table", primitive.name)
+            };
+            let (start, frame_size) = (
+                blocks[control_block(block)].start,
+                blocks[control_block(block)].frame_size,
+            );
+            let entry = control_entry(number as u32, primitive.least.into());
+            assert!(entry.is_none_or(|entry| entry == start as usize), "{}", primitive.name);
+            assert!(
+                entry.is_none() || usize::from(frame_size) <= CONTROL_FRAME_MAX,
+                "{}",
+                primitive.name
+            );
+            assert!(
+                control_entry(number as u32, usize::from(primitive.least) - 1).is_none(),
+                "{}",
+                primitive.name
+            );
+        }
+        assert!(control_entry(crate::primitive::VALUES_POSITION, 1).is_none());
+    }
 }

@@ -1,13 +1,8 @@
-//! Continuations and prompts: segments of stack in the heap, and how control enters and leaves them.
+//! Continuations and prompts: how control enters and leaves them.
 //!
-//! A segment is a [`Kind::Frames`] of the words between the bottom of the stack and the return point on top. The continuation below the stack is a chain, newest first, of
-//! [`Kind::Link`]s (a segment, how many of its words count, the next link) and [`Kind::PromptLink`]s, ending in `()`; the register `Continuation` holds its head and
-//! `Machine::remaining` how much of the first segment is left. Segments are never written, so any number of continuations share them.
-//! Shape chosen over copying the whole stack at each capture (cost grows with depth) and over heap-allocated frames (every call pays).
-//! INVARIANT: a link's limit is what is left of its segment; a stored continuation begins with a link all of whose limit is still to be returned into.
+//! INVARIANT: whatever moves control leaves the chain below the stack as `machine/segment.rs` wants it.
 //! Read next: `machine/signal.rs`.
 
-use crate::code::CodeSpace;
 use crate::heap::kind::{link, prompt_link};
 use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::instruction::Instruction;
@@ -15,127 +10,12 @@ use crate::value::Value;
 
 use super::builtin::{COMPOSABLE_BLOCK, CONTINUATION_BLOCK};
 use super::execute::{Cold, Flow, InUse};
+use super::segment::{CAPTURE_WORDS, captured, is_closure_over, is_continuation, make_continuation, next_of};
 use super::signal::control_global;
-use super::{Hot, Machine, Outcome};
-
-/// Captured values of a continuation: closures over the blocks that enter them, with these fields after the code word.
-mod captured {
-    pub(super) const LINK: usize = 1;
-    pub(super) const WINDERS: usize = 2;
-    pub(super) const DYNAMIC: usize = 3;
-}
-
-/// How many words of a chain's first segment count.
-fn limit_of(heap: &Heap, chain: Value) -> usize {
-    if heap.is_kind(chain, Kind::Link) {
-        heap.field(chain, link::LIMIT).as_fixnum().unwrap_or(0) as usize
-    } else {
-        0
-    }
-}
-
-/// Appends the return points of a chain of which `remaining` words of the first segment are left, until there are `most`.
-pub(super) fn chain_points(heap: &Heap, remaining: usize, most: usize, points: &mut Vec<Value>) {
-    let mut chain = heap.register(Register::Continuation);
-    let mut remaining = remaining;
-    while chain != Value::NIL && points.len() < most {
-        if heap.is_kind(chain, Kind::Link) && remaining > 0 {
-            let point = heap.field(heap.field(chain, link::FRAMES), remaining - 1);
-            points.push(point);
-            remaining -= point.detail() as usize;
-        } else {
-            chain = next_of(heap, chain);
-            remaining = limit_of(heap, chain);
-        }
-    }
-}
-
-fn next_of(heap: &Heap, chain: Value) -> Value {
-    let field = if heap.is_kind(chain, Kind::Link) {
-        link::NEXT
-    } else {
-        prompt_link::NEXT
-    };
-    heap.field(chain, field)
-}
-
-/// Whether `value` is a continuation of `%call/cc` or a parked computation.
-pub(super) fn is_continuation(heap: &Heap, code: &CodeSpace, value: Value) -> bool {
-    is_closure_over(heap, code, value, CONTINUATION_BLOCK)
-}
-
-fn is_closure_over(heap: &Heap, code: &CodeSpace, value: Value, block: usize) -> bool {
-    heap.is_kind(value, Kind::Closure) && heap.field(value, 0) == code.block(block).code_word
-}
-
-/// The continuation below the (empty) stack, as a procedure.
-pub(super) fn make_continuation(heap: &mut Heap, code: &CodeSpace) -> Result<Value, HeapFull> {
-    let fields = [
-        code.block(CONTINUATION_BLOCK).code_word,
-        heap.register(Register::Continuation),
-        heap.register(Register::Winders),
-        heap.register(Register::Dynamic),
-    ];
-    heap.make(Kind::Closure, &fields)
-}
-
-impl Machine {
-    /// Moves everything below the frame at the base to the heap, and the frame's first `words` to the bottom of the stack. Afterwards the head of the chain counts wholly.
-    pub(super) fn spill(&mut self, heap: &mut Heap, words: usize) -> Result<(), HeapFull> {
-        let top = self.base - 1;
-        let rest = self.whole_chain(heap)?;
-        let chain = if top == 0 {
-            rest
-        } else {
-            let frames = heap.make(Kind::Frames, &self.stack[1..=top])?;
-            heap.make(Kind::Link, &[frames, Value::length(top), rest])?
-        };
-        heap.set_register(Register::Continuation, chain);
-        self.remaining = limit_of(heap, chain);
-        self.stack.copy_within(self.base..self.base + words, 1);
-        self.empty_stack();
-        Ok(())
-    }
-
-    /// The chain below the stack, its head counting wholly.
-    fn whole_chain(&self, heap: &mut Heap) -> Result<Value, HeapFull> {
-        let chain = heap.register(Register::Continuation);
-        if self.remaining == limit_of(heap, chain) {
-            return Ok(chain);
-        }
-        let next = next_of(heap, chain);
-        if self.remaining == 0 {
-            return Ok(next);
-        }
-        let frames = heap.field(chain, link::FRAMES);
-        heap.make(Kind::Link, &[frames, Value::length(self.remaining), next])
-    }
-
-    /// Lets the head of the chain say what is left of its segment, if there is room for a link, so that a collection keeps no more.
-    pub(super) fn settle_chain(&mut self, heap: &mut Heap) {
-        if let Ok(chain) = self.whole_chain(heap) {
-            self.set_chain(heap, chain);
-        }
-    }
-
-    /// Makes `chain` the continuation below the stack.
-    fn set_chain(&mut self, heap: &mut Heap, chain: Value) {
-        heap.set_register(Register::Continuation, chain);
-        self.remaining = limit_of(heap, chain);
-    }
-
-    /// Empties the stack and puts the continuation below it, its winders and dynamic environment in force.
-    pub(super) fn restore_continuation(&mut self, heap: &mut Heap, continuation: Value) {
-        self.empty_stack();
-        self.set_chain(heap, heap.field(continuation, captured::LINK));
-        heap.set_register(Register::Winders, heap.field(continuation, captured::WINDERS));
-        heap.set_register(Register::Dynamic, heap.field(continuation, captured::DYNAMIC));
-    }
-}
+use super::{Hot, Outcome};
 
 impl Cold<'_> {
     /// Returns register 0, at the bottom of the stack, into the continuation below.
-    #[inline(always)]
     pub(super) fn underflow(&mut self, mut hot: Hot) -> (Hot, Flow) {
         let value = hot.get(0);
         loop {
@@ -144,27 +24,16 @@ impl Cold<'_> {
                 self.outcome = Some(Outcome::Finished(value));
                 return (hot, Flow::Stop);
             }
-            if self.heap.is_kind(chain, Kind::Link) && self.machine.remaining > 0 {
+            if self.machine.has_frame(self.heap) {
                 break;
             }
             self.leave_prompt(chain);
             let next = next_of(self.heap, chain);
             self.machine.set_chain(self.heap, next);
         }
-        let chain = self.heap.register(Register::Continuation);
-        let frames = self.heap.field(chain, link::FRAMES);
-        let remaining = self.machine.remaining;
-        let point = self.heap.field(frames, remaining - 1);
-        let words = point.detail() as usize;
-        self.machine.empty_stack();
-        self.machine.ensure_room(words + 1);
-        let saved = &self.heap.field_words(frames)[remaining - words..remaining - 1];
-        for (word, saved) in self.machine.stack[1..].iter_mut().zip(saved) {
-            *word = Value::from_bits(*saved);
-        }
-        self.machine.remaining = remaining - words;
+        let point = self.machine.take_frame_making_room(self.heap);
         hot.reload(self.machine, self.heap);
-        hot.set(words - 1, value);
+        hot.set(point.detail() as usize - 1, value);
         hot.go_to(point.payload() as usize);
         (hot, Flow::Next)
     }
@@ -204,7 +73,7 @@ impl Cold<'_> {
 
     /// Moves all below the frame, of which `frame_words` are in use, to the heap, leaving room there for `further` words.
     fn spill(&mut self, hot: &mut Hot, frame_words: usize, further: usize) -> Result<(), HeapFull> {
-        self.prepare(hot, frame_words, hot.base_index() + SPILL_WORDS + further)?;
+        self.prepare(hot, frame_words, hot.base_index() + CAPTURE_WORDS + further)?;
         hot.store(self.machine);
         self.machine.spill(self.heap, frame_words)?;
         self.machine.ensure_room(frame_words);
@@ -538,8 +407,6 @@ impl Cold<'_> {
     }
 }
 
-/// Words that a spill takes besides the frames themselves.
-const SPILL_WORDS: usize = 16;
 /// Words of the largest link.
 const LINK_WORDS: usize = 8;
 

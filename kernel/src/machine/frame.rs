@@ -22,6 +22,9 @@ use crate::value::{Immediate, Value};
 
 use super::Machine;
 
+// SAFETY: a value is nothing but its word, and a word of zeros is the fixnum zero.
+unsafe impl bytemuck::Zeroable for Value {}
+
 /// What the instructions keep at hand. Slow paths take it by value and give it back, so that the compiler need not keep it in memory.
 #[derive(Clone, Copy)]
 pub(super) struct Hot {
@@ -254,6 +257,13 @@ impl Hot {
             self.base = self.base.sub(point.detail() as usize);
             self.go_to(point.payload() as usize);
         }
+    }
+
+    /// Makes the bottom of the stack, with its return point for underflow, the frame.
+    #[inline(always)]
+    pub(super) fn move_to_bottom(&mut self) {
+        // SAFETY: the stack has a word below its first frame, and many more.
+        self.base = unsafe { self.stack.add(1) };
     }
 
     /// Moves `count` words from `register` on down to register 0.

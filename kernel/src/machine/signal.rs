@@ -12,8 +12,8 @@ use crate::number::NumberError;
 use crate::primitive::{Failure, Primitive};
 use crate::value::{Immediate, Value};
 
-use super::control::chain_points;
 use super::execute::{Cold, Flow};
+use super::segment::chain_points;
 use super::{Hot, Instance, Machine, Outcome, resumption_point};
 
 /// The library that defines the procedures the machine calls.

@@ -9,6 +9,7 @@ use crate::instruction::Instruction;
 use crate::value::{Immediate, Value};
 
 use super::super::Outcome;
+use super::super::builtin::{CONTINUATION_BLOCK, CONTROL_FRAME_MAX, control_entry};
 use super::{Cold, Flow, Hot};
 
 /// Counts one unit of fuel, or stops before the instruction.
@@ -33,7 +34,7 @@ impl Hot {
     pub(super) fn call(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
         let (window, count) = (instruction.a(), instruction.d());
-        let word = self.fast_code_word(cold, self.get(window + 1), window, count);
+        let word = self.fast_code_word(cold, self.get(window + 1), window + 1, count);
         let point = self.return_point(window);
         self.push(window + 1, point);
         match word {
@@ -41,7 +42,7 @@ impl Hot {
                 self.go_to(word.payload() as usize);
                 Flow::Next
             }
-            None => cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d())),
+            None => self.enter_other(cold, count),
         }
     }
 
@@ -55,7 +56,7 @@ impl Hot {
                 self.go_to(word.payload() as usize);
                 Flow::Next
             }
-            None => cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d())),
+            None => self.enter_other(cold, count),
         }
     }
 
@@ -67,7 +68,7 @@ impl Hot {
         if callee == Value::UNDEFINED {
             return cold.detour(|cold, hot, instruction| cold.undefined_global(hot, instruction.w()));
         }
-        let word = self.fast_code_word(cold, callee, window, count);
+        let word = self.fast_code_word(cold, callee, window + 1, count);
         let point = self.return_point(window);
         self.push(window + 1, point);
         self.set(0, callee);
@@ -76,7 +77,7 @@ impl Hot {
                 self.go_to(word.payload() as usize);
                 Flow::Next
             }
-            None => cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d())),
+            None => self.enter_other(cold, count),
         }
     }
 
@@ -95,7 +96,7 @@ impl Hot {
                 self.go_to(word.payload() as usize);
                 Flow::Next
             }
-            None => cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d())),
+            None => self.enter_other(cold, count),
         }
     }
 
@@ -176,6 +177,10 @@ impl Hot {
 
     #[inline(always)]
     pub(super) fn underflow(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        let value = self.get(0);
+        if let Some(point) = cold.machine.take_frame(cold.heap) {
+            return self.go_on_at_bottom(point, value);
+        }
         cold.detour(|cold, hot, _| cold.underflow(hot))
     }
 
@@ -186,11 +191,25 @@ impl Hot {
 
     #[inline(always)]
     pub(super) fn call_with_continuation(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        cold.detour(|cold, hot, _| cold.call_with_continuation(hot))
+        let receiver = self.get(1);
+        let Some(continuation) = cold.machine.capture_below(cold.heap, cold.code, self.base_index()) else {
+            return cold.detour(|cold, hot, _| cold.call_with_continuation(hot));
+        };
+        self.move_to_bottom();
+        self.set(0, receiver);
+        self.set(1, continuation);
+        self.enter_with_one(cold)
     }
 
     #[inline(always)]
     pub(super) fn enter_continuation(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        let (continuation, value) = (self.get(0), self.get(1));
+        if cold.machine.argument_count == 1
+            && self.procedure_field(continuation, 1) == cold.code.block(CONTINUATION_BLOCK).code_word
+            && let Some(point) = cold.machine.reenter(cold.heap, continuation)
+        {
+            return self.go_on_at_bottom(point, value);
+        }
         cold.detour(|cold, hot, _| cold.enter_continuation(hot))
     }
 
@@ -238,9 +257,24 @@ impl Hot {
         Value::immediate(Immediate::Return, self.pc() as u32, window as u32 + 1)
     }
 
-    /// The code word of a closure whose frame fits at `window + 1` and whose entry takes `count` arguments or decides by itself.
+    /// Enters what is no closure that [`Hot::fast_code_word`] takes, with its `count` arguments in the frame.
     #[inline(always)]
-    fn fast_code_word(&self, cold: &mut Cold<'_>, callee: Value, window: usize, count: usize) -> Option<Value> {
+    fn enter_other(&mut self, cold: &mut Cold<'_>, count: usize) -> Flow {
+        let callee = self.get(0);
+        if callee.is_immediate(Immediate::Primitive)
+            && let Some(position) = control_entry(callee.payload(), count)
+            && self.has_room(0, CONTROL_FRAME_MAX.max(1 + count) + 1)
+        {
+            cold.machine.argument_count = count;
+            self.go_to(position);
+            return Flow::Next;
+        }
+        cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d()))
+    }
+
+    /// The code word of a closure whose frame fits at `register` and whose entry takes `count` arguments or decides by itself.
+    #[inline(always)]
+    fn fast_code_word(&self, cold: &mut Cold<'_>, callee: Value, register: usize, count: usize) -> Option<Value> {
         if !callee.is_procedure_object() {
             return None;
         }
@@ -248,12 +282,33 @@ impl Hot {
         let detail = word.detail() as usize;
         let (arity, frame_size) = (detail & 0xff, detail >> 8);
         if arity == count {
-            return self.has_room(window + 1, frame_size).then_some(word);
+            return self.has_room(register, frame_size).then_some(word);
         }
-        let is_ready = arity == usize::from(ARITY_AT_ENTRY) && self.has_room(window + 1, frame_size.max(1 + count) + 1);
+        let is_ready = arity == usize::from(ARITY_AT_ENTRY) && self.has_room(register, frame_size.max(1 + count) + 1);
         if is_ready {
             cold.machine.argument_count = count;
         }
         is_ready.then_some(word)
+    }
+
+    /// Enters the procedure in register 0 with the argument after it.
+    #[inline(always)]
+    fn enter_with_one(&mut self, cold: &mut Cold<'_>) -> Flow {
+        match self.fast_code_word(cold, self.get(0), 0, 1) {
+            Some(word) => {
+                self.go_to(word.payload() as usize);
+                Flow::Next
+            }
+            None => cold.detour(|cold, hot, _| cold.enter(hot, 1)),
+        }
+    }
+
+    /// Goes on in the frame that was put at the bottom of the stack, with `value` for what it called.
+    #[inline(always)]
+    fn go_on_at_bottom(&mut self, point: Value, value: Value) -> Flow {
+        self.move_to_bottom();
+        self.set(point.detail() as usize - 1, value);
+        self.go_to(point.payload() as usize);
+        Flow::Next
     }
 }
