@@ -120,6 +120,7 @@ macro_rules! instruction_table {
             CallWithComposable = 0x77, call_with_composable, "call-with-composable", [], "Calls register 2 with the frames up to the nearest prompt with tag register 1.";
             ResumeComposable = 0x78, resume_composable, "resume-composable", [], "Puts the frames of register 1 on the current continuation and returns the elements of the list in register 2 to them.";
             CallWithResults = 0x79, call_with_results, "call-with-results", [a: In, b: In], "Calls a with the values that b stands for in place of the running procedure.";
+            AbortWithContinuation = 0x7b, abort_with_continuation, "abort-with-continuation", [], "Aborts to the nearest prompt with tag register 1, whose handler gets the frames up to it and the elements of the list in register 2; calls register 3 with tag and list instead where that takes more.";
             Uncaught = 0x7a, uncaught, "uncaught", [], "Ends the computation: nothing handles register 1.";
         }
     };

@@ -20,9 +20,10 @@ use crate::code::CodeSpace;
 use crate::heap::{HeapFull, Register};
 use crate::value::{Immediate, Value};
 
-pub(crate) use control::{continuation_winders, find_prompt};
+pub(crate) use control::continuation_winders;
 pub use instance::Instance;
 pub(crate) use instance::RelinkError;
+pub(crate) use segment::find_prompt;
 pub use signal::{BacktraceEntry, backtrace};
 
 use frame::Hot;

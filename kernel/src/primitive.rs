@@ -83,6 +83,8 @@ pub enum ControlBlock {
     CallWithValues,
     /// `%uncaught`.
     Uncaught,
+    /// `%abort-with-continuation`.
+    AbortWithContinuation,
 }
 
 /// What a primitive may use.

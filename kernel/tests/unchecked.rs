@@ -29,6 +29,7 @@ enum Between {
 fn run(text: &str, bytes_max: usize, slice: u64, between: Between) -> (String, Statistics) {
     let limits = Limits { bytes_max };
     let program = compiled("program", text);
+    let other = matches!(between, Between::Freeze).then(|| compiled("other", "(define other '(1 2 3))"));
     let mut code = code_of(&[&program]);
     let (mut machine, mut instance) = (Machine::new(), Instance::new(limits));
     let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
@@ -50,7 +51,7 @@ fn run(text: &str, bytes_max: usize, slice: u64, between: Between) -> (String, S
             Between::Freeze => {
                 let parked = machine.capture(&mut instance, &code).unwrap();
                 let image = freeze_instance(&instance, &[parked], &code).unwrap();
-                code = code_of(&[&compiled("other", "(define other '(1 2 3))"), &program]);
+                code = code_of(&[other.as_ref().unwrap(), &program]);
                 let (thawed, values) = thaw_instance(&image, limits, &code).unwrap();
                 instance = thawed;
                 machine.reinstate(&mut instance, &code, values[0]);
@@ -109,7 +110,7 @@ fn continuations_and_prompts() {
 
 #[test]
 fn images() {
-    check(CONTROL, 20, Between::Freeze, "(102 7 30)");
+    check(CONTROL, 40, Between::Freeze, "(102 7 30)");
 }
 
 const GARBAGE: &str = "

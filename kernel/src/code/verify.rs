@@ -176,6 +176,7 @@ pub(super) fn ends_block(opcode: Opcode) -> bool {
             | Opcode::AbortToPrompt
             | Opcode::CallWithComposable
             | Opcode::ResumeComposable
+            | Opcode::AbortWithContinuation
             | Opcode::CallWithResults
             | Opcode::Uncaught
     )

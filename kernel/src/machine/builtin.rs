@@ -4,7 +4,7 @@
 
 use crate::datum::Name;
 use crate::instruction::{Instruction, Opcode};
-use crate::primitive::{CONTROL_TABLE, ControlBlock};
+use crate::primitive::{Body, CONTROL_TABLE, ControlBlock};
 use crate::unit::{Block, CompiledUnit};
 use crate::value::{Immediate, Value};
 
@@ -30,6 +30,7 @@ pub(crate) const fn control_block(block: ControlBlock) -> usize {
             ControlBlock::ResumeComposable => 6,
             ControlBlock::CallWithValues => 7,
             ControlBlock::Uncaught => 8,
+            ControlBlock::AbortWithContinuation => 9,
         }
 }
 
@@ -39,23 +40,43 @@ pub(super) const CONTROL_FRAME_MAX: usize = 6;
 /// Where a call of the primitive of this number goes on, if it is a control primitive that takes `count` arguments.
 #[inline(always)]
 pub(super) fn control_entry(number: u32, count: usize) -> Option<usize> {
-    const ENTRIES: [(u8, u8); 8] = entries();
-    let &(least, most) = ENTRIES.get(number as usize)?;
-    // The blocks before the last of these are one instruction each.
-    (usize::from(least) <= count && count <= most.into()).then_some(CONTROL_BLOCKS + number as usize)
+    const ENTRIES: [Entry; CONTROL_TABLE.len()] = entries();
+    let entry = ENTRIES.get(number as usize)?;
+    (usize::from(entry.least) <= count && count <= entry.most.into()).then_some(entry.position.into())
 }
 
-/// How many arguments the first control primitives take, at least and at most, in the order of their table, which is that of their blocks.
-const fn entries() -> [(u8, u8); 8] {
-    let mut entries = [(0, 0); 8];
+/// How many arguments a control primitive takes, and where its block begins.
+#[derive(Clone, Copy)]
+struct Entry {
+    least: u8,
+    most: u8,
+    position: u8,
+}
+
+/// The entries of the control primitives, in the order of their table, which is that of their blocks.
+const fn entries() -> [Entry; CONTROL_TABLE.len()] {
+    let mut entries = [Entry {
+        least: 0,
+        most: 0,
+        position: 0,
+    }; CONTROL_TABLE.len()];
     let mut number = 0;
+    // The blocks before the first of these are one instruction each.
+    let mut position = CONTROL_BLOCKS as u8;
     while number < entries.len() {
         let primitive = &CONTROL_TABLE[number];
-        let most = match primitive.most {
-            Some(most) => most,
-            None => u8::MAX,
+        entries[number] = Entry {
+            least: primitive.least,
+            most: match primitive.most {
+                Some(most) => most,
+                None => u8::MAX,
+            },
+            position,
         };
-        entries[number] = (primitive.least, most);
+        position += match primitive.body {
+            Body::Control(ControlBlock::CallWithValues) => 3,
+            Body::Control(_) | Body::Function(_) | Body::Host => 1,
+        };
         number += 1;
     }
     entries
@@ -79,7 +100,7 @@ pub(crate) fn unit() -> CompiledUnit {
         ("apply", 3, 0, None, plain(Opcode::Apply)),
         ("%call/cc", 4, 0, Some(1), plain(Opcode::CallWithContinuation)),
         ("%throw", 4, 0, Some(2), plain(Opcode::Throw)),
-        ("%call-with-prompt", 5, 0, Some(3), plain(Opcode::CallWithPrompt)),
+        ("%call-with-prompt", 6, 0, None, plain(Opcode::CallWithPrompt)),
         ("%abort-to-prompt", 4, 0, Some(2), plain(Opcode::AbortToPrompt)),
         (
             "%call-with-composable",
@@ -91,6 +112,13 @@ pub(crate) fn unit() -> CompiledUnit {
         ("%resume-composable", 4, 0, Some(2), plain(Opcode::ResumeComposable)),
         ("call-with-values", 6, 0, Some(2), call_with_values()),
         ("%uncaught", 3, 0, Some(1), plain(Opcode::Uncaught)),
+        (
+            "%abort-with-continuation",
+            5,
+            0,
+            Some(3),
+            plain(Opcode::AbortWithContinuation),
+        ),
     ];
     let mut unit = CompiledUnit {
         name: Name("(duet machine)".into()),
@@ -129,7 +157,6 @@ fn call_with_values() -> Vec<Instruction> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitive::Body;
 
     #[test]
     fn entries_are_where_the_blocks_start() {

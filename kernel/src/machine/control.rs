@@ -3,14 +3,17 @@
 //! INVARIANT: whatever moves control leaves the chain below the stack as `machine/segment.rs` wants it.
 //! Read next: `machine/signal.rs`.
 
-use crate::heap::kind::{link, prompt_link};
+use crate::heap::kind::prompt_link;
 use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::instruction::Instruction;
 use crate::value::Value;
 
 use super::builtin::{COMPOSABLE_BLOCK, CONTINUATION_BLOCK};
 use super::execute::{Cold, Flow, InUse};
-use super::segment::{CAPTURE_WORDS, captured, is_closure_over, is_continuation, make_continuation, next_of};
+use super::segment::{
+    CAPTURE_WORDS, LINK_WORDS, captured, copy_chain, find_prompt, is_closure_over, is_continuation, links_between,
+    make_continuation, next_of, rebase_prompts,
+};
 use super::signal::control_global;
 use super::{Hot, Outcome};
 
@@ -47,11 +50,8 @@ impl Cold<'_> {
             return;
         }
         let dynamic = self.heap.register(Register::Dynamic);
-        if dynamic.is_pair() {
-            let mark = self.heap.car(dynamic);
-            if mark.is_pair() && self.heap.cdr(mark) == self.heap.field(chain, prompt_link::TAG) {
-                self.heap.set_register(Register::Dynamic, self.heap.cdr(dynamic));
-            }
+        if dynamic.is_pair() && self.is_frame_of(self.heap.car(dynamic), self.heap.field(chain, prompt_link::TAG)) {
+            self.heap.set_register(Register::Dynamic, self.heap.cdr(dynamic));
         }
     }
 
@@ -257,21 +257,15 @@ impl Cold<'_> {
         }
     }
 
-    /// `(%call-with-prompt tag thunk handler)`
+    /// `(%call-with-prompt tag thunk handler [frame])`
     pub(super) fn call_with_prompt(&mut self, mut hot: Hot) -> (Hot, Flow) {
-        if self.spill(&mut hot, 4, prompt_link::LENGTH + 2).is_err() {
+        let has_frame = self.machine.argument_count > 3;
+        if self.spill(&mut hot, 5, LINK_WORDS + 2).is_err() {
             return self.out_of_memory(hot);
         }
-        let fields = [
-            hot.get(1),
-            hot.get(3),
-            self.heap.register(Register::Continuation),
-            self.heap.register(Register::Winders),
-            self.heap.register(Register::Dynamic),
-        ];
-        match self.heap.make(Kind::PromptLink, &fields) {
-            Ok(prompt) => self.machine.set_chain(self.heap, prompt),
-            Err(HeapFull) => return self.out_of_memory(hot),
+        let (tag_and_handler, frame) = ((hot.get(1), hot.get(3)), has_frame.then_some(hot.get(4)));
+        if self.machine.put_prompt(self.heap, tag_and_handler, frame).is_err() {
+            return self.out_of_memory(hot);
         }
         hot.reload_heap(self.heap);
         hot.set(0, hot.get(2));
@@ -292,18 +286,62 @@ impl Cold<'_> {
                 vec![list],
             );
         };
-        self.machine.empty_stack();
-        self.machine
-            .set_chain(self.heap, self.heap.field(prompt, prompt_link::NEXT));
-        self.heap
-            .set_register(Register::Winders, self.heap.field(prompt, prompt_link::WINDERS));
-        self.heap
-            .set_register(Register::Dynamic, self.heap.field(prompt, prompt_link::DYNAMIC));
+        self.machine.leave_to(self.heap, prompt);
         self.machine.ensure_room(length + 2);
         hot.reload(self.machine, self.heap);
         hot.set(0, self.heap.field(prompt, prompt_link::HANDLER));
         self.spread(&mut hot, 1, list);
         self.enter(hot, length)
+    }
+
+    /// `(%abort-with-continuation tag arguments otherwise)`
+    pub(super) fn abort_with_continuation(&mut self, mut hot: Hot) -> (Hot, Flow) {
+        let length = self.list_length(hot.get(2));
+        let (Some(length), Some(mut prompt)) = (
+            length.filter(|length| *length < super::ARGUMENTS_MAX),
+            self.plain_prompt(hot.get(1)),
+        ) else {
+            hot.set(0, hot.get(3));
+            return self.enter(hot, 2);
+        };
+        let links = links_between(self.heap, self.heap.register(Register::Continuation), prompt);
+        let words = hot.base_index() + CAPTURE_WORDS + links * LINK_WORDS;
+        if !self.heap.has_at_hand(words) {
+            if self.prepare(&mut hot, 4, words).is_err() {
+                return self.out_of_memory(hot);
+            }
+            prompt = find_prompt(self.heap, hot.get(1)).unwrap_or(Value::NIL);
+        }
+        let list = hot.get(2);
+        let handler = self.heap.field(prompt, prompt_link::HANDLER);
+        let Ok(continuation) = self
+            .machine
+            .cut_to_prompt(self.heap, self.code, hot.base_index(), prompt)
+        else {
+            return self.out_of_memory(hot);
+        };
+        self.machine.ensure_room(length + 3);
+        hot.reload(self.machine, self.heap);
+        hot.set(0, handler);
+        hot.set(1, continuation);
+        self.spread(&mut hot, 2, list);
+        self.enter(hot, length + 1)
+    }
+
+    /// The nearest prompt with this tag, if the winders in force are those outside of it, and the dynamic environment too but for the frame of the prompt itself.
+    fn plain_prompt(&self, tag: Value) -> Option<Value> {
+        let prompt = find_prompt(self.heap, tag)?;
+        let dynamic = self.heap.register(Register::Dynamic);
+        let is_plain = self.heap.field(prompt, prompt_link::WINDERS) == self.heap.register(Register::Winders)
+            && dynamic.is_pair()
+            && self.heap.cdr(dynamic) == self.heap.field(prompt, prompt_link::DYNAMIC)
+            && self.is_frame_of(self.heap.car(dynamic), tag);
+        is_plain.then_some(prompt)
+    }
+
+    /// Whether a frame of the dynamic environment is what the library puts there for a prompt: a pair ending in the tag.
+    fn is_frame_of(&self, frame: Value, tag: Value) -> bool {
+        frame.is_pair() && self.heap.cdr(frame) == tag
     }
 
     fn no_prompt(&mut self, hot: Hot) -> (Hot, Flow) {
@@ -313,8 +351,10 @@ impl Cold<'_> {
 
     /// `(%call-with-composable tag procedure)`
     pub(super) fn call_with_composable(&mut self, mut hot: Hot) -> (Hot, Flow) {
-        let links = self.links_to_prompt(hot.get(1));
-        let Some(links) = links else { return self.no_prompt(hot) };
+        let Some(prompt) = find_prompt(self.heap, hot.get(1)) else {
+            return self.no_prompt(hot);
+        };
+        let links = links_between(self.heap, self.heap.register(Register::Continuation), prompt);
         if self.spill(&mut hot, 3, (links + 2) * LINK_WORDS).is_err() {
             return self.out_of_memory(hot);
         }
@@ -340,18 +380,6 @@ impl Cold<'_> {
         self.enter(hot, 1)
     }
 
-    /// How many links lie between the stack and the nearest prompt with this tag.
-    fn links_to_prompt(&self, tag: Value) -> Option<usize> {
-        let prompt = find_prompt(self.heap, tag)?;
-        let mut chain = self.heap.register(Register::Continuation);
-        let mut links = 0;
-        while chain != prompt {
-            links += 1;
-            chain = next_of(self.heap, chain);
-        }
-        Some(links)
-    }
-
     /// `(%resume-composable continuation values)`
     pub(super) fn resume_composable(&mut self, mut hot: Hot) -> (Hot, Flow) {
         if !is_closure_over(self.heap, self.code, hot.get(1), COMPOSABLE_BLOCK) {
@@ -368,19 +396,17 @@ impl Cold<'_> {
             Err(stopped) => return stopped,
         };
         hot.set(2, value);
-        let mut links = 0;
-        let mut chain = self.heap.field(hot.get(1), captured::LINK);
-        while chain != Value::NIL {
-            links += 1;
-            chain = next_of(self.heap, chain);
-        }
+        let links = links_between(self.heap, self.heap.field(hot.get(1), captured::LINK), Value::NIL);
         if self.spill(&mut hot, 3, (links + 1) * LINK_WORDS).is_err() {
             return self.out_of_memory(hot);
         }
         let chain = self.heap.field(hot.get(1), captured::LINK);
         let below = self.heap.register(Register::Continuation);
         match copy_chain(self.heap, chain, Value::NIL, below) {
-            Ok(chain) => self.machine.set_chain(self.heap, chain),
+            Ok(chain) => {
+                rebase_prompts(self.heap, (chain, below), hot.get(1));
+                self.machine.set_chain(self.heap, chain);
+            }
             Err(HeapFull) => return self.out_of_memory(hot),
         }
         hot.reload_heap(self.heap);
@@ -405,48 +431,6 @@ impl Cold<'_> {
         }
         self.enter(hot, count)
     }
-}
-
-/// Words of the largest link.
-const LINK_WORDS: usize = 8;
-
-/// The nearest prompt with this tag.
-pub(crate) fn find_prompt(heap: &Heap, tag: Value) -> Option<Value> {
-    let mut chain = heap.register(Register::Continuation);
-    while chain != Value::NIL {
-        if heap.is_kind(chain, Kind::PromptLink) && heap.field(chain, prompt_link::TAG) == tag {
-            return Some(chain);
-        }
-        chain = next_of(heap, chain);
-    }
-    None
-}
-
-/// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`.
-fn copy_chain(heap: &mut Heap, chain: Value, end: Value, below: Value) -> Result<Value, HeapFull> {
-    let mut links = Vec::new();
-    let mut chain = chain;
-    while chain != end {
-        links.push(chain);
-        chain = next_of(heap, chain);
-    }
-    links.into_iter().rev().try_fold(below, |next, original| {
-        let kind = if heap.is_kind(original, Kind::Link) {
-            Kind::Link
-        } else {
-            Kind::PromptLink
-        };
-        let field = if kind == Kind::Link {
-            link::NEXT
-        } else {
-            prompt_link::NEXT
-        };
-        let mut fields: Vec<Value> = (0..heap.object_length(original))
-            .map(|index| heap.field(original, index))
-            .collect();
-        fields[field] = next;
-        heap.make(kind, &fields)
-    })
 }
 
 /// The winders that were in force where a continuation of either kind was captured.

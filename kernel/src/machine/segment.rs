@@ -13,7 +13,7 @@ use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::value::Value;
 
 use super::Machine;
-use super::builtin::CONTINUATION_BLOCK;
+use super::builtin::{COMPOSABLE_BLOCK, CONTINUATION_BLOCK};
 
 /// Captured values of a continuation: closures over the blocks that enter them, with these fields after the code word.
 pub(super) mod captured {
@@ -196,13 +196,14 @@ impl Machine {
         self.take_frame(heap).unwrap_or_else(super::underflow_point)
     }
 
+    /// Copies the newest frame of a segment of which `remaining` words are left to the bottom of the stack, and gives its return point; nothing, and changes nothing, if it is
+    /// larger than the part of the stack in use.
     #[inline(always)]
     fn copy_frame(&mut self, heap: &Heap, chain: Value, remaining: usize) -> Option<Value> {
         let frames = heap.field_words(heap.field(chain, link::FRAMES));
         let point = Value::from_bits(*frames.get(remaining.checked_sub(1)?)?);
         let words = point.detail() as usize;
-        // The frame, the word below it and the register for the value it is to get.
-        if words + 2 > self.soft_limit {
+        if !self.fits_bottom(words) {
             return None;
         }
         let saved = &frames[remaining - words..remaining - 1];
@@ -213,4 +214,194 @@ impl Machine {
         self.remaining = remaining - words;
         Some(point)
     }
+
+    /// Whether a frame with a return point at this distance fits the part of the stack in use: it, the word below it and the register for the value it is to get.
+    #[inline(always)]
+    fn fits_bottom(&self, words: usize) -> bool {
+        words + 2 <= self.soft_limit
+    }
+}
+
+impl Machine {
+    /// Puts a prompt with these properties on what is below the frame at `base`, which is free afterwards up to there, and `frame` on the dynamic environment, if there is one; says
+    /// whether the words for it were at hand, without which nothing is changed.
+    pub(super) fn enter_prompt(
+        &mut self,
+        heap: &mut Heap,
+        base: usize,
+        (tag, handler): (Value, Value),
+        frame: Option<Value>,
+    ) -> bool {
+        heap.has_at_hand(base + CAPTURE_WORDS)
+            && self.move_frames(heap, base - 1).is_ok()
+            && self.put_prompt(heap, (tag, handler), frame).is_ok()
+    }
+
+    /// Puts a prompt on the chain, the stack being free, and `frame` on the dynamic environment, if there is one.
+    pub(super) fn put_prompt(
+        &mut self,
+        heap: &mut Heap,
+        (tag, handler): (Value, Value),
+        frame: Option<Value>,
+    ) -> Result<(), HeapFull> {
+        let dynamic = heap.register(Register::Dynamic);
+        let (chain, winders) = (heap.register(Register::Continuation), heap.register(Register::Winders));
+        let prompt = heap.make(Kind::PromptLink, &[tag, handler, chain, winders, dynamic])?;
+        if let Some(frame) = frame {
+            let dynamic = heap.cons(frame, dynamic)?;
+            heap.set_register(Register::Dynamic, dynamic);
+        }
+        self.stack[0] = super::underflow_point();
+        self.set_chain(heap, prompt);
+        Ok(())
+    }
+
+    /// A composable continuation of the frames below `base` on the stack and the chain below, up to `prompt`. Afterwards the stack is free up to
+    /// `base` and the chain is what was outside of the prompt, with its dynamic environment.
+    ///
+    /// # Errors
+    /// [`HeapFull`], unless the words were at hand.
+    pub(super) fn cut_to_prompt(
+        &mut self,
+        heap: &mut Heap,
+        code: &CodeSpace,
+        base: usize,
+        prompt: Value,
+    ) -> Result<Value, HeapFull> {
+        let rest = self.whole_chain(heap)?;
+        let mut chain = copy_chain(heap, rest, prompt, Value::NIL)?;
+        if base > 1 {
+            chain = heap.segment(&self.stack[1..base], chain)?;
+        }
+        let (winders, dynamic) = (heap.register(Register::Winders), heap.register(Register::Dynamic));
+        let word = code.block(COMPOSABLE_BLOCK).code_word;
+        let continuation = heap.make(Kind::Closure, &[word, chain, winders, dynamic])?;
+        self.leave_to(heap, prompt);
+        Ok(continuation)
+    }
+
+    /// Drops everything up to and including a prompt, with the winders and the dynamic environment outside of it in force.
+    pub(super) fn leave_to(&mut self, heap: &mut Heap, prompt: Value) {
+        self.empty_stack();
+        self.set_chain(heap, heap.field(prompt, prompt_link::NEXT));
+        heap.set_register(Register::Winders, heap.field(prompt, prompt_link::WINDERS));
+        heap.set_register(Register::Dynamic, heap.field(prompt, prompt_link::DYNAMIC));
+    }
+
+    /// Puts a composable continuation that begins with frames on what is below the frame at `base`, and its newest frame on the stack, which is free up to `base`. Gives that
+    /// frame's return point; nothing, and changes nothing, if it begins otherwise, the words are not at hand or the frame is larger than the part of the stack in use.
+    pub(super) fn reenter_composable(&mut self, heap: &mut Heap, continuation: Value, base: usize) -> Option<Value> {
+        let chain = heap.field(continuation, captured::LINK);
+        if !heap.is_kind(chain, Kind::Link)
+            || !heap.has_at_hand(base + CAPTURE_WORDS + LINK_WORDS * links_between(heap, chain, Value::NIL))
+        {
+            return None;
+        }
+        let newest = heap.field(heap.field(chain, link::FRAMES), limit_of(heap, chain).checked_sub(1)?);
+        if !self.fits_bottom(newest.detail() as usize) {
+            return None;
+        }
+        self.move_frames(heap, base - 1).ok()?;
+        let below = heap.register(Register::Continuation);
+        let chain = copy_chain(heap, chain, Value::NIL, below).ok()?;
+        self.set_chain(heap, chain);
+        self.copy_frame(heap, chain, self.remaining)
+    }
+}
+
+/// Words of the largest link.
+pub(super) const LINK_WORDS: usize = 8;
+
+/// How many links there are from `chain` up to, not including, `end`.
+pub(super) fn links_between(heap: &Heap, chain: Value, end: Value) -> usize {
+    let mut links = 0;
+    let mut rest = chain;
+    while rest != end {
+        links += 1;
+        rest = next_of(heap, rest);
+    }
+    links
+}
+
+/// The nearest prompt with this tag.
+pub(crate) fn find_prompt(heap: &Heap, tag: Value) -> Option<Value> {
+    let mut chain = heap.register(Register::Continuation);
+    while chain != Value::NIL {
+        if heap.is_kind(chain, Kind::PromptLink) && heap.field(chain, prompt_link::TAG) == tag {
+            return Some(chain);
+        }
+        chain = next_of(heap, chain);
+    }
+    None
+}
+
+/// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`.
+pub(super) fn copy_chain(heap: &mut Heap, chain: Value, end: Value, below: Value) -> Result<Value, HeapFull> {
+    let (mut first, mut last) = (below, None);
+    let mut rest = chain;
+    while rest != end {
+        let copy = copy_link(heap, rest, below)?;
+        match last {
+            None => first = copy,
+            Some((last, next)) => heap.set_field(last, next, copy),
+        }
+        let next = if heap.is_kind(rest, Kind::Link) {
+            link::NEXT
+        } else {
+            prompt_link::NEXT
+        };
+        last = Some((copy, next));
+        rest = heap.field(rest, next);
+    }
+    Ok(first)
+}
+
+/// Gives the prompts from `chain` up to `end`, copied from a composable continuation, the winders and dynamic environments that correspond to theirs: what was put on those in
+/// force when `continuation` was captured has been put on those that are in force now, and a prompt keeps a tail of each.
+pub(super) fn rebase_prompts(heap: &mut Heap, (chain, end): (Value, Value), continuation: Value) {
+    let states = [
+        (prompt_link::WINDERS, captured::WINDERS, Register::Winders),
+        (prompt_link::DYNAMIC, captured::DYNAMIC, Register::Dynamic),
+    ];
+    let mut rest = chain;
+    while rest != end {
+        if heap.is_kind(rest, Kind::PromptLink) {
+            for (field, captured, register) in states {
+                let lists = (heap.field(continuation, captured), heap.register(register));
+                if let Some(tail) = corresponding_tail(heap, lists, heap.field(rest, field)) {
+                    heap.set_field(rest, field, tail);
+                }
+            }
+        }
+        rest = next_of(heap, rest);
+    }
+}
+
+/// The tail of the second list that stands where `tail` stands in the first.
+fn corresponding_tail(heap: &Heap, lists: (Value, Value), tail: Value) -> Option<Value> {
+    let (mut before, mut now) = lists;
+    while before != tail {
+        if !before.is_pair() || !now.is_pair() {
+            return None;
+        }
+        (before, now) = (heap.cdr(before), heap.cdr(now));
+    }
+    Some(now)
+}
+
+/// A copy of a link of either kind that goes on with `next`.
+fn copy_link(heap: &mut Heap, original: Value, next: Value) -> Result<Value, HeapFull> {
+    let field = |heap: &Heap, field| heap.field(original, field);
+    if heap.is_kind(original, Kind::Link) {
+        let fields = [field(heap, link::FRAMES), field(heap, link::LIMIT), next];
+        return heap.make(Kind::Link, &fields);
+    }
+    let fields = [
+        field(heap, prompt_link::TAG),
+        field(heap, prompt_link::HANDLER),
+        next,
+        field(heap, prompt_link::WINDERS),
+        field(heap, prompt_link::DYNAMIC),
+    ];
+    heap.make(Kind::PromptLink, &fields)
 }

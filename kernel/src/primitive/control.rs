@@ -51,10 +51,10 @@ pub(crate) const CONTROL_TABLE: &[Primitive] = &[
     ),
     control(
         "%call-with-prompt",
-        "tag thunk handler",
-        (3, Some(3)),
+        "tag thunk handler [frame]",
+        (3, Some(4)),
         ControlBlock::CallWithPrompt,
-        "Calls `thunk` under a prompt. If something aborts to it, `handler` is called in its place.",
+        "Calls `thunk` under a prompt, with `frame` put on the dynamic environment. If something aborts to it, `handler` is called in its place.",
     ),
     control(
         "%abort-to-prompt",
@@ -90,6 +90,13 @@ pub(crate) const CONTROL_TABLE: &[Primitive] = &[
         (1, Some(1)),
         ControlBlock::Uncaught,
         "Ends the computation because nothing handles `object`.",
+    ),
+    control(
+        "%abort-with-continuation",
+        "tag arguments otherwise",
+        (3, Some(3)),
+        ControlBlock::AbortWithContinuation,
+        "Drops the computation up to and including the nearest prompt with this tag and calls its handler with what was dropped, a composable continuation, and the elements of the list `arguments`. Calls `otherwise` with tag and list instead if there is no such prompt, or winders or dynamic environment are not those that the prompt began with.",
     ),
 ];
 

@@ -12,10 +12,8 @@
 ;;;> Calls `thunk` inside of a prompt. If it aborts to the tag, `handler` is called, outside of the prompt,
 ;;;> with a continuation of the frames up to the prompt and the values given to `abort-to-prompt`.
 (define (call-with-prompt tag thunk handler)
-  (%call-with-prompt tag
-    ;; The machine takes the frame off again when the prompt's body returns, so that the body is a tail call.
-    (lambda () (%set-dynamic! (cons (cons '%prompt tag) (%dynamic))) (thunk))
-    handler))
+  ;; The machine takes the frame off again when the prompt's body returns, so that the body is a tail call.
+  (%call-with-prompt tag thunk handler (cons '%prompt tag)))
 
 ;;; The part of the dynamic state that starts with the frame of the nearest prompt of a tag.
 (define (%prompt-frames tag)
@@ -46,10 +44,12 @@
          (winders (%composable-winders k))
          (base (%prompt-frames tag))
          (state (%dynamic)))
-    (lambda vals
-      (%wind-again winders outside base)
-      (%set-dynamic! (%rebase state base))
-      (%resume-composable k vals))))
+    (if (and (eq? winders outside) (eq? state base))
+        k
+        (lambda vals
+          (%wind-again winders outside base)
+          (%set-dynamic! (%rebase state base))
+          (%resume-composable k vals)))))
 
 (define (%require-prompt tag)
   (if (not (%find-prompt tag))
@@ -65,6 +65,10 @@
 
 ;;;> Leaves the nearest prompt of the tag; its handler gets the continuation that was left, and the values.
 (define (abort-to-prompt tag . vals)
+  (%abort-with-continuation tag vals %abort-through-extents))
+
+;;; As `abort-to-prompt`, where there are extents to leave, or frames of the dynamic state.
+(define (%abort-through-extents tag vals)
   (%require-prompt tag)
   (%call-with-composable tag
     (lambda (k)

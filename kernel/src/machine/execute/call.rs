@@ -198,17 +198,22 @@ impl Hot {
         self.move_to_bottom();
         self.set(0, receiver);
         self.set(1, continuation);
-        self.enter_with_one(cold)
+        self.enter_with(cold, 1)
     }
 
     #[inline(always)]
     pub(super) fn enter_continuation(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         let (continuation, value) = (self.get(0), self.get(1));
-        if cold.machine.argument_count == 1
-            && self.procedure_field(continuation, 1) == cold.code.block(CONTINUATION_BLOCK).code_word
-            && let Some(point) = cold.machine.reenter(cold.heap, continuation)
-        {
-            return self.go_on_at_bottom(point, value);
+        if cold.machine.argument_count == 1 {
+            let point = if self.procedure_field(continuation, 1) == cold.code.block(CONTINUATION_BLOCK).code_word {
+                cold.machine.reenter(cold.heap, continuation)
+            } else {
+                cold.machine
+                    .reenter_composable(cold.heap, continuation, self.base_index())
+            };
+            if let Some(point) = point {
+                return self.go_on_at_bottom(point, value);
+            }
         }
         cold.detour(|cold, hot, _| cold.enter_continuation(hot))
     }
@@ -220,12 +225,27 @@ impl Hot {
 
     #[inline(always)]
     pub(super) fn call_with_prompt(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        cold.detour(|cold, hot, _| cold.call_with_prompt(hot))
+        let (tag, thunk, handler) = (self.get(1), self.get(2), self.get(3));
+        let frame = (cold.machine.argument_count > 3).then(|| self.get(4));
+        if !cold
+            .machine
+            .enter_prompt(cold.heap, self.base_index(), (tag, handler), frame)
+        {
+            return cold.detour(|cold, hot, _| cold.call_with_prompt(hot));
+        }
+        self.move_to_bottom();
+        self.set(0, thunk);
+        self.enter_with(cold, 0)
     }
 
     #[inline(always)]
     pub(super) fn abort_to_prompt(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         cold.detour(|cold, hot, _| cold.abort_to_prompt(hot))
+    }
+
+    #[inline(always)]
+    pub(super) fn abort_with_continuation(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
+        cold.detour(|cold, hot, _| cold.abort_with_continuation(hot))
     }
 
     #[inline(always)]
@@ -291,14 +311,15 @@ impl Hot {
         is_ready.then_some(word)
     }
 
-    /// Enters the procedure in register 0 with the argument after it.
+    /// Enters the procedure in register 0 with the argument, or none, after it.
     #[inline(always)]
-    fn enter_with_one(&mut self, cold: &mut Cold<'_>) -> Flow {
-        match self.fast_code_word(cold, self.get(0), 0, 1) {
+    fn enter_with(&mut self, cold: &mut Cold<'_>, count: usize) -> Flow {
+        match self.fast_code_word(cold, self.get(0), 0, count) {
             Some(word) => {
                 self.go_to(word.payload() as usize);
                 Flow::Next
             }
+            None if count == 0 => cold.detour(|cold, hot, _| cold.enter(hot, 0)),
             None => cold.detour(|cold, hot, _| cold.enter(hot, 1)),
         }
     }
