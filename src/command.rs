@@ -38,11 +38,11 @@ macro_rules! commands {
 }
 
 commands! {
-    run "run" "PROGRAM [--name RUN] [--workspace DIR] [--answer TEXT]… [--journal FILE | --memory] [-- ARG…]"
+    run "run" "PROGRAM [--name RUN] [--workspace DIR] [--answer TEXT]… [--headless] [--double FILE] [--secret NAME]… [--allow-host HOST]… [--journal FILE | --memory] [-- ARG…]"
         "run a program, which is a file or a folder with a manifest";
     repl "repl" "[ADDRESS] [--name RUN] [--workspace DIR] [--journal FILE | --memory] [--script]"
         "evaluate what is typed, text by text, in a run of its own";
-    resume "resume" "[ADDRESS] [--answer TEXT]… [--again] [--journal FILE]"
+    resume "resume" "[ADDRESS] [--answer TEXT]… [--again] [--headless] [--double FILE] [--secret NAME]… [--allow-host HOST]… [--journal FILE]"
         "go on after a crash, an interrupt, a question or a goto";
     answer "answer" "ADDRESS TEXT [--again] [--journal FILE]"
         "answer the open question of a waiting run and go on";

@@ -19,6 +19,7 @@ use duet_runtime::codec::{Codec, Fields, record};
 use duet_runtime::policy::authority;
 
 use crate::failure::Failure;
+use crate::outfit::Outfit;
 use crate::render;
 
 /// The file that makes a folder a program.
@@ -72,6 +73,10 @@ pub(crate) struct Launch {
     pub(crate) manifest: Manifest,
     /// Whether it is a folder with a manifest.
     pub(crate) is_folder: bool,
+    /// The hosts that its manifest names.
+    hosts: Vec<String>,
+    /// The variables that its manifest says are secrets.
+    secrets: Vec<String>,
 }
 
 /// What a manifest says.
@@ -81,6 +86,8 @@ struct Grant {
     /// The position, from 1, of the argument that names the workspace.
     workspace: Option<usize>,
     tools: Vec<String>,
+    hosts: Vec<String>,
+    secrets: Vec<String>,
 }
 
 impl Launch {
@@ -121,6 +128,8 @@ impl Launch {
             workspace,
             manifest,
             is_folder,
+            hosts: grant.hosts,
+            secrets: grant.secrets,
         })
     }
 
@@ -143,16 +152,40 @@ impl Launch {
             workspace,
             manifest: Manifest::of(&capabilities),
             is_folder: false,
+            hosts: Vec::new(),
+            secrets: Vec::new(),
         })
     }
 
-    /// Notes the workspace for those who resume the run.
+    /// Adds what the manifest says to what the person gave.
+    pub(crate) fn fit(&self, mut outfit: Outfit) -> Outfit {
+        outfit.hosts.extend(self.hosts.iter().cloned());
+        outfit.secrets.extend(self.secrets.iter().cloned());
+        outfit
+    }
+
+    /// Grants a single file what the person gave it: the hosts, the secrets, the tools with doubles.
+    pub(crate) fn grant(&mut self, outfit: &Outfit) {
+        if self.is_folder {
+            return;
+        }
+        let http = (!outfit.hosts.is_empty()).then(|| "http/*".to_owned());
+        let secrets = outfit.secrets.iter().map(|name| format!("environment/{name}"));
+        let doubles = outfit
+            .double
+            .iter()
+            .flat_map(|(_, script)| duet_drivers::tool::double::names(script));
+        self.manifest.0.extend(http.into_iter().chain(secrets).chain(doubles));
+    }
+
+    /// Notes the workspace and the outfit for those who resume the run.
     ///
     /// # Errors
     /// If the path is too long for a record.
-    pub(crate) fn note(&self) -> Result<Blob, Failure> {
+    pub(crate) fn note(&self, outfit: &Outfit) -> Result<Blob, Failure> {
         let workspace = self.workspace.to_string_lossy().into_owned();
-        let packed = PackedValue::from_value(&record(NOTE, vec![workspace.encode()]))
+        let fields = vec![workspace.encode(), outfit.hosts.encode(), outfit.secrets.encode()];
+        let packed = PackedValue::from_value(&record(NOTE, fields))
             .map_err(|error| Failure::caused("the workspace's path cannot be recorded", &error))?;
         Ok(Blob::new(packed.into_bytes())?)
     }
@@ -167,11 +200,43 @@ fn directory_of(path: &Path) -> &Path {
 
 const NOTE: &str = "launch";
 
+/// What a note says.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    /// The workspace.
+    pub(crate) workspace: PathBuf,
+    hosts: Vec<String>,
+    secrets: Vec<String>,
+}
+
+impl Note {
+    /// Adds what the run began with to what is given now.
+    pub(crate) fn fit(self, mut outfit: Outfit) -> (PathBuf, Outfit) {
+        outfit.hosts.extend(self.hosts);
+        outfit.secrets.extend(self.secrets);
+        (self.workspace, outfit)
+    }
+}
+
 /// Reads a note; `None` if the bytes are something else, such as a source text: packed records do not begin like UTF-8.
-pub(crate) fn workspace_of_note(bytes: &[u8]) -> Option<PathBuf> {
+pub(crate) fn read_note(bytes: &[u8]) -> Option<Note> {
     let value = duet_journal::packed::read_value(bytes).ok()?;
-    let workspace: String = Fields::of(&value, NOTE, 1).ok()?.read("workspace").ok()?;
-    Some(workspace.into())
+    let is_bare = preserves::ValueImpl::is_record(&value) && preserves::ValueImpl::len(&value) == 1;
+    let mut fields = Fields::of(&value, NOTE, if is_bare { 1 } else { 3 }).ok()?;
+    let workspace: String = fields.read("workspace").ok()?;
+    Some(Note {
+        workspace: workspace.into(),
+        hosts: if is_bare {
+            Vec::new()
+        } else {
+            fields.read("hosts").ok()?
+        },
+        secrets: if is_bare {
+            Vec::new()
+        } else {
+            fields.read("secrets").ok()?
+        },
+    })
 }
 
 fn read_text(path: &Path) -> Result<String, Failure> {
@@ -234,7 +299,7 @@ fn read_manifest(path: &Path) -> Result<Grant, Failure> {
     read_grant(&datum).map_err(|what| wrong(&what))
 }
 
-const FORM: &str = "a manifest is ((program \"main.scm\") (workspace (argument 1)) (tools workspace/read …))";
+const FORM: &str = "a manifest is ((program \"main.scm\") (workspace (argument 1)) (tools workspace/read …) (hosts \"api.example.org\") (secrets API_KEY))";
 
 fn read_grant(datum: &Datum) -> Result<Grant, String> {
     let mut grant = Grant::default();
@@ -252,8 +317,22 @@ fn read_grant(datum: &Datum) -> Result<Grant, String> {
                     grant.tools.push(name.to_owned());
                 }
             }
+            ("hosts", names) => {
+                for name in names {
+                    let Node::String(name) = datum.node(*name) else {
+                        return Err("a host is a string, such as \"api.example.org\" or \"127.0.0.1:8080\"".to_owned());
+                    };
+                    grant.hosts.push(name.to_string());
+                }
+            }
+            ("secrets", names) => {
+                for name in names {
+                    let name = symbol(datum, *name).ok_or("a secret is named by a symbol, such as API_KEY")?;
+                    grant.secrets.push(name.to_owned());
+                }
+            }
             (key @ ("program" | "workspace"), _) => return Err(format!("`{key}` takes one thing")),
-            (key, _) => return Err(format!("`{key}` is none of program, workspace, tools")),
+            (key, _) => return Err(format!("`{key}` is none of program, workspace, tools, hosts, secrets")),
         }
     }
     if grant.program.is_none() {
@@ -331,9 +410,11 @@ mod tests {
             program: Some("a.scm".to_owned()),
             workspace: Some(2),
             tools: vec!["workspace/read".to_owned(), "process/run".to_owned()],
+            hosts: vec!["a.example:80".to_owned()],
+            secrets: vec!["API_KEY".to_owned()],
         };
         check(
-            r#"((program "a.scm") (workspace (argument 2)) (tools workspace/read process/run))"#,
+            r#"((program "a.scm") (workspace (argument 2)) (tools workspace/read process/run) (hosts "a.example:80") (secrets API_KEY))"#,
             Ok(grant),
         );
         check("((tools))", Err("the program is missing"));
@@ -356,7 +437,7 @@ mod tests {
         );
         check(
             r#"((programm "a"))"#,
-            Err("`programm` is none of program, workspace, tools"),
+            Err("`programm` is none of program, workspace, tools, hosts, secrets"),
         );
         check("#0=((tools) . #0#)", Err("a manifest is a list of entries"));
         check("program", Err("a manifest is a list of entries"));
@@ -364,7 +445,7 @@ mod tests {
 
     #[test]
     fn a_note_is_told_from_a_source_text() {
-        assert_eq!(workspace_of_note(b"(display 1)"), None);
+        assert_eq!(read_note(b"(display 1)"), None);
         let launch = Launch {
             path: PathBuf::new(),
             text: String::new(),
@@ -373,8 +454,15 @@ mod tests {
             workspace: "/some/where".into(),
             manifest: Manifest::default(),
             is_folder: false,
+            hosts: vec!["a.example".to_owned()],
+            secrets: vec!["API_KEY".to_owned()],
         };
-        let note = launch.note().expect("a short path");
-        assert_eq!(workspace_of_note(note.as_bytes()), Some("/some/where".into()));
+        let note = launch.note(&launch.fit(Outfit::default())).expect("a short path");
+        let expected = Note {
+            workspace: "/some/where".into(),
+            hosts: launch.hosts,
+            secrets: launch.secrets,
+        };
+        assert_eq!(read_note(note.as_bytes()), Some(expected));
     }
 }

@@ -14,6 +14,7 @@ mod journal;
 mod launch;
 mod marks;
 mod moves;
+mod outfit;
 mod query;
 mod redact;
 mod redeliver;

@@ -8,15 +8,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use duet_drivers::tool::secret::is_secret_name;
 use duet_journal::record::RecordError;
 use duet_journal::{Header, PackedValue, Record, RecordHash};
 use duet_runtime::action::Action;
 use duet_runtime::event::Event;
 use duet_runtime::record::TurnRecord;
 use preserves::{CompoundClass, IOValue, Map, Set, Value, ValueClass, ValueImpl};
-
-/// Words in the name of an environment variable whose value is a secret.
-const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSPHRASE", "CREDENTIAL"];
 
 /// Shorter values would be found in everything.
 const SECRET_CHARACTERS_MIN: usize = 4;
@@ -56,9 +54,7 @@ impl Secrets {
         for action in &turn.actions {
             if let Action::InvokeTool(call) = action
                 && let Some(variable) = call.tool.strip_prefix("environment/")
-                && SECRET_NAMES
-                    .iter()
-                    .any(|name| variable.to_ascii_uppercase().contains(name))
+                && is_secret_name(variable)
             {
                 self.asked.insert(call.request.0, variable.to_owned());
             }

@@ -5,7 +5,6 @@
 //! It does not know what a turn is.
 //! Read next: `command/run.rs`.
 
-use std::ffi::OsString;
 mod inspection;
 mod resting;
 
@@ -13,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
 use duet_drivers::ask::Question;
-use duet_drivers::tool::{EffectClass, Registry};
-use duet_drivers::world::{Settings, World};
+use duet_drivers::tool::description::{Description, EffectClass};
+use duet_drivers::world::World;
 use duet_journal::{Record, RunId, Sequence, Store, StoreError};
 use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText};
 use duet_modules::resolver::Resolver;
@@ -33,6 +32,7 @@ use preserves::ValueImpl;
 use crate::failure::{Code, Failure};
 use crate::journal::{self, Place};
 use crate::launch::{self, Launch};
+use crate::outfit::Outfit;
 use crate::render::{self, Texts};
 use crate::terminal::Terminal;
 use crate::turn;
@@ -249,39 +249,6 @@ pub(crate) fn program_name(genesis: &Genesis) -> String {
     name.unwrap_or_default()
 }
 
-/// The built-in tools, confined to a workspace.
-///
-/// # Errors
-/// If the workspace cannot be opened.
-pub(crate) fn tools(workspace: &Path) -> Result<Registry, Failure> {
-    #[expect(clippy::disallowed_methods, reason = "the driver passes on what it allows")]
-    let environment = std::env::vars_os().map(|(name, value)| {
-        let is_path = name == "PATH";
-        (name, if is_path { with_own_folder(value) } else { value })
-    });
-    Registry::built_in(workspace, environment)
-        .map_err(|error| Failure::caused(format!("cannot use `{}` as the workspace", workspace.display()), &error))
-}
-
-/// Adds the folder of this command to a search path that does not have it, so that programs that start `duet` find this one.
-fn with_own_folder(path: OsString) -> OsString {
-    let own = std::env::current_exe();
-    let Some(folder) = own.ok().and_then(|own| own.parent().map(Path::to_owned)) else {
-        return path;
-    };
-    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    if folders.contains(&folder) {
-        return path;
-    }
-    folders.push(folder);
-    std::env::join_paths(folders).unwrap_or(path)
-}
-
-fn world(workspace: &Path, answers: Vec<String>) -> Result<World, Failure> {
-    World::new(Settings::standard(tools(workspace)?, answers))
-        .map_err(|error| Failure::caused("the system gives no threads", &error))
-}
-
 impl Session {
     /// Compiles a program and begins a run of it.
     ///
@@ -291,19 +258,22 @@ impl Session {
         launch: &Launch,
         id: RunId,
         (store, journal): (&mut dyn Store, Option<&Path>),
-        answers: Vec<String>,
+        outfit: Outfit,
         terminal: &mut Terminal,
     ) -> Result<Self, Failure> {
         let (programs, program) = compile(launch, &launch.path.display().to_string(), terminal)?;
-        let world = world(&launch.workspace, answers)?;
+        let outfit = launch.fit(outfit);
+        let note = launch.note(&outfit)?;
+        let world = outfit.world(&launch.workspace)?;
         let mut pinned = program.pinned;
-        pinned.push(launch.note()?);
+        pinned.push(note);
         let genesis = Genesis {
             version: VERSION,
             program: program.value,
             manifest: launch.manifest.clone(),
             limits: Limits::default(),
             pinned: pinned.iter().map(duet_journal::Blob::hash).collect(),
+            tools: world.tools().descriptions().map(Description::card).collect(),
         };
         let branch = journal::first_branch()?;
         let name = journal::name(&id, &branch);
@@ -332,7 +302,7 @@ impl Session {
     pub(crate) fn resume(
         place: &Place,
         (store, journal): (&mut dyn Store, &Path),
-        answers: Vec<String>,
+        outfit: Outfit,
         command: &str,
     ) -> Result<Self, Failure> {
         let Pinned {
@@ -343,8 +313,10 @@ impl Session {
         let note = genesis
             .pinned
             .iter()
-            .find_map(|hash| launch::workspace_of_note(&store.blob(hash).ok()?));
-        let world = world(note.as_deref().unwrap_or(Path::new(".")), answers)?;
+            .find_map(|hash| launch::read_note(&store.blob(hash).ok()?));
+        let (workspace, outfit) =
+            note.map_or_else(|| (PathBuf::from("."), outfit.clone()), |note| note.fit(outfit.clone()));
+        let world = outfit.world(&workspace)?;
         let recovery = Recovery {
             repeatable: world.tools().named(|tool| tool.idempotent),
             reversible: world.tools().named(|tool| tool.effect == EffectClass::Reversible),

@@ -145,14 +145,18 @@ pub(crate) fn values(turn: &TurnRecord) -> Vec<IOValue> {
         Event::Direct { payload, .. } => Some(payload.clone()),
         _ => None,
     });
-    let did = turn.actions.iter().filter_map(|action| match action {
-        Action::Assert(assert) => Some(assert.value.value().clone()),
-        Action::Message(message) => Some(message.value.clone()),
-        Action::Send(send) => Some(send.value.clone()),
-        Action::InvokeTool(call) => Some(call.payload.clone()),
-        Action::AskUser(question) => Some(question.prompt.clone()),
-        _ => None,
-    });
+    let did = turn
+        .actions
+        .iter()
+        .flat_map(Action::done)
+        .filter_map(|action| match action {
+            Action::Assert(assert) => Some(assert.value.value().clone()),
+            Action::Message(message) => Some(message.value.clone()),
+            Action::Send(send) => Some(send.value.clone()),
+            Action::InvokeTool(call) => Some(call.payload.clone()),
+            Action::AskUser(question) => Some(question.prompt.clone()),
+            _ => None,
+        });
     told.chain(did).collect()
 }
 

@@ -5,7 +5,6 @@
 //! Read next: `support/witness.rs`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -13,7 +12,6 @@ use std::process::{Command, Stdio};
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{Sequence, Store};
 use duet_runtime::codec::Codec;
-use duet_runtime::gate::Verdict;
 use duet_runtime::record::{Body, TurnRecord};
 use tempfile::TempDir;
 
@@ -56,6 +54,12 @@ impl Desk {
             "{arguments:?}: {}",
             said.errors
         );
+    }
+
+    /// Says whether the description of any action has this in it.
+    fn has_done(&self, text: &str) -> bool {
+        let mut turns = self.turns().into_iter();
+        turns.any(|turn| turn.actions.iter().any(|action| action.to_string().contains(text)))
     }
 
     fn file(&self, name: &str) -> Option<String> {
@@ -168,22 +172,21 @@ fn a_policy_that_changed_makes_an_approval_stale() {
 fn refusals_say_what_follows_why_and_by_which_key() {
     let desk = check(
         "(define (try path) (told (lambda () (call-tool 'w 'workspace/write (dictionary 'path path 'content \"x\")))))
-         (define-constraint \"later\" :tool 'workspace/write :when '(eq args.path \"later\") :on-fail 'defer)
          (define never (define-constraint \"never\" :tool 'workspace/write :when '(eq args.path \"never\")))
+         (set-policy! \"degrade.args_schema\" '())
          (show (try \"never\"))
-         (show (try \"later\"))
-         (show (explain (list 'call 'workspace/write (dictionary 'path \"never\"))))
-         (show (explain (list 'call 'workspace/write (dictionary 'path \"else\"))))
+         (show (try 5))
+         (show (explain (list 'call 'workspace/write (dictionary 'path \"never\" 'content \"x\"))))
+         (show (explain (list 'call 'workspace/write (dictionary 'path \"else\" 'content \"x\"))))
          (remove-constraint! never)
          (try \"never\")",
         "(policy-denied block constraint_deny \"constraint.never\")
-(policy-deferred defer constraint_deny \"constraint.later\")
+(policy-denied degrade args_schema #f)
 (deny block constraint_deny \"constraint.never\" \"\")
 (allow #f ok #f \"\")
 ",
     );
     assert_eq!(desk.file("never").as_deref(), Some("x"));
-    assert_eq!(desk.file("later"), None);
 }
 
 #[test]
@@ -219,7 +222,7 @@ fn a_proposal_happens_as_a_whole_or_not_at_all() {
          (define (writing path) (list 'call 'workspace/write (dictionary 'path path 'content \"x\")))
          (define (goal) (list 'entry (record 'goal \"g\" (entry-text '((value . 1))))))
          (show (told (lambda () (propose! (goal) (writing \"a\") (writing \"b\")))))
-         (show (cadr (explain (list 'call 'workspace/read \"a\"))))
+         (show (cadr (explain (list 'call 'workspace/read (dictionary 'path \"a\")))))
          (define result (propose! (goal) (writing \"c\")))
          (show (car result))
          (await (tool-result :tag (cadr (cdr result))))
@@ -275,34 +278,234 @@ fn nobody_grants_or_approves_more_than_they_may() {
     );
 }
 
-/// Every way in: a program, its answers, the prompt, an evaluation in the past, a fork, an import of what was said, a replay.
 #[test]
-fn whatever_the_way_in_each_action_has_exactly_one_verdict() {
-    let desk = Desk::new(&format!(
-        "{IMPORTS}(define-constraint \"hands_off\" :tool 'workspace/delete)
-         (show (told (lambda () (call-tool 'd 'workspace/delete (dictionary 'path \"p.scm\")))))
-         (define-constraint \"ask\" :tool 'workspace/write :on-fail 'ask)
-         (show (await (user-input :prompt \"who?\")))
-         (show (told (lambda () (call-tool 'w 'workspace/write (dictionary 'path \"w\" 'content \"x\")))))"
-    ));
-    let denied = "(policy-denied block constraint_deny \"constraint.hands_off\")\n";
-    desk.check(&["run", "p.scm", "--workspace", "."], 4, denied);
-    desk.check(&["answer", "p", "me"], 4, "\"me\"\n");
-    desk.check(&["fork", "p", "other"], 0, "");
-    let rejected = "(policy-denied approval_required approval_required #f)\n";
-    desk.check(&["answer", "p/other", "no"], 0, rejected);
-    assert_eq!(desk.duet(&["answer", "p/main", "yes"]).code, 0);
-    assert!(desk.file("w").is_some() && desk.file("p.scm").is_some());
-    assert_eq!(desk.duet(&["replay", "p/main", "--check"]).code, 0);
-    let mut names = BTreeSet::new();
-    for turn in desk.turns() {
-        assert_eq!(turn.actions.len(), turn.verdicts.len(), "{turn}");
-        for (action, verdict) in turn.actions.iter().zip(&turn.verdicts) {
-            let is_refusal = ["refuse", "propose"].contains(&action.name());
-            assert_eq!(matches!(verdict, Verdict::Allow {}), !is_refusal, "{turn}");
-            names.insert(action.name());
+fn arguments_are_judged_before_a_tool_is_called() {
+    let desk = check(
+        "(define (try payload) (told (lambda () (call-tool 'w 'workspace/write payload))))
+         (show (try \"a\"))
+         (show (try (dictionary 'path \"a\")))
+         (show (try (dictionary 'path \"a\" 'content 5)))
+         (show (try (dictionary 'path \"a\" 'content \"x\" 'mode 7)))
+         (show (cadr (explain (list 'call 'workspace/write (dictionary 'path \"a\" 'content \"x\")))))",
+        "(policy-denied block args_schema #f)
+(policy-denied block args_schema #f)
+(policy-denied block args_schema #f)
+(policy-denied block args_schema #f)
+#f
+",
+    );
+    assert_eq!(desk.file("a"), None);
+}
+
+#[test]
+fn a_token_limits_what_was_granted() {
+    check(
+        "(define (try tool . fields) (told (lambda () (call-tool 'w tool (apply dictionary fields)) 'called)))
+         (define token
+           (set-policy! (string-append \"token.\" (session-name))
+             '((tools . #(workspace/read workspace/write)) (fs_write_roots . #(\"notes\")) (budgets . ((tool_calls . 2))))))
+         (show (try 'workspace/exists 'path \"a\"))
+         (show (try 'workspace/write 'path \"a\" 'content \"x\"))
+         (show (try 'workspace/write 'path \"notes/../a\" 'content \"x\"))
+         (show (try 'workspace/write 'path \"notes/a\" 'content \"x\"))
+         (show (try 'workspace/read 'path \"notes/a\"))
+         (show (try 'workspace/read 'path \"notes/a\"))
+         (define broken (update! token (record 'policy \"token.actor-0\" \"{\\\"v\\\":1,\\\"tool\\\":[]}\")))
+         (yield)
+         (show (try 'workspace/read 'path \"notes/a\"))
+         (remove-constraint! broken)
+         (show (try 'workspace/exists 'path \"a\"))",
+        "(policy-denied block capability_missing #f)
+(policy-denied block scope #f)
+(policy-denied block scope #f)
+called
+called
+(policy-denied block budget #f)
+(policy-denied block constraint_malformed \"policy.token.actor-0\")
+called
+",
+    );
+}
+
+#[test]
+fn what_policy_defers_is_done_when_it_allows_it() {
+    let desk = check(
+        "(define (exists? path) (call-tool 'w 'workspace/exists (dictionary 'path path)))
+         (define later (define-constraint \"later\" :tool 'workspace/write :when '(missing fact.source) :on-fail 'defer))
+         (define (write-it path) (invoke-tool! 'w 'workspace/write (dictionary 'path path 'content \"x\")))
+         (define first (write-it \"a\"))
+         (show (car (propose! (list 'entry (record 'goal \"g\" (entry-text '((value . 1)))))
+                              (list 'call 'workspace/read (dictionary 'path \"p.scm\")))))
+         (record-fact! \"other\" '((value . 1)))
+         (show (exists? \"a\"))
+         (record-fact! \"source\" '((value . 1)))
+         (await (tool-result :tag first))
+         (show (exists? \"a\"))
+         (remove-constraint! later)
+         (define no (define-constraint \"later\" :tool 'workspace/write :when '(missing fact.review) :on-fail 'defer))
+         (define second (write-it \"b\"))
+         (update! no (record 'constraint \"later\" (entry-text '((effect . deny) (subject . ((tool_id . workspace/write)))))))
+         (show (told (lambda () (await (tool-result :tag second)))))
+         (show (exists? \"b\"))",
+        "#f
+#f
+#t
+(policy-denied constraint_deny constraint_deny #f)
+#f
+",
+    );
+    assert_eq!((desk.file("a").as_deref(), desk.file("b")), (Some("x"), None));
+    let log = desk.duet(&["log", "p"]).output;
+    assert!(
+        log.contains("postpone invoke-tool workspace/write") && log.contains("admit invoke-tool"),
+        "{log}"
+    );
+}
+
+const ASKING: &str = "(define-constraint \"ask\" :tool 'workspace/write :on-fail 'ask)
+    (define tag (invoke-tool! 'w 'workspace/write (dictionary 'path \"a\" 'content \"x\")))
+    (show (told (lambda () (await (tool-result :tag tag)))))";
+
+const NOT_APPROVED: &str = "(policy-denied approval_required approval_required #f)\n";
+
+#[test]
+fn nothing_is_approved_where_nobody_can_answer() {
+    let desk = Desk::new(&format!("{IMPORTS}{ASKING}"));
+    desk.check(&["run", "p.scm", "--workspace", ".", "--headless"], 0, NOT_APPROVED);
+    desk.check(&["run", "p.scm", "--workspace", ".", "--memory"], 0, NOT_APPROVED);
+    desk.check(&["run", "p.scm", "--workspace", ".", "--name", "later"], 4, "");
+    desk.check(&["resume", "later", "--headless"], 0, NOT_APPROVED);
+    assert_eq!(desk.file("a"), None);
+    assert_eq!(desk.duet(&["replay", "later", "--check"]).code, 0);
+    assert!(desk.has_done("nobody is there to approve it"));
+}
+
+#[test]
+fn an_approval_comes_in_time_or_not_at_all() {
+    let timed = |ms: u64| format!("{IMPORTS}(set-policy! \"approval_timeout\" '((value . {ms})))\n{ASKING}");
+    let desk = Desk::new(&timed(30));
+    desk.check(&["run", "p.scm", "--workspace", "."], 0, NOT_APPROVED);
+    assert!(desk.has_done("nobody answered in time"));
+    assert_eq!(desk.file("a"), None);
+    let desk = Desk::new(&timed(600_000));
+    let said = desk.duet(&["run", "p.scm", "--workspace", ".", "--answer", "yes"]);
+    assert_eq!(
+        (said.code, said.output.as_str()),
+        (0, "{changed #t previous #f size_bytes 1}\n"),
+        "{}",
+        said.errors
+    );
+    assert_eq!(desk.file("a").as_deref(), Some("x"));
+}
+
+#[test]
+fn an_entry_outlives_the_facet_and_the_actor_that_entered_it() {
+    check(
+        "(define-library (helpers)
+           (export helper)
+           (import (scheme base) (scheme process-context) (duet base) (duet dataspace) (duet policy))
+           (begin (define (helper config) (define-constraint config :tool 'workspace/read) (exit))))
+         (import (helpers))
+         (define (try) (told (lambda () (call-tool 'w 'workspace/read (dictionary 'path \"p.scm\")) 'called)))
+         (define room (spawn-facet!))
+         (define made #f)
+         (spawn (lambda () (set! made (define-constraint \"of_room\" :tool 'workspace/read))) room)
+         (sleep 5)
+         (stop-facet! room)
+         (yield)
+         (show (try))
+         (remove-constraint! made)
+         (show (try))
+         (register-entity! 'helper helper)
+         (sync! (spawn-entity! 'helper :config \"of_actor\"))
+         (sleep 20)
+         (show (try))",
+        "(policy-denied block constraint_deny \"constraint.of_room\")
+called
+(policy-denied block constraint_deny \"constraint.of_actor\")
+",
+    );
+}
+
+/// What stands in the way of a proposal: the reason, and an item for which it is one.
+const FAULTS: [(&str, &str); 9] = [
+    (
+        "constraint_deny",
+        "(list 'call 'workspace/write (dictionary 'path \"forbidden\" 'content \"x\"))",
+    ),
+    (
+        "constraint_malformed",
+        "(list 'call 'workspace/list (dictionary 'path \"odd\"))",
+    ),
+    ("args_schema", "(list 'call 'workspace/write (dictionary 'path \"c\"))"),
+    ("malformed_value", "(list 'entry (record 'goal \"c\" \"no JSON\"))"),
+    (
+        "malformed_key",
+        "(list 'entry (record 'goal \"c d\" \"{\\\"v\\\":1}\"))",
+    ),
+    (
+        "evidence",
+        "(list 'entry (record 'fact \"c\" (entry-text '((kind . \"fact\")))))",
+    ),
+    (
+        "goal_conflict",
+        "(list 'entry (record 'goal \"rival\" (entry-text '((value . 1)))))",
+    ),
+    ("invariant", "(list 'remove owner)"),
+    (
+        "scope",
+        "(list 'entry (record 'constraint \"grant.actor-0.x\" (entry-text '((effect . allow) (subject . ((capability . nuclear)))))))",
+    ),
+];
+
+/// Each fault at each place of a proposal: nothing of it happens, and nothing of the state changes but the record of the attempt.
+#[test]
+fn a_fault_anywhere_in_a_proposal_leaves_everything_as_it_was() {
+    for (code, fault) in FAULTS {
+        let attempts: Vec<String> = (0..4)
+            .map(|position| {
+                let mut items = vec!["(writing \"a\")", "(goal)", "(writing \"b\")"];
+                items.insert(position, fault);
+                format!("(show (caddr (told (lambda () (propose! {} )))))\n", items.join(" "))
+            })
+            .collect();
+        let program = format!(
+            "{IMPORTS}
+             (define (writing path) (list 'call 'workspace/write (dictionary 'path path 'content \"x\")))
+             (define (goal) (list 'entry (record 'goal \"g\" (entry-text '((value . 1))))))
+             (define owner (set-goal! \"owner\" '((value . 1))))
+             (define-constraint \"invariant.owned\" :when '(missing goal.owner))
+             (set-policy! \"exclusive.g\" '((keys . #(\"goal.owner\" \"goal.rival\"))))
+             (record-fact! \"tier\" '((value . 1)))
+             (define-constraint \"forbidden\" :tool 'workspace/write :when '(eq args.path \"forbidden\"))
+             (define-constraint \"odd\" :tool 'workspace/list :when '(eq fact.tier \"local\"))
+             (yield)
+             (log! \"before\")
+             (yield)
+             {}
+             (await (user-input :prompt \"rest\"))",
+            attempts.concat()
+        );
+        let desk = Desk::new(&program);
+        desk.check(&["run", "p.scm", "--workspace", "."], 4, &format!("{code}\n").repeat(4));
+        assert_eq!((desk.file("a"), desk.file("b")), (None, None), "{code}");
+        let facts = desk.duet(&["facts", "p"]).output;
+        assert!(
+            !facts.contains("<goal \"g\"") && !facts.contains("<goal \"rival\""),
+            "{code}: {facts}"
+        );
+        let turns = desk.turns();
+        let refusals = |turn: &TurnRecord| turn.actions.iter().filter(|action| action.name() == "refuse").count();
+        assert_eq!(
+            turns.iter().map(refusals).sum::<usize>(),
+            4,
+            "{code}: each attempt is on record"
+        );
+        for turn in turns.iter().filter(|turn| refusals(turn) > 0) {
+            let others = turn.actions.iter().filter(|action| {
+                !["refuse", "write", "yield", "resume", "wait", "ask-user", "observe"].contains(&action.name())
+            });
+            assert_eq!(others.count(), 0, "{code}: {turn}");
         }
     }
-    let of_policy = ["refuse", "propose", "approve", "reject"];
-    assert!(of_policy.iter().all(|name| names.contains(name)), "{names:?}");
 }

@@ -53,6 +53,7 @@ pub(crate) fn start_compiled(
             manifest: Manifest::of(&["*"]),
             limits: Limits::default(),
             pinned: program.pinned.iter().map(Blob::hash).collect(),
+            tools: Vec::new(),
         },
         pinned: program.pinned,
     };

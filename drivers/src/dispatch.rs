@@ -15,9 +15,10 @@ use preserves::IOValue;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::tool::arguments::integer;
+use crate::tool::description::Description;
 use crate::tool::failure::Kind;
 use crate::tool::keeper::Keeper;
 use crate::tool::{Call, Context, Outcome, Tool};
@@ -125,8 +126,28 @@ fn begin(calls: &mut JoinSet<()>, job: Job, reports: &Sender<Report>) -> Option<
         keeper: job.keeper,
     };
     // A panic here would take all other calls with it; the broken promise tells of it.
-    let call = catch_unwind(AssertUnwindSafe(|| job.tool.call(job.payload, context))).ok()?;
-    Some(calls.spawn(async move { promise.keep(attend(&*job.tool, call).await) }))
+    let first = AssertUnwindSafe(|| job.tool.call(job.payload.clone(), context.clone()));
+    let call = catch_unwind(first).ok()?;
+    Some(calls.spawn(async move { promise.keep(insist(&*job.tool, call, job.payload, context).await) }))
+}
+
+/// Waits for a call, and makes it again under the same key as often as its tool declares, if that may help.
+async fn insist(tool: &dyn Tool, call: Call, payload: IOValue, context: Context) -> Outcome {
+    let Description { retry, idempotent, .. } = tool.description();
+    let mut outcome = attend(tool, call).await;
+    let mut delay = Duration::from_millis(retry.delay_ms);
+    for _ in 1..retry.attempts_max {
+        // What cannot be reached has done nothing; what gave no answer may have.
+        let is_worth_it =
+            |kind: &str| kind == Kind::Unavailable.as_str() || (*idempotent && kind == Kind::Timeout.as_str());
+        if !outcome.as_ref().is_err_and(|failure| is_worth_it(&failure.kind)) {
+            break;
+        }
+        sleep(delay).await;
+        delay = delay.saturating_mul(2);
+        outcome = attend(tool, tool.call(payload.clone(), context.clone())).await;
+    }
+    outcome
 }
 
 /// Waits for a call within the time it is given.

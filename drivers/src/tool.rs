@@ -4,10 +4,8 @@
 //! It does not decide who may call: a call arrives here only after the turn that made it has passed the gate.
 //! Read next: `tool/arguments.rs`, then `tool/workspace.rs`.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::fmt;
 use std::future::Future;
 use std::io;
 use std::path::Path;
@@ -17,13 +15,19 @@ use std::sync::Arc;
 use duet_runtime::driver::ToolFailure;
 use preserves::IOValue;
 
+use crate::tool::description::Description;
+
 pub mod arguments;
 pub mod clock;
+pub mod description;
+pub mod double;
 pub mod environment;
 pub mod failure;
+pub mod http;
 pub mod keeper;
 pub mod process;
 pub mod scripted;
+pub mod secret;
 pub mod workspace;
 
 /// What a call comes back with.
@@ -52,84 +56,6 @@ pub struct Context {
     pub keeper: keeper::Keeper,
 }
 
-/// What a tool is: shown in listings, and consulted before its calls are repeated or taken back.
-#[derive(Clone, Debug)]
-pub struct Description {
-    /// The name programs use, such as `workspace/read`; `prefix/*` stands for every name that begins with `prefix/`.
-    pub name: Cow<'static, str>,
-    /// What it does, in one sentence.
-    pub summary: Cow<'static, str>,
-    /// The fields of its payload, a dictionary with symbols as keys.
-    pub payload: Cow<'static, [Field]>,
-    /// The shape of its result, in words.
-    pub result: Cow<'static, str>,
-    /// What a call leaves in the world.
-    pub effect: EffectClass,
-    /// Whether a call may be repeated under the same key without doing more than once would.
-    pub idempotent: bool,
-    /// How long a call may take, in milliseconds; `None` if the tool keeps its own time.
-    pub timeout_ms: Option<u64>,
-}
-
-/// One field of a payload.
-#[derive(Clone, Debug)]
-pub struct Field {
-    /// The key, a symbol.
-    pub name: Cow<'static, str>,
-    /// What it must be, worded to follow "expected".
-    pub expects: Cow<'static, str>,
-    /// Whether a payload without it is refused.
-    pub required: bool,
-    /// What it means, and what holds without it.
-    pub meaning: Cow<'static, str>,
-}
-
-impl Field {
-    /// Describes a field that every payload has.
-    pub const fn required(name: &'static str, expects: &'static str, meaning: &'static str) -> Self {
-        Self {
-            name: Cow::Borrowed(name),
-            expects: Cow::Borrowed(expects),
-            required: true,
-            meaning: Cow::Borrowed(meaning),
-        }
-    }
-
-    /// Describes a field that may be left out.
-    pub const fn optional(name: &'static str, expects: &'static str, meaning: &'static str) -> Self {
-        Self {
-            name: Cow::Borrowed(name),
-            expects: Cow::Borrowed(expects),
-            required: false,
-            meaning: Cow::Borrowed(meaning),
-        }
-    }
-}
-
-/// What a call leaves in the world, as far as taking it back is concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EffectClass {
-    /// Nothing.
-    Pure,
-    /// Something that can be put back exactly.
-    Reversible,
-    /// Something that another call can make up for, from what this one returned.
-    Compensable,
-    /// Something that stays.
-    Irreversible,
-}
-
-impl fmt::Display for EffectClass {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Pure => "pure",
-            Self::Reversible => "reversible",
-            Self::Compensable => "compensable",
-            Self::Irreversible => "irreversible",
-        })
-    }
-}
-
 /// The tools a run can call, by name.
 #[derive(Clone, Default)]
 pub struct Registry {
@@ -152,6 +78,9 @@ impl Registry {
             .with(workspace::write::Write::new(Arc::clone(&workspace)))
             .with(workspace::exists::Exists::new(Arc::clone(&workspace)))
             .with(workspace::delete::Delete::new(Arc::clone(&workspace)))
+            .with(workspace::patch::Patch::new(Arc::clone(&workspace)))
+            .with(workspace::search::Search::new(Arc::clone(&workspace)))
+            .with(workspace::stat::Stat::new(Arc::clone(&workspace)))
             .with(environment::Environment::new(environment.iter().cloned()))
             .with(process::Run::new(workspace, environment))
             .with(clock::Clock::second())

@@ -12,8 +12,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, RequestId};
-use preserves::IOValue;
+use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, RequestId, check_result};
+use preserves::{IOValue, ValueImpl};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
@@ -21,8 +21,15 @@ use crate::ask::Question;
 use crate::console::Console;
 use crate::dispatch::{Dispatch, Job};
 use crate::inlet::{Demand, Inlet, Wish};
-use crate::tool::Registry;
 use crate::tool::keeper::{Keeper, Kept};
+use crate::tool::secret::Secrets;
+use crate::tool::{Registry, clock};
+
+/// A shorter timer does not tell when it will have run out; it begins anew in another process. In milliseconds.
+pub const TIMER_TOLD_MS_MIN: u64 = 1_000;
+
+/// Why nothing is approved where nobody is there.
+const NOBODY: &str = "nobody is there to approve it";
 
 /// What a [`World`] is made of.
 pub struct Settings {
@@ -36,6 +43,8 @@ pub struct Settings {
     pub input: Box<dyn Read + Send>,
     /// Who answers questions.
     pub person: Person,
+    /// What tools are told and the core is not.
+    pub secrets: Secrets,
     /// Answers given ahead, as they would be typed; used in order before the person is asked.
     pub answers: Vec<String>,
     /// Whether Ctrl-C becomes [`Input::Interrupt`] instead of ending the process.
@@ -48,8 +57,10 @@ pub enum Person {
     AtInput,
     /// The person types elsewhere: on a terminal while the input is a file or a pipe.
     At(Box<dyn Read + Send>),
-    /// Nobody is there: questions stay open.
+    /// Nobody is there just now: questions stay open.
     Away,
+    /// Nobody will ever be there: what needs approval is refused; other questions stay open.
+    Never,
 }
 
 impl Person {
@@ -74,6 +85,7 @@ impl Settings {
             console: Console::standard(),
             input: Box::new(io::stdin()),
             person: Person::find(),
+            secrets: Secrets::default(),
             answers,
             is_interruptible: true,
         }
@@ -88,8 +100,8 @@ pub(crate) enum Report {
         request: RequestId,
         input: Input,
     },
-    /// The call with this key tells what it is about to replace.
-    Kept {
+    /// The effect with this key tells something before it is answered: a call what it is about to replace, a timer when it will have run out.
+    Told {
         key: String,
         request: RequestId,
         input: Input,
@@ -103,6 +115,7 @@ pub(crate) enum Report {
 /// Performs effects on threads of its own and brings back inputs.
 pub struct World {
     tools: Registry,
+    secrets: Secrets,
     console: Arc<Mutex<Console>>,
     input: Lane,
     person: Questions,
@@ -138,6 +151,8 @@ enum Questions {
     OnInput,
     On(Lane),
     Open,
+    /// Open, except that nothing is approved.
+    Denied,
 }
 
 impl World {
@@ -167,9 +182,11 @@ impl World {
             Person::AtInput => Questions::OnInput,
             Person::At(terminal) => Questions::On(lane(terminal)),
             Person::Away => Questions::Open,
+            Person::Never => Questions::Denied,
         };
         Ok(Self {
             tools: settings.tools,
+            secrets: settings.secrets,
             console,
             input,
             person,
@@ -225,7 +242,12 @@ impl World {
             }
             EffectKind::Timer { delay_ms } => {
                 if self.begin(request, &key) {
-                    self.time(request, key, delay_ms);
+                    self.start_timer(request, key, delay_ms);
+                }
+            }
+            EffectKind::Alarm { at_ms } => {
+                if self.begin(request, &key) {
+                    self.time(request, key, at_ms.saturating_sub(clock::now_ms()));
                 }
             }
             EffectKind::Withdraw => self.withdraw(request),
@@ -276,10 +298,28 @@ impl World {
             request,
             key,
             name: name.to_owned(),
+            payload: if tool.description().takes_secrets {
+                self.secrets.reveal(&payload)
+            } else {
+                payload
+            },
             tool,
-            payload,
             keeper,
         });
+    }
+
+    /// Reports when a long timer will have run out, so that it can go on in another process, and then after a while that it has.
+    fn start_timer(&self, request: RequestId, key: String, delay_ms: u64) {
+        if delay_ms >= TIMER_TOLD_MS_MIN {
+            let at_ms = clock::now_ms().saturating_add(delay_ms);
+            let input = Input::Due { request, at_ms };
+            self.report(Report::Told {
+                key: key.clone(),
+                request,
+                input,
+            });
+        }
+        self.time(request, key, delay_ms);
     }
 
     /// Reports after a while; a timer that is withdrawn runs on, and its report concerns nobody.
@@ -311,15 +351,23 @@ impl World {
                 )),
             }
         }
-        let demand = Demand {
+        let demand = |key| Demand {
             request,
             key,
             wish: Wish::Answer(question),
         };
         match &mut self.person {
-            Questions::OnInput => self.read(demand),
-            Questions::On(lane) => lane.demand(self.engine.as_ref(), demand),
-            Questions::Open => {
+            Questions::OnInput => self.read(demand(key)),
+            Questions::On(lane) => lane.demand(self.engine.as_ref(), demand(key)),
+            Questions::Denied if is_approval(prompt) => {
+                let value = IOValue::new(NOBODY.to_owned());
+                self.report(Report::Answered {
+                    key,
+                    request,
+                    input: Input::Answer { request, value },
+                });
+            }
+            Questions::Open | Questions::Denied => {
                 self.open.remove(&request);
             }
         }
@@ -354,18 +402,62 @@ impl World {
 
     /// Takes a report; finds nothing in one that concerns nobody any more.
     fn admit(&mut self, report: Report) -> Option<Input> {
-        match report {
+        match self.without_secrets(report) {
             Report::Interrupt => Some(Input::Interrupt),
             Report::Unanswered { key, request } => {
                 self.close(request, &key);
                 None
             }
-            Report::Kept { key, request, input } => {
+            Report::Told { key, request, input } => {
                 let is_open = self.open.get(&request).is_some_and(|open| *open == key);
                 is_open.then_some(input)
             }
             Report::Answered { key, request, input } if self.close(request, &key) => Some(input),
             Report::Answered { key, input, .. } => self.orphan(key, input),
+        }
+    }
+
+    /// Masks secrets in what is reported. A call whose contents would bring one into the journal fails, and does nothing.
+    fn without_secrets(&mut self, report: Report) -> Report {
+        let failed = |request, failure| Input::ToolResult {
+            request,
+            outcome: Err(failure),
+        };
+        // What is too deep to be recorded is too deep to be looked through.
+        let fitting = |input: Input| {
+            if let Input::ToolResult {
+                request,
+                outcome: Ok(value),
+            } = &input
+                && let Err(failure) = check_result(value)
+            {
+                return failed(*request, failure);
+            }
+            input
+        };
+        match report {
+            Report::Answered { key, request, input } => {
+                let input = self
+                    .secrets
+                    .mask_input(fitting(input))
+                    .unwrap_or_else(|failure| failed(request, failure));
+                Report::Answered { key, request, input }
+            }
+            Report::Told { key, request, input } => match self.secrets.mask_input(input) {
+                Ok(input) => Report::Told { key, request, input },
+                Err(failure) => {
+                    self.consents.remove(&request);
+                    if let Some(engine) = &self.engine {
+                        engine.calls.cancel(key.clone());
+                    }
+                    Report::Answered {
+                        key,
+                        request,
+                        input: failed(request, failure),
+                    }
+                }
+            },
+            Report::Unanswered { .. } | Report::Interrupt => report,
         }
     }
 
@@ -458,6 +550,11 @@ impl Lane {
             engine.runtime.spawn_blocking(move || inlet.serve(source));
         }
     }
+}
+
+/// Says whether a question is whether something may be done.
+fn is_approval(prompt: &IOValue) -> bool {
+    prompt.is_record() && prompt.label().as_symbol().is_some_and(|label| label == "approve")
 }
 
 /// Turns every Ctrl-C into a report. The handler is in place when this returns.

@@ -36,9 +36,14 @@ pub trait Act: Codec {
         None
     }
 
-    /// Returns the actions that it carries out now and that were put off before.
+    /// Returns the actions that it carries out: those that were put off before, or go through it.
     fn carried_out(&self) -> &[Action] {
         &[]
+    }
+
+    /// Returns the actions that it speaks of, carried out or not.
+    fn parts(&self) -> &[Action] {
+        self.carried_out()
     }
 
     /// Describes the action for people, in one line, without its name.
@@ -80,7 +85,7 @@ pub struct Claims {
     pub ends: Things,
     /// The capability it needs.
     pub capability: Option<String>,
-    /// The capability value through which it calls a tool, and the tool.
+    /// The capability value through which it acts, and what that must stand for.
     pub through: Option<(CapabilityId, Authority)>,
     /// What a capability that it makes stands for.
     pub conveys: Option<(CapabilityId, Authority)>,
@@ -92,6 +97,15 @@ impl Claims {
     /// Adds something used.
     pub fn using(mut self, thing: Thing) -> Self {
         self.uses.push(thing);
+        self
+    }
+
+    /// Adds what is used and made by those who attempt something.
+    pub fn attempting(mut self, attempts: &[Action]) -> Self {
+        for attempt in attempts.iter().map(Action::claims) {
+            self.makes.extend(attempt.makes);
+            self.uses.extend(attempt.uses);
+        }
         self
     }
 
@@ -227,10 +241,16 @@ actions! {
     refuse Refuse "refuse"
     /// Puts what was attempted to the person.
     propose Propose "propose"
+    /// Limits the time in which a proposal can be approved.
+    limit Limit "limit"
     /// Carries out what was approved.
     approve Approve "approve"
     /// Gives up what was proposed.
     reject Reject "reject"
+    /// Puts off what policy wants later.
+    postpone Postpone "postpone"
+    /// Carries out what was put off.
+    admit Admit "admit"
     /// Answers a proposal in the place of a person.
     decide Decide "decide"
     /// Writes to the console.
@@ -241,6 +261,8 @@ actions! {
     progress Progress "progress"
     /// Starts a timer.
     timer Timer "timer"
+    /// Notes when a timer will have run out.
+    due Due "due"
     /// Parks a fiber until another actor has caught up.
     sync Sync "sync"
     /// Lets a fiber go on that waits for the acting actor to catch up.
@@ -255,6 +277,8 @@ actions! {
     attenuate Attenuate "attenuate"
     /// Takes a capability back.
     revoke Revoke "revoke"
+    /// Asserts or sends through a capability.
+    pass Pass "pass"
     /// Makes an actor.
     spawn_actor SpawnActor "spawn-actor"
     /// Ends the acting actor.
@@ -267,6 +291,7 @@ trait DynAct {
     fn claims(&self) -> Claims;
     fn effect(&self) -> Option<(RequestId, EffectKind)>;
     fn carried_out(&self) -> &[Action];
+    fn parts(&self) -> &[Action];
     fn show(&self) -> String;
 }
 
@@ -285,6 +310,10 @@ impl<T: Act> DynAct for T {
 
     fn carried_out(&self) -> &[Action] {
         Act::carried_out(self)
+    }
+
+    fn parts(&self) -> &[Action] {
+        Act::parts(self)
     }
 
     fn show(&self) -> String {
@@ -311,6 +340,19 @@ impl Action {
         let put_off = self.act().carried_out().iter();
         let put_off = put_off.filter_map(|action| action.act().effect());
         self.act().effect().into_iter().chain(put_off)
+    }
+
+    /// Lists what is done by it: what it carries out, else the action itself.
+    pub fn done(&self) -> &[Action] {
+        match self.act().carried_out() {
+            [] => std::slice::from_ref(self),
+            actions => actions,
+        }
+    }
+
+    /// Returns the actions that it speaks of, carried out or not.
+    pub fn parts(&self) -> &[Action] {
+        self.act().parts()
     }
 
     /// Returns the call of a tool, if it is one.

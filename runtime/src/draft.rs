@@ -331,6 +331,15 @@ impl Draft {
         Ok(wait)
     }
 
+    /// Forgets the time limit of a proposal, if it has one.
+    pub(crate) fn forget_limit(&mut self, proposal: RequestId) {
+        let mut requests = self.state.requests.iter();
+        let limit = requests.find(|(_, request)| request.question.limits() == Some(proposal));
+        if let Some(limit) = limit.map(|(id, _)| *id) {
+            self.forget_request(limit);
+        }
+    }
+
     /// Forgets a request, and withdraws it if it is not answered.
     pub(crate) fn forget_request(&mut self, id: RequestId) {
         let Some(request) = self.state.requests.remove(&id) else {

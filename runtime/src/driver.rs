@@ -6,7 +6,7 @@
 //! Read next: `turn.rs`.
 
 pub use duet_journal::{Blob, BlobHash};
-use preserves::IOValue;
+use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
 use crate::event::Attached;
 use crate::identity::ActorId;
@@ -55,10 +55,16 @@ pub enum EffectKind {
         /// At most this many bytes are wanted.
         length_bytes_max: usize,
     },
-    /// Let time pass, answered by [`Input::Elapsed`]. One that is performed again, after a crash, begins anew.
+    /// Let time pass, answered by [`Input::Elapsed`]. A long one is also answered, at once, by [`Input::Due`]; one of which that is not on record
+    /// begins anew when it is performed again, after a crash.
     Timer {
         /// How long, in milliseconds.
         delay_ms: u64,
+    },
+    /// Let a moment come, answered by [`Input::Elapsed`]: what is left of a timer.
+    Alarm {
+        /// When, in milliseconds since 1970.
+        at_ms: u64,
     },
     /// Put a question to the person, answered by [`Input::Answer`].
     Ask {
@@ -125,6 +131,13 @@ pub enum Input {
         /// The bytes.
         bytes: Vec<u8>,
     },
+    /// A timer tells when it will have run out.
+    Due {
+        /// The request.
+        request: RequestId,
+        /// When, in milliseconds since 1970.
+        at_ms: u64,
+    },
     /// A timer has run out.
     Elapsed {
         /// The request.
@@ -167,6 +180,7 @@ impl Input {
             | Self::Kept { request, .. }
             | Self::Chunk { request, .. }
             | Self::Answer { request, .. }
+            | Self::Due { request, .. }
             | Self::Elapsed { request, .. } => Some(*request),
             Self::Orphaned { .. } | Self::Interrupt | Self::Evaluate { .. } | Self::Abandon | Self::Merge { .. } => {
                 None
@@ -184,6 +198,58 @@ pub struct ToolFailure {
     pub message: String,
     /// Facts: the path, the limit, the exit code.
     pub details: Vec<IOValue>,
+}
+
+/// The result of a tool may have so many bytes, roughly as it is recorded.
+pub const RESULT_BYTES_MAX: usize = 16 << 20;
+
+/// The result of a tool may be nested so deep, so that it fits into a record with what surrounds it there.
+pub const RESULT_DEPTH_MAX: usize = 400;
+
+/// Refuses a result that does not fit into a record, by a failure of its call.
+///
+/// # Errors
+/// `bad-result` if it is too deep, `output-limit` if it is too large.
+pub fn check_result(value: &IOValue) -> Result<(), ToolFailure> {
+    let failure = |kind: &str, message: String| ToolFailure {
+        kind: kind.to_owned(),
+        message,
+        details: Vec::new(),
+    };
+    let mut length_bytes = 0_usize;
+    let mut level = vec![value.clone()];
+    for _ in 0..RESULT_DEPTH_MAX {
+        let mut below: Vec<IOValue> = Vec::new();
+        for value in &level {
+            length_bytes = length_bytes.saturating_add(1 + own_length(value));
+            if let ValueClass::Compound(class) = value.value_class() {
+                if class == CompoundClass::Dictionary {
+                    below.extend(value.entries().flat_map(|(key, entry)| [key.into(), entry.into()]));
+                } else {
+                    below.extend(value.iter().map(IOValue::from));
+                }
+            }
+        }
+        if length_bytes > RESULT_BYTES_MAX {
+            let message = format!(
+                "the tool's result has more than {RESULT_BYTES_MAX} bytes; ask it for less, or for a part at a time"
+            );
+            return Err(failure("output-limit", message));
+        }
+        if below.is_empty() {
+            return Ok(());
+        }
+        level = below;
+    }
+    let message = format!("the tool's result is nested more than {RESULT_DEPTH_MAX} levels deep");
+    Err(failure("bad-result", message))
+}
+
+/// What an atom takes, in bytes, besides its tag.
+fn own_length(value: &IOValue) -> usize {
+    let text = value.as_string().or_else(|| value.as_symbol()).map(|text| text.len());
+    text.or_else(|| value.as_bytestring().map(|bytes| bytes.len()))
+        .unwrap_or_default()
 }
 
 /// Performs effects and brings inputs; the only way the world is reached.

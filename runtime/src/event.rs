@@ -105,6 +105,18 @@ pub enum Event {
         /// The contents that the note names.
         contents: Vec<BlobHash>,
     },
+    /// A timer told when it will have run out.
+    Due {
+        /// The request.
+        request: RequestId,
+        /// When, in milliseconds since 1970.
+        at_ms: u64,
+    },
+    /// What was put off is to be judged again.
+    Reconsider {
+        /// The request.
+        request: RequestId,
+    },
     /// A tool came back for which nobody waits.
     Orphaned {
         /// The key of the call's effect.
@@ -144,6 +156,8 @@ codec_enum!(Event "an event" {
     Sync "sync" { from, fiber }
     Ended "ended" { actor, code, failure }
     Kept "kept" { request, note, contents }
+    Due "due" { request, at_ms }
+    Reconsider "reconsider" { request }
     Orphaned "orphaned" { key, outcome }
     Terminate "terminate" {}
     Evaluate "evaluate" { text, sources }
@@ -179,6 +193,8 @@ impl Event {
             | Self::Sync { .. }
             | Self::Ended { .. }
             | Self::Kept { .. }
+            | Self::Due { .. }
+            | Self::Reconsider { .. }
             | Self::Orphaned { .. }
             | Self::Terminate {}
             | Self::Evaluate { .. }

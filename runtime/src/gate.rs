@@ -15,7 +15,7 @@ mod payload;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::action::{Action, Claims, Thing};
+use crate::action::{Action, Claims, InvokeTool, Thing};
 use crate::actor::Manifest;
 use crate::capability::{self, Authority};
 use crate::codec_enum;
@@ -23,7 +23,7 @@ use crate::gate::bench::Bench;
 use crate::identity::{ActorId, CapabilityId, Counters};
 use crate::policy::entry::Entries;
 use crate::policy::keyed;
-use crate::policy::ruling::{Code, Decision, Ruling};
+use crate::policy::ruling::{Code, Decision, OnFail, Ruling};
 use crate::state::Before;
 
 /// On whose behalf a turn acts.
@@ -95,9 +95,21 @@ impl Verdict {
             {
                 None
             }
-            Self::Defer { .. } if matches!(action, Action::Propose(_)) => None,
+            Self::Defer {
+                reason: Reason::Policy { on_fail, .. },
+            } if is_put_off_by(action, on_fail) => None,
             Self::Deny { reason } | Self::Defer { reason } => Some(reason),
         }
+    }
+}
+
+/// Says whether an action puts off what policy wants put off so: asked of a person, or tried later.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only two kinds put anything off")]
+fn is_put_off_by(action: &Action, on_fail: &str) -> bool {
+    match action {
+        Action::Propose(_) => on_fail == OnFail::Ask.name(),
+        Action::Postpone(_) => on_fail == OnFail::Defer.name(),
+        _ => false,
     }
 }
 
@@ -166,10 +178,15 @@ impl fmt::Display for Reason {
 
 /// Judges each action of a proposal.
 pub fn judge(proposal: &Proposal<'_>) -> Vec<Verdict> {
+    let has_policy = concerns_policy(proposal, proposal.actions);
     let mut docket = Docket {
         proposal: *proposal,
-        bench: proposal.before.has_policy().then(|| Bench::new(*proposal)),
-        after: after(proposal),
+        bench: has_policy.then(|| Bench::new(*proposal)),
+        after: if has_policy {
+            after(proposal)
+        } else {
+            Entries::default()
+        },
         made: BTreeSet::new(),
         ended: BTreeSet::new(),
         conveyed: BTreeMap::new(),
@@ -177,11 +194,27 @@ pub fn judge(proposal: &Proposal<'_>) -> Vec<Verdict> {
     proposal.actions.iter().map(|action| docket.judge(action)).collect()
 }
 
+/// Says whether an action enters an entry.
+fn is_entry(action: &Action) -> bool {
+    let mut done = action.done().iter();
+    done.any(|action| matches!(action, Action::Assert(assert) if keyed::of(&assert.value).is_some()))
+}
+
+/// Says whether policy has any say in actions: whether there is one, a tool is called that the run describes, or an entry is spoken of.
+fn concerns_policy(proposal: &Proposal<'_>, actions: &[Action]) -> bool {
+    let tools = proposal.before.tools();
+    let is_described = |call: &InvokeTool| tools.find(&call.tool).is_some();
+    let mut calls = actions
+        .iter()
+        .flat_map(|action| action.parts().iter().chain([action]))
+        .filter_map(Action::call);
+    // An entry that was made or removed is policy already; one that was refused is not.
+    let mut spoken_of = actions.iter().flat_map(Action::parts);
+    proposal.before.has_policy() || calls.any(is_described) || spoken_of.any(is_entry)
+}
+
 /// Finds the entries to which a turn leads.
 fn after(proposal: &Proposal<'_>) -> Entries {
-    if !proposal.before.has_policy() {
-        return Entries::default();
-    }
     let mut bench = Bench::new(*proposal);
     proposal.actions.iter().for_each(|action| bench.note(action));
     bench.after().clone()
@@ -189,8 +222,7 @@ fn after(proposal: &Proposal<'_>) -> Entries {
 
 /// Says what policy makes of attempts that are made together after the proposal's actions; [`None`] if it has no say in them.
 pub fn explain(proposal: &Proposal<'_>, attempts: &[Action], is_approved: bool) -> Option<Ruling> {
-    let is_entry = |attempt: &Action| matches!(attempt, Action::Assert(assert) if keyed::of(&assert.value).is_some());
-    if !proposal.before.has_policy() && !attempts.iter().any(is_entry) {
+    if !concerns_policy(proposal, attempts) && !attempts.iter().any(is_entry) {
         return None;
     }
     let mut bench = Bench::new(*proposal);
@@ -231,6 +263,8 @@ impl Docket<'_> {
         let (attempts, is_approved, is_put_off) = match action {
             Action::Refuse(refused) => (&refused.attempts[..], false, true),
             Action::Propose(proposed) => (&proposed.attempts[..], false, true),
+            Action::Postpone(postponed) => (&postponed.attempts[..], false, true),
+            Action::Admit(admitted) => (&admitted.attempts[..], false, false),
             Action::Approve(approved) => (&approved.attempts[..], true, false),
             action => (std::slice::from_ref(action), false, false),
         };
@@ -247,9 +281,13 @@ impl Docket<'_> {
     }
 
     /// Finds an entry that the turn leaves with two values.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only assertions enter anything")]
     fn ambiguity(&self, action: &Action) -> Option<Ruling> {
-        let Action::Assert(assert) = action else { return None };
-        let key = keyed::of(&assert.value)?.key;
+        let entered = action.done().iter().find_map(|action| match action {
+            Action::Assert(assert) => keyed::of(&assert.value),
+            _ => None,
+        });
+        let key = entered?.key;
         let after = self.proposal.before.entries_after();
         let is_ambiguous = after.get(&key).is_some() && after.text(&key).is_none();
         let detail = "the key has another value already; update! replaces one that is your own";

@@ -104,6 +104,7 @@ impl<P: Programs> Run<P> {
                 | EffectKind::Write { .. }
                 | EffectKind::Read { .. }
                 | EffectKind::Timer { .. }
+                | EffectKind::Alarm { .. }
                 | EffectKind::Ask { .. }
                 | EffectKind::Withdraw
                 | EffectKind::Log { .. }

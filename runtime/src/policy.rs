@@ -20,5 +20,6 @@ pub mod authority;
 pub mod evidence;
 pub mod token;
 pub mod item;
+pub mod card;
 pub mod proposal;
 pub mod case;

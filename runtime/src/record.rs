@@ -9,14 +9,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use duet_journal::{BlobHash, PackedValue};
-use preserves::IOValue;
+use preserves::{IOValue, ValueImpl};
 
 use crate::action::Action;
 use crate::actor::Manifest;
-use crate::codec::{Bytes, Codec, DecodeError, label_of};
+use crate::codec::{Bytes, Codec, DecodeError, Fields, label_of};
 use crate::event::{Cause, Event};
 use crate::gate::Verdict;
 use crate::identity::ActorId;
+use crate::policy::card::ToolCard;
 use crate::{codec_enum, codec_struct};
 
 /// The version of the bodies that this code writes, and the only one it reads.
@@ -61,8 +62,39 @@ pub struct Genesis {
     pub limits: Limits,
     /// Blobs without which the run cannot be replayed, such as source texts.
     pub pinned: Vec<BlobHash>,
+    /// The tools, as far as policy judges calls by what they are.
+    pub tools: Vec<ToolCard>,
 }
-codec_struct!(Genesis "run" { version, program, manifest, limits, pinned });
+
+impl Codec for Genesis {
+    /// A run without tools has a record without them.
+    fn encode(&self) -> IOValue {
+        let mut fields = vec![
+            self.version.encode(),
+            self.program.encode(),
+            self.manifest.encode(),
+            self.limits.encode(),
+            self.pinned.encode(),
+        ];
+        if !self.tools.is_empty() {
+            fields.push(self.tools.encode());
+        }
+        crate::codec::record("run", fields)
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        let has_tools = value.value().len() > 5;
+        let mut fields = Fields::of(value, "run", if has_tools { 6 } else { 5 })?;
+        Ok(Self {
+            version: fields.read("version")?,
+            program: fields.read("program")?,
+            manifest: fields.read("manifest")?,
+            limits: fields.read("limits")?,
+            pinned: fields.read("pinned")?,
+            tools: if has_tools { fields.read("tools")? } else { Vec::new() },
+        })
+    }
+}
 
 /// The numbers that decide where turns are cut; part of a run for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

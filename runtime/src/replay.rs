@@ -195,6 +195,9 @@ impl<P: Programs> Run<P> {
                 | Question::Approve { .. }
                 | Question::Read { .. }
                 | Question::Timer { .. }
+                | Question::Postponed { .. }
+                | Question::Limit { .. }
+                | Question::Deadline { .. }
                 | Question::Ask { .. } => {
                     let kinds = request.question.effect().into_iter().chain(kept.remove(id));
                     again.extend(kinds.map(|kind| Effect {

@@ -152,8 +152,9 @@ impl<P: Programs> Run<P> {
         epoch: Epoch,
         genesis: Genesis,
         programs: P,
-        state: RunState,
+        mut state: RunState,
     ) -> Self {
+        state.tools = std::sync::Arc::new(crate::policy::item::Tools::of_cards(&genesis.tools));
         Self {
             names: Namer::new(run.as_str()),
             run,
@@ -329,7 +330,13 @@ impl<P: Programs> Run<P> {
             .filter(|(_, request)| request.answer.is_none());
         let asked = open.filter_map(|(id, request)| match &request.question {
             Question::Ask { prompt } | Question::Approve { prompt, .. } => Some((*id, prompt.clone())),
-            Question::Tool { .. } | Question::Deferred { .. } | Question::Read { .. } | Question::Timer { .. } => None,
+            Question::Tool { .. }
+            | Question::Deferred { .. }
+            | Question::Postponed { .. }
+            | Question::Read { .. }
+            | Question::Timer { .. }
+            | Question::Limit { .. }
+            | Question::Deadline { .. } => None,
         });
         asked.collect()
     }

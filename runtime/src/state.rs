@@ -20,6 +20,7 @@ use crate::driver::{EffectKind, RequestId, Stream};
 use crate::event::{Outbox, Queue};
 use crate::identity::{ActorId, CapabilityId, Counters, FacetId, Handle};
 use crate::policy::entry::Entries;
+use crate::policy::item::Tools;
 use crate::policy::keyed;
 use crate::tracked::{Tracked, TrackedTree, Tracking};
 use crate::value::Fact;
@@ -112,6 +113,25 @@ pub enum Question {
         /// What to show.
         prompt: IOValue,
     },
+    /// That policy allows what was attempted.
+    Postponed {
+        /// What was attempted.
+        attempts: Vec<Action>,
+    },
+    /// That the time passes in which a proposal can be approved.
+    Limit {
+        /// How long, in milliseconds.
+        delay_ms: u64,
+        /// The proposal.
+        of: RequestId,
+    },
+    /// That the time comes at which a timer has run out.
+    Deadline {
+        /// When, in milliseconds since 1970.
+        at_ms: u64,
+        /// The proposal whose time it limits, if it does.
+        of: Option<RequestId>,
+    },
 }
 codec_enum!(Question "a question" {
     Tool "tool" { name, payload }
@@ -120,21 +140,43 @@ codec_enum!(Question "a question" {
     Deferred "deferred" { name, payload }
     Approve "approve" { prompt, attempts, proposal, policy }
     Ask "ask" { prompt }
+    Postponed "postponed" { attempts }
+    Limit "limit" { delay_ms, of }
+    Deadline "deadline" { at_ms, of }
 });
 
 impl Question {
     /// Says whether the question is put away as soon as nobody waits for its answer; a tool's result may be awaited later.
     pub fn is_withdrawable(&self) -> bool {
         match self {
-            Self::Ask { .. } | Self::Approve { .. } | Self::Timer { .. } => true,
-            Self::Tool { .. } | Self::Deferred { .. } | Self::Read { .. } => false,
+            Self::Ask { .. }
+            | Self::Approve { .. }
+            | Self::Timer { .. }
+            | Self::Limit { .. }
+            | Self::Deadline { .. } => true,
+            Self::Tool { .. } | Self::Deferred { .. } | Self::Postponed { .. } | Self::Read { .. } => false,
+        }
+    }
+
+    /// Returns the proposal whose time it limits, if it does.
+    pub fn limits(&self) -> Option<RequestId> {
+        match self {
+            Self::Limit { of, .. } => Some(*of),
+            Self::Deadline { of, .. } => *of,
+            Self::Ask { .. }
+            | Self::Approve { .. }
+            | Self::Timer { .. }
+            | Self::Tool { .. }
+            | Self::Deferred { .. }
+            | Self::Postponed { .. }
+            | Self::Read { .. } => None,
         }
     }
 
     /// Returns the effect that puts the question; what is put off has none.
     pub fn effect(&self) -> Option<EffectKind> {
         Some(match self {
-            Self::Deferred { .. } => return None,
+            Self::Deferred { .. } | Self::Postponed { .. } => return None,
             Self::Tool { name, payload } => EffectKind::Tool {
                 name: name.clone(),
                 payload: payload.clone(),
@@ -142,7 +184,8 @@ impl Question {
             Self::Read { length_bytes_max } => EffectKind::Read {
                 length_bytes_max: usize::try_from(*length_bytes_max).unwrap_or(usize::MAX),
             },
-            Self::Timer { delay_ms } => EffectKind::Timer { delay_ms: *delay_ms },
+            Self::Timer { delay_ms } | Self::Limit { delay_ms, .. } => EffectKind::Timer { delay_ms: *delay_ms },
+            Self::Deadline { at_ms, .. } => EffectKind::Alarm { at_ms: *at_ms },
             Self::Ask { prompt } | Self::Approve { prompt, .. } => EffectKind::Ask { prompt: prompt.clone() },
         })
     }
@@ -203,8 +246,12 @@ pub struct RunState {
     pub requests: Tracked<RequestId, Request>,
     /// What may be done by whoever holds a reference to it.
     pub capabilities: Tracked<CapabilityId, Capability>,
+    /// How many calls of tools each actor has made.
+    pub calls: Tracked<ActorId, u64>,
     /// The exit code, once the main program has ended the run.
     pub exit: Option<u64>,
+    /// The tools as the run's first record describes them.
+    pub tools: Arc<Tools>,
     /// The keyed entries among what is asserted.
     entries: Entries,
     /// Whether the turn asserted or retracted one.
@@ -225,12 +272,13 @@ impl Codec for RunState {
                 self.requests.encode(),
                 self.capabilities.encode(),
                 self.exit.encode(),
+                self.calls.encode(),
             ],
         )
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let mut fields = Fields::of(value, "run-state", 8)?;
+        let mut fields = Fields::of(value, "run-state", 9)?;
         let mut state = Self {
             counters: fields.read("counters")?,
             dataspace: fields.read("dataspace")?,
@@ -240,6 +288,8 @@ impl Codec for RunState {
             requests: fields.read("requests")?,
             capabilities: fields.read("capabilities")?,
             exit: fields.read("exit")?,
+            calls: fields.read("calls")?,
+            tools: Arc::default(),
             entries: Entries::default(),
             has_touched_entries: false,
             begun: Begun::default(),
@@ -317,6 +367,16 @@ impl<'a> Before<'a> {
         self.0.capabilities.before(&capability)
     }
 
+    /// Returns the tools as the run's first record describes them.
+    pub fn tools(self) -> &'a Tools {
+        &self.0.tools
+    }
+
+    /// Returns how many calls of tools an actor had made.
+    pub fn calls(self, actor: ActorId) -> u64 {
+        self.0.calls.before(&actor).copied().unwrap_or_default()
+    }
+
     /// Returns the counters.
     pub fn counters(self) -> &'a Counters {
         &self.0.begun.counters
@@ -346,6 +406,7 @@ impl RunState {
         self.actors.commit_turn();
         self.requests.commit_turn();
         self.capabilities.commit_turn();
+        self.calls.commit_turn();
     }
 
     /// Takes back what the turn changed.
@@ -355,9 +416,16 @@ impl RunState {
         self.actors.abort_turn();
         self.requests.abort_turn();
         self.capabilities.abort_turn();
+        self.calls.abort_turn();
         (self.counters, self.exit) = (self.begun.counters.clone(), self.begun.exit);
         self.entries = self.begun.entries.clone();
         self.has_touched_entries = false;
+    }
+
+    /// Notes that an actor called a tool.
+    pub(crate) fn count_call(&mut self, actor: ActorId) {
+        let calls = self.calls.get(&actor).copied().unwrap_or_default();
+        self.calls.insert(actor, calls + 1);
     }
 
     /// Returns the state as it was when the turn began.
@@ -422,6 +490,37 @@ impl RunState {
         }
         let notices = self.dataspace.retract(&held.fact);
         self.tell(notices, outbox);
+    }
+
+    /// Retracts what `handle` asserts, unless it is a keyed entry and there is an heir: an entry ends only when it is removed, which policy
+    /// judges, and not with the facet that entered it.
+    pub(crate) fn let_go(&mut self, handle: Handle, heir: Option<(ActorId, FacetId)>, outbox: &mut Outbox) {
+        let is_entry = |held: &Held| keyed::of(&held.fact).is_some();
+        let Some((actor, facet)) = heir.filter(|_| self.held.get(&handle).is_some_and(is_entry)) else {
+            return self.release(handle, outbox);
+        };
+        let Some(held) = self.held.get_mut(&handle) else { return };
+        let before = (held.actor, held.facet);
+        (held.actor, held.facet) = (actor, facet);
+        if let Some(facet) = self
+            .actor_mut(before.0)
+            .and_then(|actor| actor.facets.get_mut(&before.1))
+        {
+            facet.handles.remove(&handle);
+        }
+        if let Some(facet) = self.actor_mut(actor).and_then(|actor| actor.facets.get_mut(&facet)) {
+            facet.handles.insert(handle);
+        }
+    }
+
+    /// Lists what was put off and whose it is, if the turn has changed the entries, so that it is to be judged again.
+    pub(crate) fn to_reconsider(&self) -> Vec<(ActorId, RequestId)> {
+        if !self.has_touched_entries {
+            return Vec::new();
+        }
+        let waiting = self.requests.iter();
+        let waiting = waiting.filter(|(_, request)| matches!(request.question, Question::Postponed { .. }));
+        waiting.map(|(id, request)| (request.actor, *id)).collect()
     }
 
     /// Passes notices on, except to observers that their actors have forgotten.

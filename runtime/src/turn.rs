@@ -224,8 +224,12 @@ impl<P: Programs> Run<P> {
     fn adopt(&mut self, performed: Performed, turn: &TurnRecord) -> Vec<Effect> {
         let effects = effects(&turn.actions, &performed.draft);
         self.state = performed.draft.state;
+        let reconsidered = self.state.to_reconsider();
         self.state.commit_turn();
         self.outbox = performed.draft.outbox;
+        for (actor, request) in reconsidered {
+            self.outbox.push(actor, Event::Reconsider { request });
+        }
         if self.state.actor(turn.actor).is_none() {
             self.bodies.remove(&turn.actor);
         } else if let Some(body) = self.bodies.get_mut(&turn.actor) {

@@ -11,6 +11,7 @@ use preserves::IOValue;
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
 use crate::journal::{self, Journal, Place, owner};
+use crate::outfit::Outfit;
 use crate::query::read_value;
 use crate::session::Session;
 use crate::terminal::Terminal;
@@ -46,7 +47,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let address = format!("{}/{branch}", place.run);
     terminal.message(&format!("{address} begins at {} and is told something else", place.address(before)));
     let place = journal.resolve(&store, Some(&address))?;
-    let mut session = Session::resume(&place, (&mut store, journal.path()), Vec::new(), "amend")?;
+    let mut session = Session::resume(&place, (&mut store, journal.path()), Outfit::default(), "amend")?;
     session.parts().0.deliver_first(input);
     journal.set_current(&place.run, &place.branch);
     session.drive(&mut store, true, terminal)

@@ -4,6 +4,7 @@ use crate::arguments::Arguments;
 use crate::command::resume::ended;
 use crate::failure::{Code, Failure};
 use crate::journal::Journal;
+use crate::outfit::Outfit;
 use crate::session::Session;
 use crate::terminal::Terminal;
 
@@ -21,7 +22,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Err(Failure::usage(format!("only the newest turn of {name} can be answered, not turn {turn}"))
             .advise(format!("`duet goto {}` goes back there first", place.address(turn))));
     }
-    let mut session = Session::resume(&place, (&mut store, journal.path()), vec![text.to_owned()], "answer")?;
+    let mut session = Session::resume(&place, (&mut store, journal.path()), Outfit::answering(vec![text.to_owned()]), "answer")?;
     if let Some(code) = session.exit() {
         terminal.message(&ended(&place, code));
         return Ok(Code::FAILED);

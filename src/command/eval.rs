@@ -43,7 +43,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             match effect.kind {
                 EffectKind::Write { stream: Stream::Output, bytes } => shown.push_str(&String::from_utf8_lossy(&bytes)),
                 EffectKind::Tool { name, .. } => return Err(refused(&format!("it calls {name}"))),
-                EffectKind::Timer { .. } => return Err(refused("it waits for time to pass")),
+                EffectKind::Timer { .. } | EffectKind::Alarm { .. } => return Err(refused("it waits for time to pass")),
                 EffectKind::Read { .. } | EffectKind::Ask { .. } => return Err(refused("it asks a person")),
                 EffectKind::Write { .. }
                 | EffectKind::Proceed { .. }

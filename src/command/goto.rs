@@ -5,7 +5,7 @@ mod files;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use duet_drivers::tool::EffectClass;
+use duet_drivers::tool::description::EffectClass;
 use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::record::Body;
@@ -15,6 +15,7 @@ use files::Plan;
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
 use crate::journal::{self, Journal, Place, owner};
+use crate::outfit::Outfit;
 use crate::moves::{self, Kind, Move};
 use crate::session;
 use crate::terminal::Terminal;
@@ -215,7 +216,7 @@ struct Left {
 }
 
 fn left(store: &dyn Store, place: &Place, turn: Sequence) -> Result<Left, Failure> {
-    let registry = session::tools(Path::new("."))?;
+    let registry = Outfit::default().tools(Path::new("."))?;
     let mut left = Left::default();
     let mut next = turn.next();
     while let Some(at) = next.filter(|at| *at <= place.head.sequence) {

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
 use crate::journal::{Journal, Place};
+use crate::outfit::Outfit;
 use crate::render::shown;
 use crate::session::Session;
 use crate::terminal::Terminal;
@@ -72,7 +73,7 @@ fn take_over(
         merge.retracted.len(),
         merge.conflicts.len()
     );
-    let mut session = Session::resume(into, (store, journal.path()), Vec::new(), "merge")?;
+    let mut session = Session::resume(into, (store, journal.path()), Outfit::default(), "merge")?;
     if session.exit().is_some() {
         return Err(Failure::problem(format!("{} is over and takes nothing over", into.name()))
             .advise(format!("`duet goto {}@-1` goes back to before its end", into.name())));

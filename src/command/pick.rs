@@ -7,6 +7,7 @@ use duet_runtime::replay::Source;
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
 use crate::journal::Journal;
+use crate::outfit::Outfit;
 use crate::redeliver::Redelivery;
 use crate::session::Session;
 use crate::terminal::Terminal;
@@ -45,7 +46,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             .advise(format!("`duet log {}` shows which turns had an input", source.name())));
     }
     let target = journal.resolve(&store, Some(onto))?;
-    let mut session = Session::resume(&target, (&mut store, journal.path()), Vec::new(), "pick")?;
+    let mut session = Session::resume(&target, (&mut store, journal.path()), Outfit::default(), "pick")?;
     journal.set_current(&target.run, &target.branch);
     let count = inputs.len();
     let (run, world) = session.parts();

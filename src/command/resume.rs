@@ -3,6 +3,7 @@
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
 use crate::journal::{Journal, Place};
+use crate::outfit::Outfit;
 use crate::session::Session;
 use crate::terminal::Terminal;
 
@@ -15,7 +16,10 @@ A call that the run made before it was taken back, and makes just so again, is n
 repeated: the run is told what came of it then.
 
   --answer TEXT    answers the next question; may be given several times
-  --again          makes such calls again";
+  --again          makes such calls again
+  --headless       nobody will ever answer: what needs approval is refused
+  --double FILE, --secret NAME, --allow-host HOST
+                   as with `duet run`, in addition to what the run began with, except that doubles are given anew";
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
     let journal = Journal::of(arguments);
@@ -26,8 +30,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Err(Failure::usage(format!("{} goes on from its newest turn, {}", place.name(), place.head.sequence))
             .advise(format!("`duet goto {address}` takes it back there first, `duet fork {address} BRANCH` begins a branch there")));
     }
-    let answers = arguments.all("answer").to_vec();
-    let mut session = Session::resume(&place, (&mut store, journal.path()), answers, "resume")?;
+    let outfit = Outfit::read(arguments)?;
+    let mut session = Session::resume(&place, (&mut store, journal.path()), outfit, "resume")?;
     if arguments.has("again") {
         session.call_again();
     }

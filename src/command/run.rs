@@ -7,20 +7,29 @@ use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
 use crate::journal::{self, Journal};
 use crate::launch::Launch;
+use crate::outfit::Outfit;
 use crate::session::Session;
 use crate::terminal::Terminal;
 
 pub(super) const DETAILS: &str = "\
 A file of Scheme runs as it is: it reads standard input, writes standard output, sees the words behind `--` as its
 arguments, and ends with its own exit code. A folder is run by its `manifest.scm`, which names the program, the argument
-that gives the workspace, and the tools that are granted:
+that gives the workspace, the tools that are granted, the hosts, and the variables that are secrets:
 
-  ((program \"review.scm\") (workspace (argument 1)) (tools workspace/list workspace/read process/run))
+  ((program \"review.scm\") (workspace (argument 1)) (tools workspace/list workspace/read process/run) (hosts \"api.example.org\") (secrets PIN))
 
   --name RUN       the run's name; without it that of the program, with a number if it is taken
   --workspace DIR  the directory that tools and files are in; a single file is then granted workspace/*, which lets it
                    write and delete; without it, it may read what is in its own directory
   --answer TEXT    answers the next question that the program asks; may be given several times
+  --headless       nobody will ever answer: what needs approval is refused; so it is with `--memory` where nobody is at a
+                   terminal, while other runs wait for `duet answer`
+  --double FILE    tools answer what the file says and nothing happens: a dictionary in Preserves text from names of tools to
+                   lists of <returns VALUE>, <fails KIND MESSAGE> and <after MILLISECONDS REPLY>; a single file may call them
+  --secret NAME    the variable is a secret, besides those with KEY, TOKEN, SECRET or PASSWORD in their names: the program
+                   gets {{secret:NAME}}, which becomes the value only on the way to a process or server
+  --allow-host HOST
+                   a host to speak to, with :PORT or else at ports 80 and 443; *.NAME is all below it
   --journal FILE   the journal; without it .duet/journal.sqlite
   --memory         keeps the journal in memory only";
 
@@ -31,12 +40,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Err(Failure::usage("`--memory` and `--journal` exclude each other"));
     }
     let given = arguments.one("name").map(read_name).transpose()?;
-    let launch = Launch::read(program, arguments.one("workspace"), rest)?;
-    let answers = arguments.all("answer").to_vec();
+    let outfit = Outfit::read(arguments)?;
+    let mut launch = Launch::read(program, arguments.one("workspace"), rest)?;
+    launch.grant(&outfit);
     if arguments.has("memory") {
         let mut store = MemoryStore::default();
         let id = given.map_or_else(|| free_name(&store, &launch.stem), Ok)?;
-        let session = Session::start(&launch, id, (&mut store, None), answers, terminal)?;
+        let session = Session::start(&launch, id, (&mut store, None), outfit, terminal)?;
         return session.drive(&mut store, false, terminal);
     }
     let journal = Journal::of(arguments);
@@ -46,7 +56,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         Some(id) => id,
         None => free_name(&store, &launch.stem)?,
     };
-    let session = Session::start(&launch, id.clone(), (&mut store, Some(journal.path())), answers, terminal)?;
+    let session = Session::start(&launch, id.clone(), (&mut store, Some(journal.path())), outfit, terminal)?;
     journal.set_current(&id, &journal::first_branch()?);
     session.drive(&mut store, launch.is_folder, terminal)
 }

@@ -69,6 +69,12 @@ fn question(request: &Request) -> String {
         Question::Approve { prompt, .. } => format!("approval {}", shown(prompt)),
         Question::Read { length_bytes_max } => format!("at most {length_bytes_max} bytes of input"),
         Question::Timer { delay_ms } => format!("{delay_ms} ms to pass"),
+        Question::Limit { delay_ms, of } => format!("{delay_ms} ms to pass, in which {of} can be approved"),
+        Question::Deadline { at_ms, .. } => format!("the time {at_ms} ms after 1970"),
+        Question::Postponed { attempts } => {
+            let attempts: Vec<String> = attempts.iter().map(ToString::to_string).collect();
+            format!("policy to allow {}", attempts.join(" and "))
+        }
         Question::Ask { prompt } => format!("question {}", shown(prompt)),
     }
 }
@@ -91,6 +97,9 @@ fn as_json(state: &RunState) -> Value {
             Question::Approve { prompt, .. } => ("approve", None, Some(shown(prompt))),
             Question::Read { .. } => ("read", None, None),
             Question::Timer { .. } => ("timer", None, None),
+            Question::Limit { .. } => ("limit", None, None),
+            Question::Deadline { .. } => ("deadline", None, None),
+            Question::Postponed { .. } => ("postponed", None, None),
             Question::Ask { prompt } => ("ask", None, Some(shown(prompt))),
         };
         json!({ "request": id.0, "actor": request.actor.0, "kind": kind, "tool": tool, "payload": payload, "tag": request.tag })

@@ -23,6 +23,7 @@ use crate::command;
 use crate::failure::{Code, Failure};
 use crate::journal::{Journal, Place};
 use crate::launch::Launch;
+use crate::outfit::Outfit;
 use crate::render;
 use crate::session::{self, Session};
 use crate::terminal::Terminal;
@@ -67,7 +68,7 @@ impl Live {
         let mut store = store;
         let launch = Launch::of_text("repl", PROGRAM, workspace)?;
         let at = (&mut *store as &mut dyn Store, journal);
-        let session = Session::start(&launch, id.clone(), at, Vec::new(), terminal)?;
+        let session = Session::start(&launch, id.clone(), at, Outfit::default(), terminal)?;
         let mut live = Self {
             journal: journal.map(Path::to_owned),
             place: session.place_of(id)?,
@@ -97,7 +98,7 @@ impl Live {
     pub(crate) fn open(journal: &Journal, address: Option<&str>) -> Result<Self, Failure> {
         let mut store: Box<dyn Store> = Box::new(journal.open_to_write("repl")?);
         let place = journal.resolve(&*store, address)?;
-        let mut session = Session::resume(&place, (&mut *store, journal.path()), Vec::new(), "repl")?;
+        let mut session = Session::resume(&place, (&mut *store, journal.path()), Outfit::default(), "repl")?;
         // Whoever types a text once more wants what it says.
         session.call_again();
         journal.set_current(&place.run, &place.branch);

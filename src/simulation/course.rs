@@ -237,6 +237,7 @@ impl Course {
             manifest: Manifest::of(&GRANTED),
             limits: LIMITS,
             pinned: cast.program.pinned.iter().map(Blob::hash).collect(),
+            tools: Vec::new(),
         };
         let start = Start {
             run: name.clone(),

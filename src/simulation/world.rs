@@ -41,7 +41,12 @@ impl World {
                     self.act(&effect, recovery.repeatable.contains(name))?;
                     self.open.push(effect);
                 }
-                EffectKind::Ask { .. } | EffectKind::Read { .. } | EffectKind::Timer { .. } => self.open.push(effect),
+                EffectKind::Ask { .. }
+                | EffectKind::Read { .. }
+                | EffectKind::Timer { .. }
+                | EffectKind::Alarm { .. } => {
+                    self.open.push(effect);
+                }
                 EffectKind::Proceed { .. } => {
                     self.open.retain(|open| open.request != effect.request);
                     self.kept.remove(&effect.request);
@@ -101,6 +106,7 @@ impl World {
                 self.wait(delay_ms.div_ceil(1000));
                 Some(Input::Elapsed { request })
             }
+            EffectKind::Alarm { .. } => Some(Input::Elapsed { request }),
             EffectKind::Read { .. } => Some(Input::Chunk {
                 request,
                 bytes: if what == 0 {

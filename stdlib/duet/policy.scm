@@ -79,7 +79,7 @@
 
 ;;;> Enters a constraint, which holds from the next turn on, at which this returns its handle. `:effect` is `deny` (the default) or `allow`; `:tool`
 ;;;> or `:capability` says what it is about, by default everything; `:when` is a predicate, such as `'(missing fact.source)`; `:on-fail` is `block`
-;;;> (the default), `ask` or `defer`; `:reason` is for people. It lasts as long as the current facet. Fails with `policy-denied` without
+;;;> (the default), `ask` or `defer`; `:reason` is for people. It lasts until it is removed. Fails with `policy-denied` without
 ;;;> `policy/update`.
 (define (define-constraint name . options)
   (let check ((rest options))
@@ -108,7 +108,7 @@
   (retract! handle)
   (yield))
 
-;;;> Grants `capability` to an actor for as long as the current facet lives, from the next turn on; the handle. Nobody can grant more than they have.
+;;;> Grants `capability` to an actor until the entry is removed, from the next turn on; the handle. Nobody can grant more than they have.
 (define (grant! actor capability)
   (let ((name (if (symbol? capability) (symbol->string capability) capability)))
     (define (plain char) (if (or (char-alphabetic? char) (char-numeric? char) (memv char '(#\- #\_))) char #\_))
@@ -125,8 +125,7 @@
 (define (record-fact! name fields) (%enter 'fact name fields))
 
 ;;;> Proposes items together, each `(call tool payload)`, `(entry record)` or `(remove handle)`: all of them happen, or none. A pair of the name under
-;;;> which they wait for approval, or `#f`, and a list of what each gave: a tag for `tool-result`, a handle, or `#f`. Fails with `policy-denied` or
-;;;> `policy-deferred`.
+;;;> which they wait, or `#f`, and a list of what each gave: a tag for `tool-result`, a handle, or `#f`. Fails with `policy-denied`.
 (define (propose! . items) (%propose items))
 
 ;;;> What policy would say if the items were proposed together now, as `propose!` takes them: a list of the decision, what follows, the reason's code,
@@ -135,13 +134,13 @@
 
 ;;;> Says whether a condition is a refusal by policy.
 (define (policy-refusal? object)
-  (and (condition? object) (if (memq (condition-kind object) '(policy-denied policy-deferred)) #t #f)))
+  (and (condition? object) (eq? (condition-kind object) 'policy-denied)))
 
 (define (%refusal-part condition index)
   (let ((irritants (condition-irritants condition)))
     (and (< index (length irritants)) (list-ref irritants index))))
 
-;;;> What follows from a refusal: `block`, `defer` or `degrade`; of a proposal that was rejected, the reason's code.
+;;;> What follows from a refusal: `block` or `degrade`; of a proposal that was rejected, the reason's code.
 (define (refusal-follows condition) (%refusal-part condition 0))
 
 ;;;> The code of a refusal's reason, a symbol such as `constraint_deny`.

@@ -105,6 +105,7 @@ impl Scenario {
             manifest: Manifest::of(self.capabilities),
             limits: Limits::default(),
             pinned: self.program.pinned.iter().map(Blob::hash).collect(),
+            tools: Vec::new(),
         }
     }
 

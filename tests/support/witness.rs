@@ -70,6 +70,7 @@ impl Ledger {
                     EffectKind::Ask { .. }
                         | EffectKind::Read { .. }
                         | EffectKind::Timer { .. }
+                        | EffectKind::Alarm { .. }
                         | EffectKind::Tool { .. }
                 ));
         assert!(

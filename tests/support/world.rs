@@ -109,6 +109,7 @@ impl World {
             | EffectKind::Read { .. }
             | EffectKind::Ask { .. }
             | EffectKind::Timer { .. }
+            | EffectKind::Alarm { .. }
             | EffectKind::Withdraw
             | EffectKind::Proceed { .. }
             | EffectKind::Log { .. }
@@ -142,6 +143,9 @@ impl World {
                 request,
                 bytes: Vec::new(),
             }),
+            EffectKind::Alarm { at_ms } => {
+                self.timers.insert((*at_ms, request));
+            }
             EffectKind::Timer { delay_ms } => {
                 self.timers.insert((self.now_ms + delay_ms, request));
             }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use duet_runtime::driver::ToolFailure;
 use preserves::{AtomClass, CompoundClass, IOValue, Map, Value, ValueClass, ValueImpl};
 
-use super::Description;
+use super::description::Description;
 use super::failure::Kind;
 
 /// The fields of a payload that fits a description.
@@ -53,7 +53,8 @@ impl<'a> Arguments<'a> {
         {
             Some(missing) => refuse(format!(
                 "the field `{}` is missing; expected {}",
-                missing.name, missing.expects
+                missing.name,
+                missing.shape.words()
             )),
             None => Ok(Self { description, fields }),
         }
@@ -91,7 +92,7 @@ impl<'a> Arguments<'a> {
             .payload
             .iter()
             .find(|field| field.name == name)
-            .map_or("something else", |field| &*field.expects);
+            .map_or("something else", |field| field.shape.words());
         Kind::BadArgument.with(
             format!(
                 "field `{name}` of {}: expected {expects}, found {found}",

@@ -8,7 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use preserves::IOValue;
 
-use super::{Call, Context, Description, EffectClass, Tool};
+use super::{Call, Context, Tool};
+use crate::tool::description::{Description, EffectClass, Retry};
 
 static SECOND: Description = Description {
     name: Cow::Borrowed("clock/second"),
@@ -18,6 +19,9 @@ static SECOND: Description = Description {
     effect: EffectClass::Pure,
     idempotent: true,
     timeout_ms: None,
+    needs: &[],
+    retry: Retry::NEVER,
+    takes_secrets: false,
 };
 
 static JIFFY: Description = Description {
@@ -28,7 +32,21 @@ static JIFFY: Description = Description {
     effect: EffectClass::Pure,
     idempotent: true,
     timeout_ms: None,
+    needs: &[],
+    retry: Retry::NEVER,
+    takes_secrets: false,
 };
+
+/// The time, in milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    u64::try_from(since_1970().as_millis()).unwrap_or(u64::MAX)
+}
+
+fn since_1970() -> std::time::Duration {
+    #[expect(clippy::disallowed_methods, reason = "this is where the time comes in")]
+    let now = SystemTime::now();
+    now.duration_since(UNIX_EPOCH).unwrap_or_default()
+}
 
 /// One of the two tools.
 pub struct Clock {
@@ -61,9 +79,7 @@ impl Tool for Clock {
     }
 
     fn call(&self, _payload: IOValue, _context: Context) -> Call {
-        #[expect(clippy::disallowed_methods, reason = "this tool is where the time comes in")]
-        let now = SystemTime::now();
-        let told = (self.tell)(now.duration_since(UNIX_EPOCH).unwrap_or_default());
+        let told = (self.tell)(since_1970());
         Box::pin(async move { Ok(told) })
     }
 }

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use preserves::IOValue;
 
-use super::{Call, Context, Description, EffectClass, Tool};
+use super::{Call, Context, Tool};
+use crate::tool::description::{Description, EffectClass, Retry};
 
 const NAME: &str = "environment/*";
 const PREFIX: &str = "environment/";
@@ -27,6 +28,9 @@ static DESCRIPTION: Description = Description {
     effect: EffectClass::Pure,
     idempotent: true,
     timeout_ms: None,
+    needs: &[],
+    retry: Retry::NEVER,
+    takes_secrets: false,
 };
 
 /// The tools.

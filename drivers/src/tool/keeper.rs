@@ -79,7 +79,7 @@ impl Keeper {
             contents: told.contents.clone(),
         };
         // If the core is gone, so is the consent.
-        let _ = call.reports.send(Report::Kept {
+        let _ = call.reports.send(Report::Told {
             key: call.key.clone(),
             request: call.request,
             input,

@@ -24,7 +24,8 @@ use tokio::time::timeout;
 use super::arguments::{Arguments, bytes, content, dictionary, integer, path, positive, string};
 use super::failure::Kind;
 use super::workspace::Workspace;
-use super::{Call, Context, Description, EffectClass, Field, Outcome, Tool};
+use super::{Call, Context, Outcome, Tool};
+use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 
 /// The variables of Duet's own environment that a started program sees.
 pub const ENVIRONMENT_ALLOWED: [&str; 12] = [
@@ -56,32 +57,20 @@ static DESCRIPTION: Description = Description {
     payload: Cow::Borrowed(&[
         Field::required(
             "arguments",
-            "a list of one or more strings",
+            Shape::Words,
             "the program, looked up in PATH, and its arguments",
         ),
-        Field::optional(
-            "directory",
-            "a path inside the workspace, a string",
-            "where it runs; without it the root",
-        ),
-        Field::optional(
-            "input",
-            "a string or a bytevector",
-            "its standard input; without it empty",
-        ),
-        Field::optional(
-            "environment",
-            "a dictionary from strings or symbols to strings",
-            "variables in addition to the allowed ones",
-        ),
+        Field::optional("directory", Shape::Path, "where it runs; without it the root"),
+        Field::optional("input", Shape::Bytes, "its standard input; without it empty"),
+        Field::optional("environment", Shape::Texts, "variables in addition to the allowed ones"),
         Field::optional(
             "timeout_ms",
-            "an integer above 0",
+            Shape::Positive,
             "milliseconds after which it and all it started are killed; without it 60,000",
         ),
         Field::optional(
             "output_limit_bytes",
-            "an integer above 0",
+            Shape::Positive,
             "how much of each output is kept; the rest is read and dropped; without it 1 MiB",
         ),
     ]),
@@ -93,6 +82,9 @@ static DESCRIPTION: Description = Description {
     effect: EffectClass::Irreversible,
     idempotent: false,
     timeout_ms: None,
+    needs: &["process"],
+    retry: Retry::NEVER,
+    takes_secrets: true,
 };
 
 /// The tool.

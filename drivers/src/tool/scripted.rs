@@ -12,7 +12,8 @@ use std::time::Duration;
 use preserves::IOValue;
 
 use super::failure::Kind;
-use super::{Call, Context, Description, EffectClass, Outcome, Tool};
+use super::{Call, Context, Outcome, Tool};
+use crate::tool::description::{Description, EffectClass, Retry};
 
 /// A tool with prepared replies. Clones share replies and calls.
 #[derive(Clone)]
@@ -37,7 +38,10 @@ impl Scripted {
             result: Cow::Borrowed("what was prepared"),
             effect: EffectClass::Pure,
             idempotent: true,
+            needs: &[],
             timeout_ms: None,
+            retry: Retry::NEVER,
+            takes_secrets: false,
         };
         Self {
             description,
@@ -53,6 +57,23 @@ impl Scripted {
             idempotent,
             timeout_ms,
             ..self.description
+        };
+        self
+    }
+
+    /// Makes it declare when it is called again.
+    #[must_use]
+    pub fn retried(mut self, retry: Retry) -> Self {
+        self.description.retry = retry;
+        self
+    }
+
+    /// Makes it stand in for a tool: it declares what that one does.
+    #[must_use]
+    pub fn standing_in_for(mut self, description: &Description) -> Self {
+        self.description = Description {
+            name: self.description.name,
+            ..description.clone()
         };
         self
     }

@@ -21,8 +21,12 @@ pub mod apply;
 pub mod change;
 pub mod delete;
 pub mod exists;
+pub mod ignore;
 pub mod list;
+pub mod patch;
 pub mod read;
+pub mod search;
+pub mod stat;
 pub mod write;
 
 /// A root directory held open.

@@ -16,8 +16,10 @@ use indicatif::ProgressDrawTarget;
 use super::*;
 use crate::tool::scripted::Scripted;
 
-use crate::tool::{Call, Context, Description, Tool};
+use crate::tool::description::{Description, EffectClass};
+use crate::tool::{Call, Context, Tool};
 
+mod calls;
 mod keeping;
 
 /// What was written to a stream.
@@ -26,7 +28,7 @@ struct Tape(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Tape {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
+        Write::write(&mut *self.0.lock().unwrap(), bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -81,6 +83,7 @@ fn settings(errors: &Tape, person: Person) -> Settings {
         ),
         input: Box::new(io::empty()),
         person,
+        secrets: Secrets::default(),
         answers: Vec::new(),
         is_interruptible: false,
     }
@@ -215,7 +218,7 @@ fn a_tool_that_takes_too_long_or_panics_is_a_failure() {
         }
     }
     let slow = Scripted::new("slow")
-        .described(crate::tool::EffectClass::Pure, true, Some(20))
+        .described(EffectClass::Pure, true, Some(20))
         .reply(60_000, Ok(text("late")));
     let mut world = quiet(
         Registry::default()
@@ -537,7 +540,7 @@ fn the_built_in_tools_describe_themselves() {
     let listed: Vec<String> = registry
         .descriptions()
         .map(|tool| {
-            let field = |field: &crate::tool::Field| {
+            let field = |field: &crate::tool::description::Field| {
                 if field.required {
                     field.name.to_string()
                 } else {
@@ -562,7 +565,10 @@ fn the_built_in_tools_describe_themselves() {
         "workspace/delete path reversible idempotent",
         "workspace/exists path pure idempotent",
         "workspace/list [path] [recursive] [all] [limit] pure idempotent",
+        "workspace/patch patch reversible idempotent",
         "workspace/read path [offset] [length] pure idempotent",
+        "workspace/search pattern [path] [literal] [ignore_case] [all] [limit] pure idempotent",
+        "workspace/stat path pure idempotent",
         "workspace/write path content reversible idempotent",
     ];
     assert_eq!(listed, expected);

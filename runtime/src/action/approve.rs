@@ -17,25 +17,37 @@ pub struct Approve {
 }
 codec_struct!(Approve "approve" { request, attempts });
 
+/// Carries out what waited as `request`.
+pub(super) fn carry_out(draft: &mut Draft, request: RequestId, attempts: &[Action]) -> Result<(), Refusal> {
+    draft.forget_request(request);
+    for attempt in attempts {
+        let Some(call) = attempt.call() else {
+            attempt.perform(draft)?;
+            continue;
+        };
+        let known = draft.state.requests.get_mut(&call.request);
+        let known = known.ok_or(Refusal::NoRequest(call.request))?;
+        known.question = Question::Tool { name: call.tool.clone(), payload: call.payload.clone() };
+        draft.state.count_call(draft.actor);
+    }
+    Ok(())
+}
+
+/// What waited ends, and calls that waited with it begin.
+pub(super) fn claims(request: RequestId, attempts: &[Action]) -> Claims {
+    let called = attempts.iter().filter_map(Action::call);
+    let claims = Claims::default().ending(Thing::Request(request));
+    called.fold(claims, |claims, call| claims.using(Thing::Request(call.request)))
+}
+
 impl Act for Approve {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        draft.forget_request(self.request);
-        for attempt in &self.attempts {
-            let Some(call) = attempt.call() else {
-                attempt.perform(draft)?;
-                continue;
-            };
-            let known = draft.state.requests.get_mut(&call.request);
-            let known = known.ok_or(Refusal::NoRequest(call.request))?;
-            known.question = Question::Tool { name: call.tool.clone(), payload: call.payload.clone() };
-        }
-        Ok(())
+        draft.forget_limit(self.request);
+        carry_out(draft, self.request, &self.attempts)
     }
 
     fn claims(&self) -> Claims {
-        let called = self.attempts.iter().filter_map(Action::call);
-        let claims = Claims::default().ending(Thing::Request(self.request));
-        called.fold(claims, |claims, call| claims.using(Thing::Request(call.request)))
+        claims(self.request, &self.attempts)
     }
 
     fn carried_out(&self) -> &[Action] {

@@ -1,4 +1,5 @@
-//! `exit`: the acting actor ends. What it still asserts is retracted in descending order of the handles; stop hooks do not run. Exit hooks
+//! `exit`: the acting actor ends. What it still asserts is retracted in descending order of the handles, except keyed entries, which pass to the
+//! main program; stop hooks do not run. Exit hooks
 //! are called after it, in the same turn, by whoever takes the turn: they can tell others but hold nothing.
 
 use super::{Act, Claims, Thing};
@@ -27,9 +28,11 @@ impl Act for Exit {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         let actor = draft.acting()?.clone();
         draft.acting_mut()?.observers.clear();
+        let heir = draft.state.actor(MAIN).filter(|_| draft.actor != MAIN).map(|main| (MAIN, main.root));
         for handle in &self.handles {
-            draft.state.release(*handle, &mut draft.outbox);
+            draft.state.let_go(*handle, heir, &mut draft.outbox);
         }
+        draft.state.calls.remove(&draft.actor);
         for facet in actor.facets.values() {
             for request in facet.requests.iter() {
                 draft.forget_request(*request);

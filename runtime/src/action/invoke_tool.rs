@@ -36,6 +36,7 @@ impl Act for InvokeTool {
         if let Some(via) = self.via {
             draft.state.require(via, &self.authority())?;
         }
+        draft.state.count_call(draft.actor);
         let question = Question::Tool { name: self.tool.clone(), payload: self.payload.clone() };
         enter(draft, self.request, self.facet, question, self.tag.clone())
     }

@@ -56,15 +56,15 @@ impl Act for Propose {
     }
 
     fn claims(&self) -> Claims {
-        let mut claims = Claims::default()
+        let claims = Claims::default()
             .using(Thing::Facet(self.facet))
             .making(Thing::Request(self.request))
             .making(Thing::Handle(self.handle));
-        for attempt in self.attempts.iter().map(Action::claims) {
-            claims.makes.extend(attempt.makes);
-            claims.uses.extend(attempt.uses);
-        }
-        claims
+        claims.attempting(&self.attempts)
+    }
+
+    fn parts(&self) -> &[Action] {
+        &self.attempts
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {

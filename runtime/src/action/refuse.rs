@@ -21,6 +21,10 @@ impl Act for Refuse {
         Claims::default()
     }
 
+    fn parts(&self) -> &[Action] {
+        &self.attempts
+    }
+
     fn show(&self) -> String {
         listed(&self.attempts)
     }

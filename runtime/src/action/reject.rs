@@ -32,6 +32,7 @@ codec_struct!(Reject "reject" { request, calls, code, reason });
 
 impl Act for Reject {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        draft.forget_limit(self.request);
         draft.forget_request(self.request);
         for call in &self.calls {
             let known = draft.state.requests.get_mut(call).ok_or(Refusal::NoRequest(*call))?;

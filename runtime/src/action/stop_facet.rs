@@ -1,6 +1,7 @@
 //! `stop-facet`: a facet ends with all it holds: fibers and waits vanish, requests are dropped, linked actors end, and its assertions are
-//! retracted in the order of their handles. Facets inside it stop before, each by an action of its own, and so do its stop hooks run before.
+//! retracted in the order of their handles, except keyed entries, which pass to the actor's root facet. Facets inside it stop before, each by an action of its own, and so do its stop hooks run before.
 
+use super::exit::MAIN;
 use super::{Act, Claims, Thing};
 use crate::codec_struct;
 use crate::actor::Monitor;
@@ -35,8 +36,9 @@ impl Act for StopFacet {
         for wait in facet.waits.iter() {
             draft.acting_mut()?.waits.remove(wait);
         }
+        let heir = heir(draft, self.facet);
         for handle in &self.handles {
-            draft.state.release(*handle, &mut draft.outbox);
+            draft.state.let_go(*handle, heir, &mut draft.outbox);
         }
         for request in facet.requests.iter() {
             draft.forget_request(*request);
@@ -61,6 +63,16 @@ impl Act for StopFacet {
     fn show(&self) -> String {
         format!("{}, retracting {} assertions", self.facet, self.handles.len())
     }
+}
+
+/// Who has the entries of a facet when it ends: the actor's root, or the main program's.
+fn heir(draft: &Draft, facet: FacetId) -> Option<(ActorId, FacetId)> {
+    let root = draft.acting().ok()?.root;
+    if facet != root {
+        return Some((draft.actor, root));
+    }
+    let main = draft.state.actor(MAIN).filter(|_| draft.actor != MAIN)?;
+    Some((MAIN, main.root))
 }
 
 /// Frees the role of the entity whose facet this was, and forgets what was to be called here at the end of other actors.

@@ -35,6 +35,17 @@ const OF_POLICY: &[(&str, &str)] = &[
         "reject request 1, approval_required: no",
     ),
     ("<decide 2 1 #t>", "decide request 1 of actor 2 with #t"),
+    ("<limit 3 0 1 500>", "limit of 500 ms for request 1 as request 3"),
+    (
+        "<postpone 1 0 [<retract 2 #f>]>",
+        "postpone retract handle 2, request 1",
+    ),
+    ("<admit 1 [<retract 2 #f>]>", "admit retract handle 2"),
+    ("<due 3 1700000000000>", "due request 3 at 1700000000000 ms"),
+    (
+        "<pass 4 [<assert 1 2 <p 3>>]>",
+        "pass through capability 4: assert <p 3> as handle 2 of facet 1",
+    ),
 ];
 
 #[test]

@@ -7,7 +7,7 @@ use duet_journal::BlobHash;
 use preserves::{IOValue, ValueImpl};
 
 use super::{Activation, failure};
-use crate::action::{Action, Approve, Decide, Propose, Refuse, Reject};
+use crate::action::{Action, Admit, Approve, Decide, Limit, Postpone, Propose, Refuse, Reject};
 use crate::codec::{Codec, record};
 use crate::draft::Refusal;
 use crate::driver::RequestId;
@@ -20,6 +20,12 @@ use crate::state::{Ignored, Question};
 /// What the person sees of a proposal is at most this many characters long.
 const PROMPT_CHARACTERS_MAX: usize = 400;
 
+/// The entry that says, under `value`, how many milliseconds the person has to approve something.
+const APPROVAL_TIMEOUT: &str = "policy.approval_timeout";
+
+/// Why a proposal is rejected that nobody has answered in time.
+const TOO_LATE: &str = "nobody answered in time";
+
 impl Activation {
     /// Says what policy makes of attempts that are made together now.
     pub fn explain(&self, attempts: &[Action]) -> Ruling {
@@ -31,7 +37,8 @@ impl Activation {
             .unwrap_or_else(Ruling::allow)
     }
 
-    /// Performs attempts together if policy allows them, or puts them to the person if that is what policy wants; then returns the question.
+    /// Performs attempts together if policy allows them; else puts them to the person, or off, if that is what policy wants, and then returns the
+    /// request under which they wait.
     ///
     /// # Errors
     /// [`Refusal::Policy`] if neither; the attempt is on record.
@@ -46,7 +53,8 @@ impl Activation {
                 .try_for_each(|attempt| self.perform(attempt))
                 .map(|()| None),
             Some(OnFail::Ask) => self.propose(attempts, &ruling).map(Some),
-            Some(OnFail::Defer | OnFail::Degrade | OnFail::Block) => {
+            Some(OnFail::Defer) => self.postpone(attempts).map(Some),
+            Some(OnFail::Degrade | OnFail::Block) => {
                 self.perform(Refuse { attempts })?;
                 Err(Refusal::Policy(Box::new(ruling)))
             }
@@ -66,7 +74,62 @@ impl Activation {
             prompt,
             policy,
         })?;
+        if let Some(delay_ms) = self.approval_limit_ms() {
+            let limit = self.draft.state.counters.request();
+            self.perform(Limit {
+                request: limit,
+                facet,
+                of: request,
+                delay_ms,
+            })?;
+        }
         Ok(request)
+    }
+
+    /// How long policy gives the person; for ever, if it does not say, and no time at all if that cannot be understood.
+    fn approval_limit_ms(&self) -> Option<u64> {
+        let document = self.draft.state.before().entries().document(APPROVAL_TIMEOUT)?;
+        let limit = document.ok().and_then(|document| document.get("value")?.as_u64());
+        Some(limit.unwrap_or_default())
+    }
+
+    fn postpone(&mut self, attempts: Vec<Action>) -> Result<RequestId, Refusal> {
+        let request = self.draft.state.counters.request();
+        let facet = self.facet();
+        self.perform(Postpone {
+            request,
+            facet,
+            attempts,
+        })?;
+        Ok(request)
+    }
+
+    /// Judges again what was put off: it happens, goes on waiting, or is given up.
+    pub(super) fn reconsider(&mut self, id: RequestId) -> Result<bool, Failure> {
+        let request = self.draft.state.requests.get(&id);
+        let Some(Question::Postponed { attempts }) = request.map(|request| request.question.clone()) else {
+            return Ok(false);
+        };
+        let ruling = self.rule(&attempts, false);
+        match ruling.on_fail {
+            None => self.perform(Admit { request: id, attempts }).map_err(failure)?,
+            Some(OnFail::Defer) => {}
+            Some(OnFail::Ask | OnFail::Degrade | OnFail::Block) => self.give_up(id, &attempts, &ruling)?,
+        }
+        Ok(true)
+    }
+
+    /// Returns the proposal whose time a request limits, if it is one that does.
+    pub(super) fn limited(&self, request: RequestId) -> Option<RequestId> {
+        self.draft.state.requests.get(&request)?.question.limits()
+    }
+
+    /// Rejects a proposal that nobody has answered in time.
+    pub(super) fn end_limit(&mut self, limit: RequestId) -> Result<bool, Failure> {
+        let Some(proposal) = self.limited(limit) else {
+            return Ok(false);
+        };
+        self.settle_proposal(proposal, Ok(IOValue::new(TOO_LATE.to_owned())))
     }
 
     /// Names the policy before the turn by its content.
@@ -137,6 +200,12 @@ impl Activation {
             self.perform(Approve { request: id, attempts }).map_err(failure)?;
             return Ok(true);
         }
+        self.give_up(id, &attempts, &ruling)?;
+        Ok(true)
+    }
+
+    /// Gives up what was proposed or put off; whoever waits for a tool is told why.
+    fn give_up(&mut self, id: RequestId, attempts: &[Action], ruling: &Ruling) -> Result<(), Failure> {
         let calls: Vec<RequestId> = attempts
             .iter()
             .filter_map(Action::call)
@@ -156,7 +225,7 @@ impl Activation {
                 self.end_with_answer(wait, call, Err(fault.clone()))?;
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     fn revalidate(
@@ -211,6 +280,9 @@ impl Activation {
             | Question::Deferred { .. }
             | Question::Read { .. }
             | Question::Timer { .. }
+            | Question::Postponed { .. }
+            | Question::Limit { .. }
+            | Question::Deadline { .. }
             | Question::Ask { .. } => None,
         });
         asked.collect()

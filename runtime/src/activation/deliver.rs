@@ -5,7 +5,7 @@
 use preserves::IOValue;
 
 use super::{Activation, Current, Job, failure};
-use crate::action::{Assert, Keep, Retract, SpawnFiber, Synced};
+use crate::action::{Assert, Due, Keep, Retract, SpawnFiber, Synced};
 use crate::actor::{Condition, FiberKind, Target};
 use crate::body::{Argument, End, Resumption, Runner, Task};
 use crate::draft::Refusal;
@@ -13,7 +13,7 @@ use crate::driver::RequestId;
 use crate::event::{Attached, Event};
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
 use crate::record::Failure;
-use crate::state::Kept;
+use crate::state::{Kept, Question};
 use crate::value::Fact;
 
 impl Activation {
@@ -38,6 +38,7 @@ impl Activation {
             Event::Answered { request, outcome } if self.is_proposal(request) => {
                 self.settle_proposal(request, outcome)?
             }
+            Event::Answered { request, .. } if self.limited(request).is_some() => self.end_limit(request)?,
             Event::Answered { request, outcome } => self.answer(request, outcome)?,
             Event::Sync { from, fiber } => self.synced(from, fiber)?,
             Event::Ended { actor, code, failure } => self.tell_of_end(actor, code, failure)?,
@@ -46,6 +47,8 @@ impl Activation {
                 note,
                 contents,
             } => self.keep(request, Kept { note, contents })?,
+            Event::Due { request, at_ms } => self.note_due(request, at_ms)?,
+            Event::Reconsider { request } => self.reconsider(request)?,
             Event::Orphaned { .. } => false,
             Event::Terminate {} => self.terminate()?,
             Event::Evaluate { text, sources } => self.evaluate(text, sources)?,
@@ -257,6 +260,19 @@ impl Activation {
             self.end_with_answer(wait, id, outcome)?;
         }
         Ok(true)
+    }
+
+    /// Notes when a timer will have run out, if it still runs.
+    fn note_due(&mut self, request: RequestId, at_ms: u64) -> Result<bool, Failure> {
+        let known = self.draft.state.requests.get(&request);
+        let is_open = known.is_some_and(|known| {
+            let is_timer = matches!(known.question, Question::Timer { .. } | Question::Limit { .. });
+            is_timer && known.actor == self.draft.actor && known.answer.is_none()
+        });
+        if is_open {
+            self.perform(Due { request, at_ms }).map_err(failure)?;
+        }
+        Ok(is_open)
     }
 
     /// Lets a call go on that told what it is about to replace; of a call that is made again, what it told first counts.

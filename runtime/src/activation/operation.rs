@@ -6,8 +6,8 @@ use preserves::{IOValue, Value, ValueImpl};
 
 use super::{Activation, Job};
 use crate::action::{
-    AskUser, Assert, AttachEntity, Attenuate, DetachEntity, InvokeTool, Log, Message, Observe, Progress, Read,
-    RegisterEntity, Retract, Revoke, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer, Unobserve, Write,
+    Action, AskUser, Assert, AttachEntity, Attenuate, DetachEntity, InvokeTool, Log, Message, Observe, Pass, Progress,
+    Read, RegisterEntity, Retract, Revoke, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer, Unobserve, Write,
 };
 use crate::actor::{EntityClass, FiberKind, Manifest};
 use crate::body::Task;
@@ -84,12 +84,20 @@ impl Activation {
     /// # Errors
     /// [`Refusal::NoFacet`] if the facet has stopped.
     pub fn assert(&mut self, value: Fact) -> Result<Handle, Refusal> {
+        self.assert_through(None, value)
+    }
+
+    /// Asserts `value`, which has [passed](Self::pass) a capability's caveats, if it goes through one, for the current facet.
+    ///
+    /// # Errors
+    /// As [`assert`](Self::assert); [`Refusal::Revoked`], [`Refusal::Unfit`].
+    pub fn assert_through(&mut self, via: Option<CapabilityId>, value: Fact) -> Result<Handle, Refusal> {
         let is_entry = keyed::of(&value).is_some();
         let handle = self.draft.state.counters.handle();
         let facet = self.facet();
-        let assert = Assert { facet, handle, value };
+        let assert = through(via, Assert { facet, handle, value });
         if is_entry {
-            self.arbitrate(vec![assert.into()])?;
+            self.arbitrate(vec![assert])?;
         } else {
             self.perform(assert)?;
         }
@@ -148,15 +156,30 @@ impl Activation {
     /// # Errors
     /// [`Refusal::Value`], [`Refusal::Pure`].
     pub fn send(&mut self, to: ActorId, facet: FacetId, value: IOValue) -> Result<Option<Ignored>, Refusal> {
+        self.send_through(None, (to, facet), value)
+    }
+
+    /// Tells `value`, which has [passed](Self::pass) a capability's caveats, if it goes through one, to the watches of a facet; returns why not,
+    /// if not.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send); [`Refusal::Revoked`], [`Refusal::Unfit`].
+    pub fn send_through(
+        &mut self,
+        via: Option<CapabilityId>,
+        (to, facet): (ActorId, FacetId),
+        value: IOValue,
+    ) -> Result<Option<Ignored>, Refusal> {
         let recipient = self.draft.state.actor(to);
         let is_there = recipient.is_some_and(|actor| actor.facets.contains_key(&facet));
         let ignored = if is_there { None } else { Some(Ignored::Gone {}) };
-        self.perform(Send {
+        let send = Send {
             to,
             facet,
             value,
             ignored,
-        })?;
+        };
+        self.perform(through(via, send))?;
         Ok(ignored)
     }
 
@@ -494,5 +517,17 @@ impl Activation {
             .filter(|(_, request)| is_it(request))
             .map(|(id, _)| *id)
             .next_back()
+    }
+}
+
+/// Has an action go through a capability, if there is one.
+fn through(via: Option<CapabilityId>, action: impl Into<Action>) -> Action {
+    match via {
+        None => action.into(),
+        Some(via) => Pass {
+            via,
+            action: vec![action.into()],
+        }
+        .into(),
     }
 }

@@ -17,17 +17,19 @@ use crate::policy::item::{Grounds, Item, Tools};
 use crate::policy::keyed;
 use crate::policy::path::Malformed;
 use crate::policy::proposal::judge_with;
-use crate::policy::ruling::Ruling;
+use crate::policy::ruling::{Code, Ruling};
 use crate::policy::schema::Schema;
-use crate::policy::token::{Limits, Names, Principal};
+use crate::policy::token::{Limits, Names, Principal, TOKENS};
 
 /// The policy before a turn, and what the turn has done to it.
 pub(crate) struct Bench<'a> {
     proposal: Proposal<'a>,
     before: &'a Entries,
     schemas: BTreeMap<String, Result<Schema, Malformed>>,
-    tools: Tools,
+    tools: &'a Tools,
     principal: Principal,
+    /// Why the actor's token cannot be understood, if so: then it calls nothing.
+    broken_token: Option<Ruling>,
     after: Entries,
     calls: usize,
 }
@@ -40,21 +42,21 @@ impl<'a> Bench<'a> {
             roles: Vec::new(),
             tools: Names(proposal.principal.manifest.0.iter().cloned().collect()),
             limits: Limits::default(),
+            token: None,
             session: Some(session(proposal.principal.actor)),
             grants_allow: true,
         };
         principal.roles = roles(&principal, before);
+        let broken_token = limit(&mut principal, before);
         Self {
             proposal,
             before,
             schemas: before.schemas(),
-            tools: Tools {
-                known: BTreeMap::new(),
-                is_open: true,
-            },
+            tools: proposal.before.tools(),
             principal,
+            broken_token,
             after: before.clone(),
-            calls: 0,
+            calls: usize::try_from(proposal.before.calls(proposal.principal.actor)).unwrap_or(usize::MAX),
         }
     }
 
@@ -80,21 +82,24 @@ impl<'a> Bench<'a> {
         let grounds = Grounds {
             entries: self.before,
             schemas: &self.schemas,
-            tools: &self.tools,
+            tools: self.tools,
             principal: &self.principal,
             is_approved,
         };
-        Some(judge_with(grounds, &items, after, self.calls))
+        let ruling = judge_with(grounds, &items, after, self.calls);
+        let has_call = items.iter().any(|item| matches!(item, Item::Call { .. }));
+        let broken = self.broken_token.clone().filter(|_| has_call);
+        Some(broken.map_or(ruling.clone(), |broken| ruling.or_stricter(broken)))
     }
 
     /// Notes that an action was carried out.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "one kind carries out others")]
     pub(crate) fn note(&mut self, action: &Action) {
-        let done = match action {
-            Action::Approve(approved) => &approved.attempts[..],
-            action => std::slice::from_ref(action),
-        };
-        for item in done.iter().filter_map(|action| self.item(action)).collect::<Vec<_>>() {
+        for item in action
+            .done()
+            .iter()
+            .filter_map(|action| self.item(action))
+            .collect::<Vec<_>>()
+        {
             self.calls += usize::from(matches!(item, Item::Call { .. }));
             apply(&mut self.after, &item);
         }
@@ -115,7 +120,9 @@ impl<'a> Bench<'a> {
             Action::InvokeTool(call) => Some(Item::Call {
                 tool: call.tool.clone(),
                 arguments: payload::as_json(&call.payload),
+                is_conveyed: call.via.is_some(),
             }),
+            Action::Pass(pass) => self.item(pass.action.first()?),
             Action::Assert(assert) => {
                 let entry = keyed::of(&assert.value)?;
                 Some(Item::Delta {
@@ -144,6 +151,22 @@ fn apply(entries: &mut Entries, item: &Item) {
     if let Item::Delta { key, text } = item {
         entries.set(key, text.as_deref());
     }
+}
+
+/// Limits a principal by its token, if it has one.
+fn limit(principal: &mut Principal, before: &Entries) -> Option<Ruling> {
+    let key = format!("{TOKENS}{}", principal.session.as_ref()?);
+    let read = before
+        .get(&key)?
+        .document
+        .as_ref()
+        .map_err(Clone::clone)
+        .and_then(Limits::read);
+    match read {
+        Ok((tools, limits)) => (principal.token, principal.limits) = (tools, limits),
+        Err(fault) => return Some(Ruling::deny(Code::ConstraintMalformed, fault.to_string()).by(&key)),
+    }
+    None
 }
 
 fn roles(principal: &Principal, before: &Entries) -> Vec<Role> {

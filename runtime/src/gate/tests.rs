@@ -145,6 +145,24 @@ fn a_capability_value_gives_what_it_stands_for_and_no_more() {
         &["<attenuate 900 <dataspace> []>", &shell],
         &["ok", &denied(900)],
     );
+    let dataspace = "<attenuate 900 <dataspace> []>";
+    let asserted = "<pass 900 [<assert 1 901 x>]>";
+    check(&[], &[dataspace, asserted], &["ok", "ok"]);
+    check(&[], &[asserted], &[&denied(900)]);
+    check(&["shell"], &[full, asserted], &["ok", &denied(900)]);
+    check(
+        &[],
+        &[dataspace, "<pass 900 [<assert 99 901 x>]>"],
+        &["ok", "<not_owned>"],
+    );
+    check(
+        &[],
+        &[dataspace, "<pass 900 [<retract 0 #f>]>"],
+        &["ok", "<capability_missing \"capability 900\">"],
+    );
+    let facet = "<attenuate 900 <facet 1 2> []>";
+    check(&[], &[facet, "<pass 900 [<send 1 2 x #f>]>"], &["ok", "ok"]);
+    check(&[], &[facet, "<pass 900 [<send 1 3 x #f>]>"], &["ok", &denied(900)]);
     check(&["shell"], &[full, "<revoke 900>"], &["ok", "ok"]);
     check(&[], &["<revoke 5>"], &["<not_owned>"]);
 }

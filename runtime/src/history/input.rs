@@ -120,6 +120,8 @@ fn said_by(event: &Event) -> Option<Said> {
         | Event::Sync { .. }
         | Event::Ended { .. }
         | Event::Kept { .. }
+        | Event::Due { .. }
+        | Event::Reconsider { .. }
         | Event::Orphaned { .. }
         | Event::Terminate {}
         // A merge concerns the branch that it was made on.
@@ -144,12 +146,15 @@ pub fn answer(request: RequestId, question: &EffectKind, outcome: &Result<IOValu
             request,
             bytes: bytes.as_bytestring()?.into_owned(),
         },
-        (EffectKind::Timer { .. }, Ok(_)) => Input::Elapsed { request },
+        (EffectKind::Timer { .. } | EffectKind::Alarm { .. }, Ok(_)) => Input::Elapsed { request },
         (EffectKind::Ask { .. }, Ok(value)) => Input::Answer {
             request,
             value: value.clone(),
         },
-        (EffectKind::Read { .. } | EffectKind::Ask { .. } | EffectKind::Timer { .. }, Err(_))
+        (
+            EffectKind::Read { .. } | EffectKind::Ask { .. } | EffectKind::Timer { .. } | EffectKind::Alarm { .. },
+            Err(_),
+        )
         | (
             EffectKind::Proceed { .. }
             | EffectKind::Write { .. }

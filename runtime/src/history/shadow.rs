@@ -182,6 +182,8 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
         | Event::Settled { .. }
         | Event::Sync { .. }
         | Event::Kept { .. }
+        | Event::Due { .. }
+        | Event::Reconsider { .. }
         | Event::Orphaned { .. }
         | Event::Terminate {}
         | Event::Evaluate { .. }
@@ -220,6 +222,8 @@ fn woken(draft: &Draft, event: &Event) -> Option<FiberId> {
         | Event::Direct { .. }
         | Event::Sync { .. }
         | Event::Kept { .. }
+        | Event::Due { .. }
+        | Event::Reconsider { .. }
         | Event::Orphaned { .. }
         | Event::Ended { .. }
         | Event::Terminate {}

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::authority::Role;
 use super::entry::{CLOCK, Entries};
-use super::item::{Grounds, Item, Tool, Tools};
+use super::item::{ArgumentSchema, Grounds, Item, Tool, Tools};
 use super::json;
 use super::path::Malformed;
 use super::proposal;
@@ -85,7 +85,19 @@ pub struct Case {
     tools: Tools,
     principal: Principal,
     proposed_for: Option<String>,
+    approval: Approval,
     items: Vec<Item>,
+}
+
+/// What a person has said of the proposal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Approval {
+    /// Nothing.
+    None,
+    /// It is approved.
+    Given,
+    /// Something was approved that this is not any more, or the approval was used before.
+    Stale,
 }
 
 impl Case {
@@ -114,6 +126,7 @@ impl Case {
             tools: tools(&case.field("tools"))?,
             principal: principal(&case.field("principal"))?,
             proposed_for: proposal.field("state_snapshot_id").text()?,
+            approval: approval(&case)?,
             items: items(&proposal)?,
         })
     }
@@ -131,10 +144,29 @@ impl Case {
             schemas: &self.schemas,
             tools: &self.tools,
             principal: &self.principal,
-            is_approved: false,
+            is_approved: self.approval == Approval::Given,
         };
+        if self.approval == Approval::Stale {
+            return Ruling::deny(Code::ApprovalStale, "");
+        }
         proposal::judge(grounds, &self.items, 0)
     }
+}
+
+/// An approval holds once, for the proposal and the policy that it names by hash.
+fn approval(case: &Part<'_>) -> Result<Approval, CaseError> {
+    let approval = case.field("approval");
+    if approval.fields()?.is_none() {
+        return Ok(Approval::None);
+    }
+    let is_same = |name: &str, present: &Part<'_>| -> Result<bool, CaseError> {
+        let named = approval.field(name).text()?;
+        Ok(named.is_some() && named == present.text()?)
+    };
+    let is_fresh = is_same("proposal_hash", &case.field("proposal").field("hash"))?
+        & is_same("policy_hash", &case.field("policy_hash"))?
+        & !approval.field("used").is_true()?;
+    Ok(if is_fresh { Approval::Given } else { Approval::Stale })
 }
 
 /// A part of a case, with where it is.
@@ -255,7 +287,7 @@ fn tools(part: &Part<'_>) -> Result<Tools, CaseError> {
         let schema = tool.field("args_schema");
         let described = Tool {
             capabilities: tool.field("capabilities").texts()?.into_iter().flatten().collect(),
-            arguments: (!schema.value.is_null()).then(|| Schema::parse(schema.value)),
+            arguments: (!schema.value.is_null()).then(|| ArgumentSchema::of(schema.value.clone())),
             needs_approval: tool.field("requires_approval").is_true()?,
         };
         tools.known.insert(name.clone(), described);
@@ -293,6 +325,7 @@ fn principal(part: &Part<'_>) -> Result<Principal, CaseError> {
         roles: roles.into_iter().collect(),
         tools,
         limits,
+        token: None,
         session: None,
         grants_allow: false,
     })
@@ -355,6 +388,7 @@ fn items(proposal: &Part<'_>) -> Result<Vec<Item>, CaseError> {
         items.push(Item::Call {
             tool: call.field("tool_id").required_text()?,
             arguments,
+            is_conveyed: false,
         });
     }
     Ok(items)

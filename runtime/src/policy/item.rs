@@ -1,6 +1,6 @@
 //! One item of a proposal, a call or a delta, and the ruling on it alone.
 //!
-//! Owns the order of the checks: capability and scope, constraints, the shape of the arguments. INVARIANT: a constraint that denies outweighs
+//! Owns the order of the checks: capability and scope, constraints and invariants, the shape of the arguments. INVARIANT: a constraint that denies outweighs
 //! any that allow, the strictest of those decides, and what nothing allows is denied; the order of the constraints changes nothing.
 //! What concerns several items stands in `proposal.rs`.
 //! Read next: `proposal.rs`.
@@ -8,12 +8,13 @@
 //! Source: SS-01, "Arbitration contract" and "Minimal constraint payload".
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
 use super::authority::{self, NAMESPACES};
 use super::constraint::{Broken, Constraint, Effect, Subject};
-use super::entry::{CONSTRAINTS, Entries, Entry};
+use super::entry::{CONSTRAINTS, Entries, Entry, INVARIANTS};
 use super::evidence;
 use super::path::Malformed;
 use super::predicate::Situation;
@@ -30,6 +31,8 @@ pub enum Item {
         tool: String,
         /// Its arguments.
         arguments: Value,
+        /// Whether a capability value gives it, so that nobody needs to have granted it to the principal.
+        is_conveyed: bool,
     },
     /// A change of an entry.
     Delta {
@@ -46,18 +49,50 @@ pub struct Tool {
     /// What it needs.
     pub capabilities: BTreeSet<String>,
     /// What its arguments must fit.
-    pub arguments: Option<Result<Schema, Malformed>>,
+    pub arguments: Option<ArgumentSchema>,
     /// Whether each call must be approved.
     pub needs_approval: bool,
+}
+
+/// What the arguments of a tool must fit; made ready for use when the first call is judged.
+#[derive(Clone, Debug)]
+pub struct ArgumentSchema {
+    source: Value,
+    ready: OnceLock<Result<Schema, Malformed>>,
+}
+
+impl ArgumentSchema {
+    /// Takes a schema, which may turn out to be none: then no arguments fit.
+    pub fn of(source: Value) -> Self {
+        Self {
+            source,
+            ready: OnceLock::new(),
+        }
+    }
+
+    fn fault(&self, arguments: &Value) -> Option<String> {
+        match self.ready.get_or_init(|| Schema::parse(&self.source)) {
+            Ok(schema) => schema.fault(arguments),
+            Err(fault) => Some(fault.to_string()),
+        }
+    }
 }
 
 /// The tools there are.
 #[derive(Clone, Debug, Default)]
 pub struct Tools {
-    /// Those that are described.
+    /// Those that are described; `prefix/*` stands for every name that begins with `prefix/`.
     pub known: BTreeMap<String, Tool>,
     /// Whether others exist, each needing the capability of its own name.
     pub is_open: bool,
+}
+
+impl Tools {
+    /// Finds what is known of a tool.
+    pub fn find(&self, name: &str) -> Option<&Tool> {
+        let family = || name.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/*"));
+        self.known.get(name).or_else(|| self.known.get(&family()?))
+    }
 }
 
 /// What an item is judged by.
@@ -87,9 +122,12 @@ pub(super) struct Case<'a> {
 impl<'a> Case<'a> {
     pub(super) fn of(item: &'a Item, tools: &Tools) -> Self {
         match item {
-            Item::Call { tool, arguments } => {
-                let known = tools.known.get(tool).map(|tool| tool.capabilities.clone());
-                let capabilities = known.unwrap_or_else(|| BTreeSet::from([tool.clone()]));
+            Item::Call { tool, arguments, .. } => {
+                let known = tools.find(tool).map(|tool| tool.capabilities.clone());
+                let mut capabilities = known.unwrap_or_default();
+                if tools.is_open {
+                    capabilities.insert(tool.clone());
+                }
                 Self {
                     item,
                     arguments: arguments.clone(),
@@ -123,18 +161,18 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Judges the item by all but what concerns other items; `earlier` calls come before it.
-    pub(super) fn rule(&self, grounds: Grounds<'_>, earlier: usize) -> Ruling {
+    /// Judges the item, in the state `after` to which the proposal leads, by all but what concerns other items; `earlier` calls come before it.
+    pub(super) fn rule(&self, grounds: Grounds<'_>, after: &Entries, earlier: usize) -> Ruling {
         let entitled = match self.item {
-            Item::Call { tool, .. } => self.entitlement_fault(grounds, tool, earlier),
+            Item::Call { tool, is_conveyed, .. } => self.entitlement_fault(grounds, (tool, *is_conveyed), earlier),
             Item::Delta { key, text } => self.delta_fault(grounds, key, text.as_deref()),
         };
         if let Some(fault) = entitled {
             return fault;
         }
-        let ruling = self.weigh(grounds);
+        let ruling = self.weigh(grounds).or_stricter(self.invariant_ruling(grounds, after));
         match self.item {
-            Item::Call { tool, .. } => match grounds.tools.known.get(tool) {
+            Item::Call { tool, .. } => match grounds.tools.find(tool) {
                 Some(known) => ruling.or_stricter(known.fault(&self.arguments, grounds.is_approved)),
                 None => ruling,
             },
@@ -146,14 +184,25 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn entitlement_fault(&self, grounds: Grounds<'_>, tool: &str, earlier: usize) -> Option<Ruling> {
-        if !grounds.tools.is_open && !grounds.tools.known.contains_key(tool) {
+    fn entitlement_fault(
+        &self,
+        grounds: Grounds<'_>,
+        (tool, is_conveyed): (&str, bool),
+        earlier: usize,
+    ) -> Option<Ruling> {
+        if !grounds.tools.is_open && grounds.tools.find(tool).is_none() {
             return Some(Ruling::deny(Code::ToolUnknown, format!("\"{tool}\"")));
         }
-        if !grounds.principal.is_granted(grounds.entries, tool) {
+        if !is_conveyed && !grounds.principal.is_granted(grounds.entries, tool) {
             return Some(Ruling::deny(
                 Code::CapabilityMissing,
                 format!("`{tool}` was not granted"),
+            ));
+        }
+        if !grounds.principal.is_in_token(tool) {
+            return Some(Ruling::deny(
+                Code::CapabilityMissing,
+                format!("the token does not name `{tool}`"),
             ));
         }
         let now_ms = grounds.entries.now_ms();
@@ -237,18 +286,25 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Says whether an invariant denies the item in the state that the proposal leads to.
-    pub(super) fn is_denied_after(&self, grounds: Grounds<'_>, after: &Entries, entry: &Entry) -> bool {
-        matches!(
-            self.speaks(grounds, after, entry),
-            Speech::Broken(_) | Speech::Against(_)
-        )
+    /// Finds an invariant that denies the item in the state that the proposal leads to.
+    fn invariant_ruling(&self, grounds: Grounds<'_>, after: &Entries) -> Ruling {
+        let is_denial = |entry| {
+            matches!(
+                self.speaks(grounds, after, entry),
+                Speech::Broken(_) | Speech::Against(_)
+            )
+        };
+        let mut invariants = after.under(INVARIANTS);
+        match invariants.find(|(_, entry)| is_denial(entry)) {
+            Some((key, _)) => Ruling::deny(Code::Invariant, "").by(key),
+            None => Ruling::allow(),
+        }
     }
 
     fn is_allowed_by_grant(&self, grounds: Grounds<'_>) -> bool {
         let principal = grounds.principal;
         let is_granted = match self.item {
-            Item::Call { tool, .. } => principal.is_granted(grounds.entries, tool),
+            Item::Call { tool, is_conveyed, .. } => *is_conveyed || principal.is_granted(grounds.entries, tool),
             // The roles come from what was granted.
             Item::Delta { .. } => true,
         };
@@ -258,11 +314,7 @@ impl<'a> Case<'a> {
 
 impl Tool {
     fn fault(&self, arguments: &Value, is_approved: bool) -> Ruling {
-        let fault = match &self.arguments {
-            None => None,
-            Some(Err(fault)) => Some(fault.to_string()),
-            Some(Ok(schema)) => schema.fault(arguments),
-        };
+        let fault = self.arguments.as_ref().and_then(|schema| schema.fault(arguments));
         match fault {
             Some(fault) => Ruling::deny(Code::ArgsSchema, fault),
             None if self.needs_approval && !is_approved => Ruling::fail(OnFail::Ask, Code::ApprovalRequired, ""),

@@ -8,7 +8,7 @@
 
 use serde_json::Value;
 
-use super::entry::{Entries, INVARIANTS};
+use super::entry::Entries;
 use super::item::{Case, Grounds, Item};
 use super::ruling::{Code, Decision, OnFail, Ruling};
 
@@ -38,20 +38,11 @@ pub fn judge_with(grounds: Grounds<'_>, items: &[Item], after: &Entries, earlier
     let mut calls = earlier;
     for item in items {
         let case = Case::of(item, grounds.tools);
-        ruling = ruling.or_stricter(case.rule(grounds, calls));
+        ruling = ruling.or_stricter(case.rule(grounds, after, calls));
         calls += usize::from(matches!(item, Item::Call { .. }));
-        ruling = ruling.or_stricter(invariant_ruling(&case, grounds, after));
     }
     let ruling = ruling.or_stricter(goal_ruling(items, grounds.entries, after));
     degrade(ruling, grounds.entries)
-}
-
-fn invariant_ruling(case: &Case<'_>, grounds: Grounds<'_>, after: &Entries) -> Ruling {
-    let mut invariants = after.under(INVARIANTS);
-    match invariants.find(|(_, entry)| case.is_denied_after(grounds, after, entry)) {
-        Some((key, _)) => Ruling::deny(Code::Invariant, "").by(key),
-        None => Ruling::allow(),
-    }
 }
 
 /// Finds a set of goals of which more than one would be there, and of which the proposal sets one.

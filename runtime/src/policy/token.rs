@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::authority::Role;
 use super::entry::Entries;
+use super::path::Malformed;
 use super::ruling::{Code, Ruling};
 
 /// Names, and prefixes that stand for all names that begin with them: `prefix/*`, `prefix.*` and `*`.
@@ -59,6 +60,8 @@ pub struct Principal {
     pub tools: Names,
     /// What limits their use.
     pub limits: Limits,
+    /// The tools to which a token limits what was granted, if one does.
+    pub token: Option<Names>,
     /// The session, under which grants are kept.
     pub session: Option<String>,
     /// Whether what was granted is also allowed, unless a constraint denies it.
@@ -69,6 +72,11 @@ impl Principal {
     /// Says whether the principal was granted `capability`, by its manifest or by policy.
     pub fn is_granted(&self, entries: &Entries, capability: &str) -> bool {
         self.tools.include(capability) || self.is_granted_by_policy(entries, capability)
+    }
+
+    /// Says whether a token, if there is one, names a tool.
+    pub fn is_in_token(&self, tool: &str) -> bool {
+        self.token.as_ref().is_none_or(|names| names.include(tool))
     }
 
     fn is_granted_by_policy(&self, entries: &Entries, capability: &str) -> bool {
@@ -88,10 +96,50 @@ impl Principal {
     }
 }
 
+/// What further limits the calls of a session: `policy.token.<session>`.
+pub const TOKENS: &str = "policy.token.";
+
 /// The constraints that grant: `constraint.grant.<session>.<name>`.
 pub const GRANTS: &str = "constraint.grant.";
 
 impl Limits {
+    /// Reads what an entry says of a session's calls: the tools that it is limited to, if it is, and the limits.
+    ///
+    /// # Errors
+    /// [`Malformed`] if a field is none of these, or is not what it should be.
+    pub fn read(document: &Value) -> Result<(Option<Names>, Self), Malformed> {
+        let mut tools = None;
+        let mut limits = Self::default();
+        for (name, value) in document.as_object().into_iter().flatten() {
+            let wrong = |expected: &str| Malformed::new(format!("{name} of a token is {expected}"));
+            let names = || texts(value).ok_or_else(|| wrong("a list of strings"));
+            match name.as_str() {
+                "v" => {}
+                "tools" => tools = Some(Names(names()?.into_iter().collect())),
+                "fs_read_roots" => limits.read_roots = Some(names()?),
+                "fs_write_roots" => limits.write_roots = Some(names()?),
+                "net_allowlist" => limits.hosts = Some(names()?),
+                "expires_at" => {
+                    limits.expires_at_ms = Some(value.as_u64().ok_or_else(|| wrong("a number of milliseconds"))?);
+                }
+                "revoked" => limits.is_revoked = value.as_bool().ok_or_else(|| wrong("true or false"))?,
+                "budgets" => {
+                    let budgets = value.as_object().ok_or_else(|| wrong("an object"))?;
+                    for (budget, left) in budgets {
+                        let left = left.as_f64().ok_or_else(|| wrong("an object of numbers"))?;
+                        limits.budgets.insert(budget.clone(), left);
+                    }
+                }
+                _ => {
+                    return Err(Malformed::new(format!(
+                        "{name} is none of tools, fs_read_roots, fs_write_roots, net_allowlist, expires_at, revoked, budgets"
+                    )));
+                }
+            }
+        }
+        Ok((tools, limits))
+    }
+
     /// Says why a call cannot be made under the token, if so; `earlier` calls of the proposal come before it.
     pub fn fault(
         &self,
@@ -148,6 +196,11 @@ impl Limits {
         let (name, left) = self.budgets.iter().find(|(name, left)| is_spent((name, left)))?;
         Some(Ruling::deny(Code::Budget, format!("{name} is {left}")))
     }
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    let texts = value.as_array()?.iter().map(|text| text.as_str().map(str::to_owned));
+    texts.collect()
 }
 
 /// Says whether an absolute path without `.` and `..` lies in a directory.

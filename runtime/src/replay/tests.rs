@@ -158,7 +158,9 @@ impl crate::driver::Drivers for Answering {
                     request,
                     bytes: Vec::new(),
                 }),
-                EffectKind::Timer { .. } => self.inputs.push_back(Input::Elapsed { request }),
+                EffectKind::Timer { .. } | EffectKind::Alarm { .. } => {
+                    self.inputs.push_back(Input::Elapsed { request })
+                }
                 EffectKind::Write { .. }
                 | EffectKind::Withdraw
                 | EffectKind::Proceed { .. }

@@ -8,7 +8,7 @@ use preserves::IOValue;
 use super::RunError;
 use crate::action::exit::MAIN;
 use crate::codec::{Codec, record};
-use crate::driver::{Input, RequestId, ToolFailure};
+use crate::driver::{Input, RequestId, ToolFailure, check_result};
 use crate::event::{Batch, Cause, Event};
 use crate::history::input::tool_failure;
 use crate::state::RunState;
@@ -23,19 +23,20 @@ pub(crate) const INTERRUPTED: &str = "interrupted";
 /// [`RunError::Packed`] if what the world said does not fit into a record.
 pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
     let (request, outcome) = match input {
-        Input::ToolResult { request, outcome } => (request, outcome.map_err(|failure| fault(&failure))),
+        Input::ToolResult { request, outcome } => (request, fitting(outcome)),
         Input::Kept {
             request,
             note,
             contents,
         } => return kept(state, request, note, &contents),
         Input::Orphaned { key, outcome } => {
-            let outcome = outcome.map_err(|failure| fault(&failure));
+            let outcome = fitting(outcome);
             Fact::new(outcome.clone().unwrap_or_else(|fault| fault))?;
             return Ok(to_main(vec![Event::Orphaned { key, outcome }]));
         }
         Input::Chunk { request, bytes } => (request, Ok(IOValue::bytes(bytes))),
         Input::Answer { request, value } => (request, Ok(value)),
+        Input::Due { request, at_ms } => return Ok(to_owner(state, request, Event::Due { request, at_ms })),
         Input::Elapsed { request } => (request, Ok(IOValue::new(true))),
         // Interrupting is for whoever drives the run; a program is not told.
         Input::Interrupt => return Ok(to_main(Vec::new())),
@@ -55,6 +56,29 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
     };
     Fact::new(outcome.clone().unwrap_or_else(|fault| fault))?;
     Ok(to_owner(state, request, Event::Answered { request, outcome }))
+}
+
+/// Makes of a result what is recorded of it: one that does not fit into a record is a failure of the call.
+fn fitting(outcome: Result<IOValue, ToolFailure>) -> Result<IOValue, IOValue> {
+    let checked = outcome.and_then(|value| check_result(&value).map(|()| value));
+    let failed = checked.map_err(|failure| fault(&failure));
+    // A value that is none in canonical form, such as an embedded one of another process, is no result either.
+    match failed {
+        Ok(value) => match Fact::new(value.clone()) {
+            Ok(_) => Ok(value),
+            Err(error) => Err(unfit(&error.to_string())),
+        },
+        Err(fault) => Err(fault),
+    }
+}
+
+fn unfit(why: &str) -> IOValue {
+    let failure = ToolFailure {
+        kind: "bad-result".to_owned(),
+        message: format!("the tool's result cannot be recorded: {why}"),
+        details: Vec::new(),
+    };
+    fault(&failure)
 }
 
 fn kept(state: &RunState, request: RequestId, note: IOValue, contents: &[Blob]) -> Result<Batch, RunError> {

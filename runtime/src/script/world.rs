@@ -65,6 +65,10 @@ impl Table {
                 self.inputs.push_back(Input::Elapsed { request });
                 (format!("{delay_ms} ms"), false)
             }
+            EffectKind::Alarm { at_ms } => {
+                self.inputs.push_back(Input::Elapsed { request });
+                (format!("at {at_ms} ms"), false)
+            }
         };
         self.seen.push(shown);
         if !is_answered {
@@ -85,6 +89,7 @@ impl Table {
             EffectKind::Tool { .. }
             | EffectKind::Write { .. }
             | EffectKind::Timer { .. }
+            | EffectKind::Alarm { .. }
             | EffectKind::Withdraw
             | EffectKind::Proceed { .. }
             | EffectKind::Log { .. }
@@ -155,6 +160,7 @@ impl<P: Programs> World<P> {
             manifest: Manifest::of(capabilities),
             limits,
             pinned: program.pinned.iter().map(Blob::hash).collect(),
+            tools: Vec::new(),
         };
         let (run, branch, owner) = (run_id(), branch("main"), "test".to_owned());
         let start = Start {

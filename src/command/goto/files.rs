@@ -229,8 +229,8 @@ fn kept(
 /// The workspace that a run works in.
 fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, Failure> {
     let genesis = replay::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
-    let note = genesis.pinned.iter().find_map(|hash| launch::workspace_of_note(&store.blob(hash).ok()?));
-    Ok(note.unwrap_or_else(|| Path::new(".").to_owned()))
+    let note = genesis.pinned.iter().find_map(|hash| launch::read_note(&store.blob(hash).ok()?));
+    Ok(note.map_or_else(|| Path::new(".").to_owned(), |note| note.workspace))
 }
 
 /// Says whether the journal holds what is in a file.

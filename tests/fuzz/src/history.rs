@@ -121,6 +121,7 @@ pub fn record() -> Recording {
             heap_bytes_max: 4 << 20,
         },
         pinned: program.pinned.iter().map(Blob::hash).collect(),
+        tools: Vec::new(),
     };
     let (run, branch) = name();
     let start = duet_runtime::run::Start {

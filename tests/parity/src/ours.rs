@@ -53,6 +53,7 @@ pub(crate) fn run(program: &Program) -> Told {
             manifest: Manifest::of(&["*"]),
             limits: Limits::default(),
             pinned: Vec::new(),
+            tools: Vec::new(),
         },
         pinned: Vec::new(),
     };

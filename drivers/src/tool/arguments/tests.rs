@@ -9,19 +9,22 @@
 use std::borrow::Cow;
 
 use super::*;
-use crate::tool::{EffectClass, Field};
+use crate::tool::description::{EffectClass, Field, Retry, Shape};
 
 static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("test/tool"),
     summary: Cow::Borrowed("does nothing"),
     payload: Cow::Borrowed(&[
-        Field::required("path", "a path inside the workspace, a string", "a file"),
-        Field::optional("limit", "an integer above 0", "a limit"),
+        Field::required("path", Shape::Path, "a file"),
+        Field::optional("limit", Shape::Positive, "a limit"),
     ]),
     result: Cow::Borrowed("nothing"),
     effect: EffectClass::Pure,
     idempotent: true,
     timeout_ms: None,
+    needs: &[],
+    retry: Retry::NEVER,
+    takes_secrets: false,
 };
 
 fn read(payload: &str) -> Result<(PathBuf, Option<u64>), ToolFailure> {

@@ -17,17 +17,14 @@ use super::apply::carry_out;
 use super::change::{Change, Replacement, State};
 use super::write::previous;
 use crate::tool::arguments::{Arguments, dictionary, path};
+use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::keeper::Kept;
-use crate::tool::{Call, Context, Description, EffectClass, Field, Outcome, Tool};
+use crate::tool::{Call, Context, Outcome, Tool};
 
 static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("workspace/delete"),
     summary: Cow::Borrowed("deletes a file of the workspace"),
-    payload: Cow::Borrowed(&[Field::required(
-        "path",
-        "a path inside the workspace, a string",
-        "the file; of a link, the link",
-    )]),
+    payload: Cow::Borrowed(&[Field::required("path", Shape::Path, "the file; of a link, the link")]),
     result: Cow::Borrowed(
         "{previous: what was in it, a string or bytevector, or false if it had more than 1 MiB or was a link}",
     ),
@@ -35,6 +32,9 @@ static DESCRIPTION: Description = Description {
     // A repeated call finds in the journal what its first attempt deleted.
     idempotent: true,
     timeout_ms: Some(60_000),
+    needs: &["fs.write"],
+    retry: Retry::NEVER,
+    takes_secrets: false,
 };
 
 /// The tool.

@@ -12,20 +12,24 @@ use preserves::IOValue;
 
 use super::Workspace;
 use crate::tool::arguments::{Arguments, path};
-use crate::tool::{Call, Context, Description, EffectClass, Field, Outcome, Tool, blocking};
+use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
+use crate::tool::{Call, Context, Outcome, Tool, blocking};
 
 static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("workspace/exists"),
     summary: Cow::Borrowed("says whether there is a file or directory at a path of the workspace"),
     payload: Cow::Borrowed(&[Field::required(
         "path",
-        "a path inside the workspace, a string",
+        Shape::Path,
         "where to look; a link is followed",
     )]),
     result: Cow::Borrowed("true or false"),
     effect: EffectClass::Pure,
     idempotent: true,
     timeout_ms: Some(60_000),
+    needs: &["fs.read"],
+    retry: Retry::NEVER,
+    takes_secrets: false,
 };
 
 /// The tool.

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: the order is that of the paths' bytes, whatever order the file system keeps.
 //! It does not follow symbolic links: a link is listed as one.
-//! Read next: `tool/workspace/write.rs`.
+//! Read next: `tool/workspace/stat.rs`.
 
 use std::borrow::Cow;
 use std::io;
@@ -11,12 +11,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::fs::{DirEntry, FileType};
+use duet_runtime::driver::ToolFailure;
 use preserves::IOValue;
 
 use super::Workspace;
+use super::ignore::Ignored;
 use crate::tool::arguments::{Arguments, boolean, dictionary, integer, path, path_value, positive};
+use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
-use crate::tool::{Call, Context, Description, EffectClass, Field, Outcome, Tool, blocking};
+use crate::tool::{Call, Context, Outcome, Tool, blocking};
 
 const ENTRIES_MAX: u64 = 10_000;
 
@@ -27,24 +30,20 @@ static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("workspace/list"),
     summary: Cow::Borrowed("lists the entries of a directory in the workspace, in the order of their paths"),
     payload: Cow::Borrowed(&[
-        Field::optional(
-            "path",
-            "a path inside the workspace, a string",
-            "the directory; without it the root",
-        ),
+        Field::optional("path", Shape::Path, "the directory; without it the root"),
         Field::optional(
             "recursive",
-            "a boolean",
+            Shape::Flag,
             "whether directories in it are listed too; without it they are not",
         ),
         Field::optional(
             "all",
-            "a boolean",
-            "whether hidden entries, `target` and `node_modules` are listed; without it they are not",
+            Shape::Flag,
+            "whether hidden entries, what `.gitignore` files name, `target` and `node_modules` are listed; without it they are not",
         ),
         Field::optional(
             "limit",
-            "an integer above 0",
+            Shape::Positive,
             "how many entries may be returned; without it 10,000",
         ),
     ]),
@@ -54,6 +53,9 @@ static DESCRIPTION: Description = Description {
     effect: EffectClass::Pure,
     idempotent: true,
     timeout_ms: Some(60_000),
+    needs: &["fs.read"],
+    retry: Retry::NEVER,
+    takes_secrets: false,
 };
 
 /// The tool.
@@ -80,16 +82,23 @@ impl Tool for List {
 }
 
 /// What the caller wants to see.
-struct Wish {
-    is_recursive: bool,
-    is_all: bool,
-    limit: u64,
+pub(super) struct Wish {
+    /// Whether directories are looked into.
+    pub(super) is_recursive: bool,
+    /// Whether hidden and ignored entries are wanted too.
+    pub(super) is_all: bool,
+    /// How many entries there may be.
+    pub(super) limit: u64,
 }
 
-struct Entry {
-    path: PathBuf,
-    kind: &'static str,
-    size_bytes: u64,
+/// Something in a directory.
+pub(super) struct Entry {
+    /// Where, relative to the root.
+    pub(super) path: PathBuf,
+    /// What: file, directory, symlink or other.
+    pub(super) kind: &'static str,
+    /// The length of a file.
+    pub(super) size_bytes: u64,
 }
 
 fn list(workspace: &Workspace, payload: &IOValue) -> Outcome {
@@ -101,10 +110,22 @@ fn list(workspace: &Workspace, payload: &IOValue) -> Outcome {
         is_all: arguments.optional("all", boolean)?.unwrap_or(false),
         limit: arguments.optional("limit", positive)?.unwrap_or(ENTRIES_MAX),
     };
+    let entries = entries(workspace, &start, &wish)?;
+    let values: Vec<IOValue> = entries.iter().map(value).collect();
+    Ok(IOValue::new(values))
+}
+
+/// Finds what is in a directory, in the order of the paths.
+pub(super) fn entries(workspace: &Workspace, start: &Path, wish: &Wish) -> Result<Vec<Entry>, ToolFailure> {
     let mut entries = Vec::new();
-    let mut directories = vec![start.clone()];
-    while let Some(directory) = directories.pop() {
-        match scan(workspace, &directory, &wish, &mut entries) {
+    let ignored = if wish.is_all {
+        Ignored::default()
+    } else {
+        Ignored::of(workspace, start)
+    };
+    let mut directories = vec![(start.to_owned(), ignored)];
+    while let Some((directory, ignored)) = directories.pop() {
+        match scan(workspace, (&directory, &ignored), wish, &mut entries) {
             Ok(found) => directories.extend(found),
             // A directory that vanishes while its siblings are listed is as if it had vanished before.
             Err(error) if error.kind() == io::ErrorKind::NotFound && directory != start => {}
@@ -116,16 +137,20 @@ fn list(workspace: &Workspace, payload: &IOValue) -> Outcome {
                 wish.limit,
                 start.display()
             );
-            return Err(Kind::OutputLimit.with(message, [("limit", integer(wish.limit)), ("path", path_value(&start))]));
+            return Err(Kind::OutputLimit.with(message, [("limit", integer(wish.limit)), ("path", path_value(start))]));
         }
     }
     entries.sort_by(|a, b| a.path.as_os_str().as_bytes().cmp(b.path.as_os_str().as_bytes()));
-    let values: Vec<IOValue> = entries.iter().map(value).collect();
-    Ok(IOValue::new(values))
+    Ok(entries)
 }
 
 /// Adds the entries of one directory, and returns those directories among them that are to be listed.
-fn scan(workspace: &Workspace, directory: &Path, wish: &Wish, entries: &mut Vec<Entry>) -> io::Result<Vec<PathBuf>> {
+fn scan(
+    workspace: &Workspace,
+    (directory, ignored): (&Path, &Ignored),
+    wish: &Wish,
+    entries: &mut Vec<Entry>,
+) -> io::Result<Vec<(PathBuf, Ignored)>> {
     let mut found = Vec::new();
     for entry in workspace.dir().read_dir(directory)? {
         let entry = entry?;
@@ -140,8 +165,17 @@ fn scan(workspace: &Workspace, directory: &Path, wish: &Wish, entries: &mut Vec<
             directory.join(name)
         };
         let Some(entry) = examine(&entry, path)? else { continue };
-        if entry.kind == "directory" && wish.is_recursive {
-            found.push(entry.path.clone());
+        let is_directory = entry.kind == "directory";
+        if !wish.is_all && ignored.includes(&entry.path, is_directory) {
+            continue;
+        }
+        if is_directory && wish.is_recursive {
+            let inside = if wish.is_all {
+                Ignored::default()
+            } else {
+                ignored.entering(workspace, &entry.path)
+            };
+            found.push((entry.path.clone(), inside));
         }
         entries.push(entry);
         if entries.len() as u64 > wish.limit {
@@ -164,7 +198,8 @@ fn examine(entry: &DirEntry, path: PathBuf) -> io::Result<Option<Entry>> {
     }
 }
 
-fn kind(file_type: FileType) -> &'static str {
+/// Names a kind of file.
+pub(super) fn kind(file_type: FileType) -> &'static str {
     if file_type.is_file() {
         "file"
     } else if file_type.is_dir() {

@@ -13,8 +13,9 @@ use preserves::IOValue;
 
 use super::Workspace;
 use crate::tool::arguments::{Arguments, content, count, dictionary, integer, path, path_value};
+use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
-use crate::tool::{Call, Context, Description, EffectClass, Field, Outcome, Tool, blocking};
+use crate::tool::{Call, Context, Outcome, Tool, blocking};
 
 /// How much one call may return, in bytes.
 pub const READ_BYTES_MAX: u64 = 8 << 20;
@@ -23,15 +24,11 @@ static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("workspace/read"),
     summary: Cow::Borrowed("reads a file of the workspace, whole or a range of its bytes, at most 8 MiB"),
     payload: Cow::Borrowed(&[
-        Field::required("path", "a path inside the workspace, a string", "the file"),
-        Field::optional(
-            "offset",
-            "an integer of 0 or more",
-            "the byte to begin with; without it 0",
-        ),
+        Field::required("path", Shape::Path, "the file"),
+        Field::optional("offset", Shape::Count, "the byte to begin with; without it 0"),
         Field::optional(
             "length",
-            "an integer of 0 or more",
+            Shape::Count,
             "how many bytes at most; without it all that follow",
         ),
     ]),
@@ -42,6 +39,9 @@ static DESCRIPTION: Description = Description {
     effect: EffectClass::Pure,
     idempotent: true,
     timeout_ms: Some(60_000),
+    needs: &["fs.read"],
+    retry: Retry::NEVER,
+    takes_secrets: false,
 };
 
 /// The tool.

@@ -16,6 +16,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::tool::{Context, Outcome, Tool};
 
+mod finding;
+
 /// A root directory inside a directory with a secret beside it.
 struct Place {
     around: TempDir,
@@ -51,6 +53,9 @@ impl Place {
             "read" => Box::new(read::Read::new(workspace)),
             "exists" => Box::new(exists::Exists::new(workspace)),
             "delete" => Box::new(delete::Delete::new(workspace)),
+            "patch" => Box::new(patch::Patch::new(workspace)),
+            "search" => Box::new(search::Search::new(workspace)),
+            "stat" => Box::new(stat::Stat::new(workspace)),
             _ => Box::new(write::Write::new(workspace)),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("runtime");

@@ -17,9 +17,10 @@ use super::Workspace;
 use super::apply::carry_out;
 use super::change::{Change, Replacement, content_of};
 use crate::tool::arguments::{Arguments, bytes, content, dictionary, integer, path, path_value};
+use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::keeper::Kept;
-use crate::tool::{Call, Context, Description, EffectClass, Field, Outcome, Tool};
+use crate::tool::{Call, Context, Outcome, Tool};
 
 /// The largest content that a result carries back as the previous one, in bytes.
 pub const PREVIOUS_BYTES_MAX: u64 = 1 << 20;
@@ -28,10 +29,10 @@ static DESCRIPTION: Description = Description {
     name: Cow::Borrowed("workspace/write"),
     summary: Cow::Borrowed("replaces a file of the workspace, or makes it and the directories above it, in one step"),
     payload: Cow::Borrowed(&[
-        Field::required("path", "a path inside the workspace, a string", "the file"),
+        Field::required("path", Shape::Path, "the file"),
         Field::required(
             "content",
-            "a string or a bytevector",
+            Shape::Bytes,
             "all that will be in it; a string is written as UTF-8",
         ),
     ]),
@@ -42,6 +43,9 @@ static DESCRIPTION: Description = Description {
     effect: EffectClass::Reversible,
     idempotent: true,
     timeout_ms: Some(60_000),
+    needs: &["fs.write"],
+    retry: Retry::NEVER,
+    takes_secrets: false,
 };
 
 /// The tool.

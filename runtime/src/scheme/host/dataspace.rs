@@ -15,14 +15,14 @@ host_procedures! {
     /// Fails with `not-serializable` if a part of the value cannot leave the program, with `facet-stopped` if the current facet has stopped.
     /// Through a capability the value first passes its caveats; if they do not let it pass, nothing is asserted and the answer is false.
     "assert!" "value [capability]" [1, 2] => |call| {
-        let value = match call.arguments.len() {
-            1 => call.fact(0)?,
+        let (via, value) = match call.arguments.len() {
+            1 => (None, call.fact(0)?),
             _ => match admitted(call)? {
-                Some(fact) => fact,
+                Some(fact) => (Some(super::capability::capability(call, 1)?), fact),
                 None => return Ok(Reply::Value(Value::FALSE)),
             },
         };
-        let handle = call.turn.assert(value)?;
+        let handle = call.turn.assert_through(via, value)?;
         call.refer(Class::Handle, handle.0)
     };
 
@@ -100,7 +100,8 @@ fn send_through(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let Some(value) = passed else {
         return Ok(Reply::Value(Value::FALSE));
     };
-    call.turn.send(actor, facet, value)?;
+    let via = super::capability::capability(call, 0)?;
+    call.turn.send_through(Some(via), (actor, facet), value)?;
     DONE
 }
 

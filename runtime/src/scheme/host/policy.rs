@@ -9,14 +9,11 @@ use crate::action::{Action, Assert, InvokeTool, Retract};
 use crate::driver::RequestId;
 use crate::gate::bench;
 use crate::identity::{ActorId, Handle};
-use crate::policy::ruling::{OnFail, Ruling};
+use crate::policy::ruling::Ruling;
 use crate::scheme::convert::{self, Class};
 
 /// The kind of condition by which programs know that policy does not allow something.
 pub(super) const DENIED: &str = "policy-denied";
-
-/// The same, where trying later may help.
-const DEFERRED: &str = "policy-deferred";
 
 host_procedures! {
     /// What policy would say if the items were proposed together now: a list of the decision, what follows from it, the reason's code, the key of
@@ -30,7 +27,7 @@ host_procedures! {
     };
 
     /// Proposes items together, as `%explain` takes them: all of them happen or none. A pair of the name under which they wait for approval, or `#f`,
-    /// and a list of what each gave: a tag, a handle, or `#f`. Fails with `policy-denied` and `policy-deferred`.
+    /// and a list of what each gave: a tag, a handle, or `#f`. Fails with `policy-denied`.
     "%propose" "items" [1, 1] => propose;
 
     /// The proposals that wait for approval: lists of a name, what is asked, and the actor that proposes.
@@ -70,13 +67,8 @@ host_procedures! {
 
 /// Makes the condition of a ruling: the irritants are what follows, the reason's code, the key that decided, and the explanation.
 pub(super) fn condition(heap: &mut Heap, procedure: &str, ruling: &Ruling) -> Result<Value, HeapFull> {
-    let kind = if ruling.on_fail == Some(OnFail::Defer) {
-        DEFERRED
-    } else {
-        DENIED
-    };
     let irritants = parts_of(heap, ruling)?;
-    convert::make_condition(heap, kind, &format!("{procedure}: {ruling}"), &irritants)
+    convert::make_condition(heap, DENIED, &format!("{procedure}: {ruling}"), &irritants)
 }
 
 fn parts_of(heap: &mut Heap, ruling: &Ruling) -> Result<Vec<Value>, HeapFull> {

@@ -70,6 +70,7 @@ fn start(work: Option<Work>) -> (MemoryStore, Run<Bodies>) {
             manifest: Manifest::of(&["*"]),
             limits: Limits::default(),
             pinned: Vec::new(),
+            tools: Vec::new(),
         },
         pinned: Vec::new(),
     };

@@ -1,0 +1,192 @@
+//! Doubles by script: a file says what tools answer, and nothing happens in the world.
+//!
+//! A script is one dictionary in the text form of Preserves, from the names of tools to lists of replies, which are given in order, each once:
+//! `<returns VALUE>`, `<fails KIND MESSAGE>`, `<after MILLISECONDS REPLY>`.
+//! INVARIANT: a tool that has a double is never called; a double declares what the tool declares for which it stands in.
+//! It does not answer; `scripted.rs` does.
+//! Read next: `tool/scripted.rs`.
+
+use std::fmt;
+
+use duet_runtime::driver::ToolFailure;
+use preserves::{IOValue, ValueImpl};
+
+use super::Registry;
+use super::arguments::count;
+use super::scripted::Scripted;
+
+/// Brackets may be nested so deep in a script.
+const DEPTH_MAX: usize = 1_000;
+
+/// Why a text is no script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DoubleError {
+    /// It is not the text of one value.
+    Text(String),
+    /// Brackets are nested too deep.
+    TooDeep,
+    /// It is no dictionary from names to lists.
+    NoDictionary,
+    /// A reply is none.
+    NoReply {
+        /// The tool.
+        tool: String,
+        /// Its position, from 1.
+        position: usize,
+        /// What is there.
+        found: String,
+    },
+}
+
+impl fmt::Display for DoubleError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(error) => write!(formatter, "not the text of one value: {error}"),
+            Self::TooDeep => write!(formatter, "brackets are nested more than {DEPTH_MAX} deep"),
+            Self::NoDictionary => write!(
+                formatter,
+                "expected a dictionary from the names of tools to lists of replies"
+            ),
+            Self::NoReply { tool, position, found } => write!(
+                formatter,
+                "reply {position} of {tool} must be <returns value>, <fails kind message> or <after milliseconds reply>, not {found}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for DoubleError {}
+
+/// Reads a script and has its doubles stand in for tools.
+///
+/// # Errors
+/// [`DoubleError`]; no tool has a double then.
+pub fn stand_in(tools: Registry, script: &str) -> Result<Registry, DoubleError> {
+    let doubles = read(script)?;
+    Ok(doubles.into_iter().fold(tools, |tools, double| {
+        let name = super::Tool::description(&double).name.clone();
+        let double = match tools.find(&name) {
+            Ok(tool) => double.standing_in_for(tool.description()),
+            Err(_) => double,
+        };
+        tools.with(double)
+    }))
+}
+
+/// The names of the tools that a script has doubles for; none if it is no script.
+pub fn names(script: &str) -> Vec<String> {
+    let doubles = read(script).unwrap_or_default();
+    doubles
+        .iter()
+        .map(|double| super::Tool::description(double).name.to_string())
+        .collect()
+}
+
+fn read(script: &str) -> Result<Vec<Scripted>, DoubleError> {
+    let deepest = script.chars().scan(0_usize, |depth, letter| {
+        *depth = match letter {
+            '<' | '[' | '{' => *depth + 1,
+            '>' | ']' | '}' => depth.saturating_sub(1),
+            _ => *depth,
+        };
+        Some(*depth)
+    });
+    if deepest.max().unwrap_or_default() > DEPTH_MAX {
+        return Err(DoubleError::TooDeep);
+    }
+    let values =
+        preserves::read_all_iovalues_text(script, false).map_err(|error| DoubleError::Text(error.to_string()))?;
+    let [value] = &values[..] else {
+        return Err(DoubleError::Text(format!("there are {} values", values.len())));
+    };
+    let entries = value.as_dictionary().ok_or(DoubleError::NoDictionary)?;
+    let double = |(name, replies): (preserves::Value<IOValue>, preserves::Value<IOValue>)| {
+        let name = name
+            .as_string()
+            .or_else(|| name.as_symbol())
+            .ok_or(DoubleError::NoDictionary)?
+            .into_owned();
+        let replies = replies.as_sequence().ok_or(DoubleError::NoDictionary)?;
+        (1..)
+            .zip(replies)
+            .try_fold(Scripted::new(name.clone()), |double, (position, reply)| {
+                let reply = IOValue::from(reply);
+                let (delay_ms, outcome) = read_reply(&reply).ok_or_else(|| DoubleError::NoReply {
+                    tool: name.clone(),
+                    position,
+                    found: format!("{reply:?}"),
+                })?;
+                Ok(double.reply(delay_ms, outcome))
+            })
+    };
+    entries.map(double).collect()
+}
+
+fn read_reply(reply: &IOValue) -> Option<(u64, super::Outcome)> {
+    let label = reply
+        .is_record()
+        .then(|| reply.label().as_symbol().map(std::borrow::Cow::into_owned))??;
+    let field = |index: usize| IOValue::from(reply.index(index));
+    match (label.as_str(), reply.len()) {
+        ("returns", 1) => Some((0, Ok(field(0)))),
+        ("fails", 2) => {
+            let failure = ToolFailure {
+                kind: field(0).as_symbol()?.into_owned(),
+                message: field(1).as_string()?.into_owned(),
+                details: Vec::new(),
+            };
+            Some((0, Err(failure)))
+        }
+        ("after", 2) => {
+            let (delay_ms, outcome) = read_reply(&field(1))?;
+            Some((delay_ms.saturating_add(count(&field(0))?), outcome))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::Tool;
+
+    #[track_caller]
+    fn check(script: &str, expected: Result<&[&str], &str>) {
+        let found = read(script).map(|doubles| {
+            doubles
+                .iter()
+                .map(|double| double.description().name.to_string())
+                .collect::<Vec<_>>()
+        });
+        let found = found.map_err(|error| error.to_string());
+        let expected = expected
+            .map(|names| names.iter().map(|name| (*name).to_owned()).collect())
+            .map_err(str::to_owned);
+        assert_eq!(found, expected, "{script}");
+    }
+
+    #[test]
+    fn scripts_are_read_and_strange_ones_refused() {
+        check("{}", Ok(&[]));
+        check(
+            "{ \"http/get\": [<returns {status: 200}> <fails unavailable \"down\">] clock/second: [<after 5 <returns 1.0>>] }",
+            Ok(&["http/get", "clock/second"]),
+        );
+        check(
+            "[]",
+            Err("expected a dictionary from the names of tools to lists of replies"),
+        );
+        check(
+            "{a: 1}",
+            Err("expected a dictionary from the names of tools to lists of replies"),
+        );
+        check("{} {}", Err("not the text of one value: there are 2 values"));
+        check(
+            "{a: [<return 1>]}",
+            Err(
+                "reply 1 of a must be <returns value>, <fails kind message> or <after milliseconds reply>, not <return 1>",
+            ),
+        );
+        check(&"[".repeat(100_000), Err("brackets are nested more than 1000 deep"));
+    }
+}

@@ -1,0 +1,91 @@
+//! `workspace/stat`: what is at a path.
+//!
+//! INVARIANT: of a link it tells the link, never what it names.
+//! It does not read contents.
+//! Read next: `tool/workspace/search.rs`.
+
+use std::borrow::Cow;
+use std::io;
+use std::sync::Arc;
+
+use cap_std::fs::{Metadata, PermissionsExt as _};
+use cap_std::time::SystemTime;
+use preserves::IOValue;
+
+use super::Workspace;
+use super::list::kind;
+use crate::tool::arguments::{Arguments, dictionary, integer, path, path_value};
+use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
+use crate::tool::{Call, Context, Outcome, Tool, blocking};
+
+/// The bits that say who may do what.
+const MODE_MASK: u32 = 0o7777;
+
+static DESCRIPTION: Description = Description {
+    name: Cow::Borrowed("workspace/stat"),
+    summary: Cow::Borrowed("says what is at a path of the workspace: its kind, size, permissions and age"),
+    payload: Cow::Borrowed(&[Field::required(
+        "path",
+        Shape::Path,
+        "where to look; of a link, the link",
+    )]),
+    result: Cow::Borrowed(
+        "{kind: file | directory | symlink | other; size_bytes: integer; mode: the permission bits, an integer; modified_ms: when it was last \
+         changed, milliseconds since 1970; target: what a link names, else false}",
+    ),
+    needs: &["fs.read"],
+    effect: EffectClass::Pure,
+    idempotent: true,
+    timeout_ms: Some(60_000),
+    retry: Retry::NEVER,
+    takes_secrets: false,
+};
+
+/// The tool.
+pub struct Stat {
+    workspace: Arc<Workspace>,
+}
+
+impl Stat {
+    /// Makes the tool for a workspace.
+    pub fn new(workspace: Arc<Workspace>) -> Self {
+        Self { workspace }
+    }
+}
+
+impl Tool for Stat {
+    fn description(&self) -> &Description {
+        &DESCRIPTION
+    }
+
+    fn call(&self, payload: IOValue, _context: Context) -> Call {
+        let workspace = Arc::clone(&self.workspace);
+        blocking(move || stat(&workspace, &payload))
+    }
+}
+
+fn stat(workspace: &Workspace, payload: &IOValue) -> Outcome {
+    let named = workspace.inside(Arguments::read(&DESCRIPTION, payload)?.required("path", path)?);
+    let explain = |error: io::Error| workspace.explain(&named, &error);
+    let metadata = workspace.dir().symlink_metadata(&named).map_err(explain)?;
+    let target = match metadata.is_symlink() {
+        true => path_value(&workspace.dir().read_link_contents(&named).map_err(explain)?),
+        false => IOValue::new(false),
+    };
+    let kind = kind(metadata.file_type());
+    Ok(dictionary([
+        ("kind", IOValue::symbol(kind)),
+        ("size_bytes", integer(if kind == "file" { metadata.len() } else { 0 })),
+        ("mode", integer(u64::from(metadata.permissions().mode() & MODE_MASK))),
+        ("modified_ms", integer(modified_ms(&metadata).map_err(explain)?)),
+        ("target", target),
+    ]))
+}
+
+/// When it was changed, in milliseconds since 1970; what was changed before, in 1970.
+fn modified_ms(metadata: &Metadata) -> io::Result<u64> {
+    let since = metadata
+        .modified()?
+        .duration_since(SystemTime::from_std(std::time::UNIX_EPOCH));
+    Ok(since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)))
+}

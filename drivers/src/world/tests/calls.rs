@@ -1,0 +1,118 @@
+//! Calls that are made again, results that do not fit, secrets, timers that tell their time, and approvals where nobody is.
+
+use super::*;
+use crate::tool::secret::Secrets;
+
+#[test]
+fn a_call_is_made_again_as_its_tool_declares() {
+    use crate::tool::description::Retry;
+    use crate::tool::failure::Kind;
+    let retry = Retry {
+        attempts_max: 3,
+        delay_ms: 1,
+    };
+    let tool = |name: &'static str, kind: Kind| {
+        let failing = (0..4).fold(Scripted::new(name), |tool, _| tool.reply(0, Err(kind.because("no"))));
+        failing.retried(retry)
+    };
+    let reached = Scripted::new("reached")
+        .retried(retry)
+        .reply(0, Err(Kind::Unavailable.because("no")))
+        .reply(0, Ok(text("yes")));
+    let (away, broken) = (tool("away", Kind::Unavailable), tool("broken", Kind::Failed));
+    let late = tool("late", Kind::Timeout).described(EffectClass::Irreversible, false, None);
+    let tools = [&reached, &away, &broken, &late];
+    let registry = tools
+        .into_iter()
+        .fold(Registry::default(), |registry, tool| registry.with(tool.clone()));
+    let mut world = quiet(registry);
+    world.perform(vec![call(1, "reached")]);
+    assert_eq!(world.next_input(), result(1, "yes"));
+    world.perform(vec![call(2, "away")]);
+    check_failure(world.next_input(), 2, "unavailable", "no");
+    world.perform(vec![call(3, "broken")]);
+    check_failure(world.next_input(), 3, "failed", "no");
+    world.perform(vec![call(4, "late")]);
+    check_failure(world.next_input(), 4, "timeout", "no");
+    assert_eq!(tools.map(|tool| tool.calls().len()), [2, 3, 1, 1]);
+    let keys: Vec<String> = away.calls().into_iter().map(|(_, context)| context.key).collect();
+    assert_eq!(keys, ["key-2"; 3], "under the same key");
+}
+
+#[test]
+fn a_result_that_does_not_fit_is_a_failure_of_its_call() {
+    let huge = Scripted::new("huge").reply(0, Ok(text(&"x".repeat(100 << 20))));
+    let deep = (0..1_000).fold(text("deep"), |value, _| IOValue::new(vec![value]));
+    let mut world = quiet(
+        Registry::default()
+            .with(huge)
+            .with(Scripted::new("deep").reply(0, Ok(deep))),
+    );
+    world.perform(vec![call(1, "huge")]);
+    let message = "the tool's result has more than 16777216 bytes; ask it for less, or for a part at a time";
+    check_failure(world.next_input(), 1, "output-limit", message);
+    world.perform(vec![call(2, "deep")]);
+    let message = "the tool's result is nested more than 400 levels deep";
+    check_failure(world.next_input(), 2, "bad-result", message);
+}
+
+#[test]
+fn secrets_reach_tools_and_do_not_come_back() {
+    let hosts = crate::tool::http::Hosts::default();
+    let trusted = Scripted::new("seen").standing_in_for(crate::tool::http::Http::request(hosts).description());
+    let trusted = trusted.reply(0, Ok(text("done")));
+    let seen = Scripted::new("seen").reply(0, Ok(text("hush-hush and 12345")));
+    let mut world = World::new(Settings {
+        tools: Registry::default().with(seen.clone()),
+        secrets: Secrets::of([("API_KEY", "hush-hush"), ("PIN", "12345")], &["PIN".to_owned()]),
+        ..settings(&Tape::default(), Person::Away)
+    })
+    .unwrap();
+    let stand_in = EffectKind::Tool {
+        name: "seen".to_owned(),
+        payload: text("key {{secret:API_KEY}}"),
+    };
+    world.perform(vec![effect(1, stand_in.clone())]);
+    assert_eq!(world.next_input(), result(1, "{{secret:API_KEY}} and {{secret:PIN}}"));
+    assert_eq!(
+        seen.calls()[0].0,
+        text("key {{secret:API_KEY}}"),
+        "it does not say that it takes secrets"
+    );
+    world.tools = Registry::default().with(trusted.clone());
+    world.perform(vec![effect(2, stand_in)]);
+    assert_eq!(world.next_input(), result(2, "done"));
+    assert_eq!(trusted.calls()[0].0, text("key hush-hush"));
+}
+
+#[test]
+fn a_long_timer_tells_when_it_will_have_run_out() {
+    let mut world = quiet(Registry::default());
+    world.perform(vec![
+        effect(1, EffectKind::Timer { delay_ms: 60_000 }),
+        effect(2, EffectKind::Timer { delay_ms: 1 }),
+    ]);
+    let now_ms = crate::tool::clock::now_ms();
+    match world.next_input() {
+        Some(Input::Due { request, at_ms }) => {
+            assert_eq!(request, RequestId(1));
+            assert!(at_ms.abs_diff(now_ms + 60_000) < 10_000, "{at_ms}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(world.next_input(), Some(Input::Elapsed { request: RequestId(2) }));
+    // What is left of a timer whose time came while nobody was there.
+    world.perform(vec![effect(3, EffectKind::Alarm { at_ms: now_ms })]);
+    assert_eq!(world.next_input(), Some(Input::Elapsed { request: RequestId(3) }));
+}
+
+#[test]
+fn nothing_is_approved_where_nobody_will_ever_be() {
+    let mut world = World::new(settings(&Tape::default(), Person::Never)).unwrap();
+    world.perform(vec![
+        ask(1, r#"<approve "Allow it?" [#t #f]>"#),
+        ask(2, r#"<ask "Who?">"#),
+    ]);
+    assert_eq!(world.next_input(), answer(1, "\"nobody is there to approve it\""));
+    assert_eq!(world.next_input(), None, "other questions stay open");
+}

@@ -1,0 +1,35 @@
+//! `due`: the world has said when a timer will have run out. If the process ends before, the timer goes on with what is left of its time.
+
+use super::{Act, Claims, Thing};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::driver::RequestId;
+use crate::state::Question;
+
+/// Notes when a timer will have run out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Due {
+    /// The timer.
+    pub request: RequestId,
+    /// When, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+codec_struct!(Due "due" { request, at_ms });
+
+impl Act for Due {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        let request = draft.state.requests.get_mut(&self.request);
+        let request = request.ok_or(Refusal::NoRequest(self.request))?;
+        let of = request.question.limits();
+        request.question = Question::Deadline { at_ms: self.at_ms, of };
+        Ok(())
+    }
+
+    fn claims(&self) -> Claims {
+        Claims::default().using(Thing::Request(self.request))
+    }
+
+    fn show(&self) -> String {
+        format!("{} at {} ms", self.request, self.at_ms)
+    }
+}

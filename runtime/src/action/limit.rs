@@ -1,0 +1,45 @@
+//! `limit`: a proposal gets a time limit, which policy has set. When it is over the proposal is rejected; it ends with the proposal.
+
+use super::invoke_tool::enter;
+use super::{Act, Claims, Thing};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::driver::{EffectKind, RequestId};
+use crate::identity::FacetId;
+use crate::state::Question;
+
+/// Limits the time in which a proposal can be approved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// What the limit is known by.
+    pub request: RequestId,
+    /// The facet that proposed.
+    pub facet: FacetId,
+    /// The proposal.
+    pub of: RequestId,
+    /// How long, in milliseconds.
+    pub delay_ms: u64,
+}
+codec_struct!(Limit "limit" { request, facet, of, delay_ms });
+
+impl Act for Limit {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        let question = Question::Limit { delay_ms: self.delay_ms, of: self.of };
+        let tag = draft.names.name("request", self.request.0);
+        enter(draft, self.request, self.facet, question, tag)
+    }
+
+    fn claims(&self) -> Claims {
+        let claims = Claims::default().using(Thing::Facet(self.facet)).using(Thing::Request(self.of));
+        claims.making(Thing::Request(self.request))
+    }
+
+    fn effect(&self) -> Option<(RequestId, EffectKind)> {
+        let delay_ms = self.delay_ms;
+        Some((self.request, EffectKind::Timer { delay_ms }))
+    }
+
+    fn show(&self) -> String {
+        format!("of {} ms for {} as {}", self.delay_ms, self.of, self.request)
+    }
+}

@@ -1,0 +1,48 @@
+//! `postpone`: something was attempted, and policy wants it later or with more evidence. It waits until the entries change, and is then judged
+//! again; a tool that was called can be waited for meanwhile.
+
+use super::invoke_tool::enter;
+use super::refuse::listed;
+use super::{Act, Action, Claims, Thing};
+use crate::codec_struct;
+use crate::draft::{Draft, Refusal};
+use crate::driver::RequestId;
+use crate::identity::FacetId;
+use crate::state::Question;
+
+/// Puts attempts off.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Postpone {
+    /// What they are known by.
+    pub request: RequestId,
+    /// The facet that attempts; if it stops, they are given up.
+    pub facet: FacetId,
+    /// What is attempted, together.
+    pub attempts: Vec<Action>,
+}
+codec_struct!(Postpone "postpone" { request, facet, attempts });
+
+impl Act for Postpone {
+    fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
+        for call in self.attempts.iter().filter_map(Action::call) {
+            let question = Question::Deferred { name: call.tool.clone(), payload: call.payload.clone() };
+            enter(draft, call.request, call.facet, question, call.tag.clone())?;
+        }
+        let name = draft.names.name("request", self.request.0);
+        let question = Question::Postponed { attempts: self.attempts.clone() };
+        enter(draft, self.request, self.facet, question, name)
+    }
+
+    fn claims(&self) -> Claims {
+        let claims = Claims::default().using(Thing::Facet(self.facet)).making(Thing::Request(self.request));
+        claims.attempting(&self.attempts)
+    }
+
+    fn parts(&self) -> &[Action] {
+        &self.attempts
+    }
+
+    fn show(&self) -> String {
+        format!("{}, {}", listed(&self.attempts), self.request)
+    }
+}

@@ -1,0 +1,47 @@
+//! Tools as a run's first record describes them to policy.
+//!
+//! INVARIANT: what a card says holds for the whole run, whatever the tools of a later process are like, so that judging again gives the same.
+//! It does not know what tools do; the drivers do.
+//! Read next: `item.rs`.
+//!
+//! Source: SS-01, "Arbitration contract": tool call schemas.
+
+use std::collections::BTreeSet;
+
+use super::item::{ArgumentSchema, Tool, Tools};
+use super::json;
+use crate::codec_struct;
+
+/// What policy knows of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCard {
+    /// Its name; `prefix/*` stands for every name that begins with `prefix/`.
+    pub name: String,
+    /// The capabilities that a call needs besides the one of its own name, by which constraints and tokens can speak of it: `fs.read`, `net`.
+    pub capabilities: Vec<String>,
+    /// The JSON Schema of its arguments; may be empty, then any will do.
+    pub schema: String,
+    /// Whether each call must be approved by a person.
+    pub needs_approval: bool,
+}
+codec_struct!(ToolCard "tool-card" { name, capabilities, schema, needs_approval });
+
+impl Tools {
+    /// Makes the tools of a run: those on cards, and any others, of which nothing is known.
+    pub fn of_cards(cards: &[ToolCard]) -> Self {
+        let known = cards.iter().map(|card| {
+            // A text that is no JSON makes a schema that nothing fits.
+            let schema = || ArgumentSchema::of(json::parse(&card.schema).unwrap_or_default());
+            let tool = Tool {
+                capabilities: card.capabilities.iter().cloned().collect::<BTreeSet<_>>(),
+                arguments: (!card.schema.is_empty()).then(schema),
+                needs_approval: card.needs_approval,
+            };
+            (card.name.clone(), tool)
+        });
+        Self {
+            known: known.collect(),
+            is_open: true,
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Tools as the `duet` command offers them: secrets, doubles, servers, and timers that go on.
+//!
+//! INVARIANT: what a journal must not hold is looked for in its bytes.
+//! What each tool does is tested in `drivers/`.
+//! Read next: `bad_input.rs`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking; its servers are threads"
+)]
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// A directory to run programs in, with variables in the environment.
+struct Desk {
+    folder: TempDir,
+    variables: Vec<(&'static str, &'static str)>,
+}
+
+impl Desk {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        Self {
+            folder,
+            variables: Vec::new(),
+        }
+    }
+
+    /// Runs a command that must end with a code and print exactly this; returns what it said besides.
+    #[track_caller]
+    fn check(&self, line: &str, code: i32, expected: &str) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+        command
+            .current_dir(self.folder.path())
+            .args(line.split(' '))
+            .stdin(Stdio::null());
+        let done = command.envs(self.variables.iter().copied()).output().unwrap();
+        let (output, errors) = (
+            String::from_utf8_lossy(&done.stdout),
+            String::from_utf8_lossy(&done.stderr),
+        );
+        assert_eq!(
+            (done.status.code(), &*output),
+            (Some(code), expected),
+            "duet {line}: {errors}"
+        );
+        errors.into_owned()
+    }
+
+    /// Says whether any file of the journal has these bytes.
+    fn journal_holds(&self, text: &str) -> bool {
+        let files = fs::read_dir(self.folder.path().join(".duet")).unwrap();
+        let bytes = files.map(|file| fs::read(file.unwrap().path()).unwrap());
+        bytes
+            .into_iter()
+            .any(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
+    }
+}
+
+const SECRET: &str = "hush-hush-1234";
+
+#[test]
+fn no_secret_reaches_a_journal() {
+    let program = r#"
+        (define key (get-environment-variable "API_KEY"))
+        (define pin (get-environment-variable "PIN"))
+        (write (list key pin))
+        (newline)
+        (define (run . words) (call-tool 'p 'process/run (dictionary 'arguments words)))
+        (write (dictionary-ref (run "sh" "-c" "test ${#1} = 14 && echo got $1 and $2" "sh" key pin) 'stdout))
+        (newline)
+        (write (dictionary-ref (call-tool 'r 'workspace/read (dictionary 'path "ws.env")) 'content))
+        (newline)
+        (write (guard (failure (#t (condition-kind failure)))
+          (call-tool 'w 'workspace/write (dictionary 'path "ws.env" 'content "other"))))
+        (newline)
+        (write (await (user-input :prompt "say it")))
+        (newline)"#;
+    let manifest = "((program \"main.scm\") (tools environment/* process/run workspace/*) (secrets PIN))";
+    let mut desk = Desk::new(&[
+        ("all/main.scm", program),
+        ("all/manifest.scm", manifest),
+        ("ws.env", "API_KEY=hush-hush-1234\n"),
+    ]);
+    desk.variables = vec![("API_KEY", SECRET), ("PIN", "8675309")];
+    let expected = "(\"{{secret:API_KEY}}\" \"{{secret:PIN}}\")
+\"got {{secret:API_KEY}} and {{secret:PIN}}\\n\"
+\"API_KEY={{secret:API_KEY}}\\n\"
+denied
+\"it is {{secret:API_KEY}}\"
+";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+    command
+        .current_dir(desk.folder.path())
+        .args(["run", "all", "--answer", "it is hush-hush-1234"]);
+    let done = command
+        .envs(desk.variables.iter().copied())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&done.stdout),
+        expected,
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    assert!(
+        desk.journal_holds("{{secret:API_KEY}}") && desk.journal_holds("got "),
+        "what is looked for would be found"
+    );
+    assert!(!desk.journal_holds(SECRET) && !desk.journal_holds("8675309"));
+    assert_eq!(
+        fs::read_to_string(desk.folder.path().join("ws.env")).unwrap(),
+        "API_KEY=hush-hush-1234\n"
+    );
+    // Whoever replays needs no secret.
+    desk.variables.clear();
+    desk.check("replay all --check", 0, &replayed(&desk));
+}
+
+/// What a replay of the newest run says.
+fn replayed(desk: &Desk) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+    let done = command
+        .current_dir(desk.folder.path())
+        .args(["replay", "all"])
+        .output()
+        .unwrap();
+    assert!(done.status.success());
+    String::from_utf8(done.stdout).unwrap()
+}
+
+#[test]
+fn doubles_answer_in_the_place_of_tools() {
+    let program = r#"
+        (define (ask) (call-tool 'asker 'http/get (dictionary 'url "http://example.org/")))
+        (define (try) (guard (failure (#t (condition-kind failure))) (dictionary-ref (ask) 'body)))
+        (write (list (try) (try) (call-tool 'x 'made/up 1)))
+        (newline)"#;
+    let script = r#"{
+        "http/get": [<fails unavailable "down"> <after 5 <returns {status: 200 body: "hello"}>> <fails failed "no">]
+        "made/up": [<returns [1 2]>] }"#;
+    let desk = Desk::new(&[("p.scm", program), ("double.pr", script), ("wrong.pr", "{a: [1]}")]);
+    desk.check("run --double double.pr p.scm", 0, "(\"hello\" failed (1 2))\n");
+    desk.check("replay p --check", 0, &{
+        let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+        let done = command
+            .current_dir(desk.folder.path())
+            .args(["replay", "p"])
+            .output()
+            .unwrap();
+        String::from_utf8(done.stdout).unwrap()
+    });
+    let said = desk.check("run --double wrong.pr p.scm", 2, "");
+    let expected = "`wrong.pr` is no script of doubles: reply 1 of a must be <returns value>, <fails kind message> or <after milliseconds reply>, not 1";
+    assert!(said.contains(expected), "{said}");
+    let said = desk.check("run --double none.pr p.scm", 1, "");
+    assert!(said.contains("cannot read `none.pr`"), "{said}");
+}
+
+#[test]
+fn a_server_is_spoken_to_if_it_is_on_the_list() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let served = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut asked = Vec::new();
+        while !asked.windows(4).any(|window| window == b"\r\n\r\n") {
+            let mut chunk = [0; 1024];
+            let length = stream.read(&mut chunk).unwrap();
+            asked.extend_from_slice(&chunk[..length]);
+        }
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+            .unwrap();
+        String::from_utf8(asked).unwrap()
+    });
+    let program = format!(
+        r#"(define key (get-environment-variable "API_KEY"))
+           (define (ask url)
+             (guard (failure (#t (condition-kind failure)))
+               (dictionary-ref (call-tool 'a 'http/get (dictionary 'url url 'headers (dictionary 'authorization key))) 'body)))
+           (write (list (ask "http://127.0.0.1:{port}/") (ask "http://127.0.0.1:1/")))
+           (newline)"#
+    );
+    let mut desk = Desk::new(&[("p.scm", &program)]);
+    desk.variables = vec![("API_KEY", SECRET)];
+    let line = format!("run --secret API_KEY --allow-host 127.0.0.1:{port} p.scm");
+    desk.check(&line, 0, "(\"hello\" denied)\n");
+    assert!(served.join().unwrap().contains(&format!("authorization: {SECRET}")));
+    assert!(!desk.journal_holds(SECRET));
+}
+
+#[test]
+fn a_long_timer_goes_on_where_it_was() {
+    let desk = Desk::new(&[("p.scm", "(sleep 3600000)")]);
+    let said = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+        let done = command
+            .current_dir(desk.folder.path())
+            .args(arguments)
+            .output()
+            .unwrap();
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let told = || said(&["log", "p"]).matches("due request").count();
+    let begun = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+        command
+            .current_dir(desk.folder.path())
+            .args(arguments)
+            .stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let mut child = begun(&["run", "p.scm"]);
+    let is_told = (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        told() == 1
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(
+        is_told,
+        "the timer tells when it will have run out: {}",
+        said(&["log", "p"])
+    );
+    let waits = said(&["waits", "p"]);
+    assert!(waits.contains("ms after 1970"), "{waits}");
+    // A timer that began anew would tell again, at once.
+    let mut child = begun(&["resume", "p"]);
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert_eq!(child.try_wait().unwrap(), None, "it waits for what is left");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(told(), 1, "{}", said(&["log", "p"]));
+}
