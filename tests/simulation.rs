@@ -39,7 +39,7 @@ fn runs_to_which_everything_happens_are_what_their_journals_say() {
         ("undone", 2),
         ("amended", 5),
         ("merges", 5),
-        ("inputs", 20),
+        ("inputs", 10),
         ("with", 150),
     ] {
         assert!(count(summary, what) >= least, "{what}: {summary}");

@@ -19,6 +19,9 @@ const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSPHRA
 /// Shorter values would be found in everything; they have a stand-in, and are not looked for in what comes back.
 const SOUGHT_CHARACTERS_MIN: usize = 4;
 
+/// The same for variables that are secrets by their names alone, among which are switches such as `true`.
+const SOUGHT_UNASKED_CHARACTERS_MIN: usize = 8;
+
 /// What surrounds the name in a stand-in.
 const MARKS: (&str, &str) = ("{{secret:", "}}");
 
@@ -26,7 +29,15 @@ const MARKS: (&str, &str) = ("{{secret:", "}}");
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
     /// The values by name.
-    values: BTreeMap<String, String>,
+    values: BTreeMap<String, Secret>,
+}
+
+/// A secret's value.
+#[derive(Clone, Debug)]
+struct Secret {
+    value: String,
+    /// How long it must be to be looked for, in characters.
+    sought_from: usize,
 }
 
 /// Says whether a variable's name says that its value is a secret.
@@ -38,14 +49,22 @@ pub fn is_secret_name(name: &str) -> bool {
 impl Secrets {
     /// Takes the variables whose names say that they are secrets, and those that are named.
     pub fn of<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>, named: &[String]) -> Self {
-        let is_secret = |name: &str| is_secret_name(name) || named.iter().any(|known| known == name);
+        let is_named = |name: &str| named.iter().any(|known| known == name);
+        let is_secret = |name: &str| is_secret_name(name) || is_named(name);
         let values = variables
             .into_iter()
             .filter(|(name, value)| is_secret(name) && !value.is_empty());
+        let secret = |(name, value): (&str, &str)| {
+            let sought_from = if is_named(name) {
+                SOUGHT_CHARACTERS_MIN
+            } else {
+                SOUGHT_UNASKED_CHARACTERS_MIN
+            };
+            let value = value.to_owned();
+            (name.to_owned(), Secret { value, sought_from })
+        };
         Self {
-            values: values
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect(),
+            values: values.map(secret).collect(),
         }
     }
 
@@ -64,7 +83,7 @@ impl Secrets {
         let pairs: Vec<(String, &str)> = self
             .values
             .iter()
-            .map(|(name, value)| (stand_in(name), &**value))
+            .map(|(name, secret)| (stand_in(name), &*secret.value))
             .collect();
         replace(
             payload,
@@ -174,11 +193,9 @@ impl Secrets {
 
     /// The values that are looked for, longest first, each with its stand-in.
     fn sought(&self) -> Vec<(&str, String)> {
-        let long = self
-            .values
-            .iter()
-            .filter(|(_, value)| value.chars().count() >= SOUGHT_CHARACTERS_MIN);
-        let mut sought: Vec<(&str, String)> = long.map(|(name, value)| (&**value, stand_in(name))).collect();
+        let is_long = |secret: &Secret| secret.value.chars().count() >= secret.sought_from;
+        let long = self.values.iter().filter(|(_, secret)| is_long(secret));
+        let mut sought: Vec<(&str, String)> = long.map(|(name, secret)| (&*secret.value, stand_in(name))).collect();
         sought.sort_by_key(|(value, _)| std::cmp::Reverse(str::len(value)));
         sought
     }
@@ -264,6 +281,7 @@ mod tests {
             ("PIN", "12345"),
             ("HOME", "ann"),
             ("SHORT_KEY", "ab"),
+            ("SWITCH_KEY", "true"),
         ];
         Secrets::of(variables, &["PIN".to_owned()])
     }
@@ -288,7 +306,7 @@ mod tests {
         check("#{\"hush-hush\" 1}", "#{\"{{secret:API_KEY}}\" 1}");
         check("'hush-hush'", "'{{secret:API_KEY}}'");
         check("#\"xhush-hush\"", "#\"x{{secret:API_KEY}}\"");
-        check("[\"ann\" \"cab\" 1.5 #t]", "[\"ann\" \"cab\" 1.5 #t]");
+        check("[\"ann\" \"cab\" \"true\" 1.5 #t]", "[\"ann\" \"cab\" \"true\" 1.5 #t]");
     }
 
     #[test]
