@@ -83,7 +83,7 @@ impl Codec for Genesis {
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let has_tools = value.value().len() > 5;
+        let has_tools = value.is_record() && value.value().len() > 5;
         let mut fields = Fields::of(value, "run", if has_tools { 6 } else { 5 })?;
         Ok(Self {
             version: fields.read("version")?,

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use duet_journal::BlobHash;
-use preserves::IOValue;
+use preserves::{IOValue, ValueImpl};
 
 use crate::action::{Action, Thing};
 use crate::actor::{Actor, Manifest};
@@ -278,7 +278,9 @@ impl Codec for RunState {
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let mut fields = Fields::of(value, "run-state", 9)?;
+        // Where no calls are counted, none had been counted when the snapshot was taken.
+        let has_calls = value.is_record() && value.value().len() > 8;
+        let mut fields = Fields::of(value, "run-state", if has_calls { 9 } else { 8 })?;
         let mut state = Self {
             counters: fields.read("counters")?,
             dataspace: fields.read("dataspace")?,
@@ -288,7 +290,11 @@ impl Codec for RunState {
             requests: fields.read("requests")?,
             capabilities: fields.read("capabilities")?,
             exit: fields.read("exit")?,
-            calls: fields.read("calls")?,
+            calls: if has_calls {
+                fields.read("calls")?
+            } else {
+                Tracked::default()
+            },
             tools: Arc::default(),
             entries: Entries::default(),
             has_touched_entries: false,

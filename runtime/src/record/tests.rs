@@ -100,3 +100,39 @@ fn what_is_no_record_is_refused() {
         ],
     );
 }
+
+#[test]
+fn what_was_recorded_before_tools_were_described_can_be_read() {
+    let genesis = |tools| Genesis {
+        version: VERSION,
+        program: IOValue::new(true),
+        manifest: Manifest::default(),
+        limits: Limits::default(),
+        pinned: Vec::new(),
+        tools,
+    };
+    let card = ToolCard {
+        name: "workspace/read".to_owned(),
+        capabilities: vec!["fs.read".to_owned()],
+        schema: "{}".to_owned(),
+        needs_approval: false,
+    };
+    for (tools, arity) in [(Vec::new(), 5), (vec![card], 6)] {
+        let genesis = genesis(tools);
+        let encoded = genesis.encode();
+        assert_eq!(encoded.value().len(), arity);
+        assert_eq!(Genesis::decode(&encoded), Ok(genesis));
+    }
+    let state = crate::state::RunState::default().encode();
+    let fields: Vec<IOValue> = state.iter().map(IOValue::from).take(8).collect();
+    let older = crate::codec::record("run-state", fields);
+    let read = crate::state::RunState::decode(&older).expect("a state without counted calls");
+    assert_eq!(read.encode(), state);
+    for strange in ["5", "\"text\"", "<run-state>", "<run>", "[]"] {
+        let strange: IOValue = strange.parse().expect("well formed");
+        assert!(
+            crate::state::RunState::decode(&strange).is_err() && Genesis::decode(&strange).is_err(),
+            "{strange:?}"
+        );
+    }
+}
