@@ -369,7 +369,8 @@ fn argument_position(datum: &Datum, id: NodeId) -> Result<usize, String> {
     Err(wrong())
 }
 
-fn symbol(datum: &Datum, id: NodeId) -> Option<&str> {
+/// The name that a symbol is.
+pub(crate) fn symbol(datum: &Datum, id: NodeId) -> Option<&str> {
     if let Node::Symbol(name) = datum.node(id) {
         Some(name.as_str())
     } else {
@@ -378,7 +379,7 @@ fn symbol(datum: &Datum, id: NodeId) -> Option<&str> {
 }
 
 /// The elements of a proper list, which labels may have made circular.
-fn list(datum: &Datum, mut id: NodeId) -> Option<Vec<NodeId>> {
+pub(crate) fn list(datum: &Datum, mut id: NodeId) -> Option<Vec<NodeId>> {
     let mut elements = Vec::new();
     while let Node::Pair(first, rest) = datum.node(id) {
         elements.push(*first);

@@ -8,6 +8,7 @@
 mod arguments;
 mod brief;
 mod command;
+mod exports;
 mod failure;
 mod graph;
 mod journal;

@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use duet_kernel::datum::SourceId;
-use duet_kernel::diagnostic::Diagnostic;
+use duet_kernel::diagnostic::{Diagnostic, DiagnosticKind};
 use duet_kernel::expander::{Expander, SourceText};
 use duet_runtime::record;
 use duet_runtime::replay::Divergence;
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
 use crate::brief;
+use crate::exports::home_of;
 use crate::failure::Problem;
 
 /// The kind of the condition that names a variable without a value.
@@ -117,6 +118,11 @@ fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Texts)
     let mut main = title.element(snippet(source, annotations));
     if let Some(hint) = diagnostic.hint() {
         main = main.element(Level::HELP.message(hint));
+    }
+    if let DiagnosticKind::Unbound { name, .. } = &diagnostic.kind
+        && let Some(library) = home_of(name.as_str())
+    {
+        main = main.element(Level::HELP.message(format!("`{name}` is in `{library}`, which has to be imported")));
     }
     let elsewhere = far.into_iter().filter_map(|note| {
         let source = texts.numbered(note.span.source)?;

@@ -88,6 +88,8 @@ pub struct Machine {
     argument_count: usize,
     /// One past the instruction at which the machine last stopped; for backtraces only.
     stopped_at: u32,
+    /// The return points of the frames around the last raise that nobody caught, innermost first; for backtraces only.
+    raised_at: Vec<Value>,
     state: State,
     /// Whether nothing was written to the stack since it was cleared.
     is_clean: bool,
@@ -110,6 +112,7 @@ impl Machine {
             counted: 0,
             argument_count: 0,
             stopped_at: 0,
+            raised_at: Vec::new(),
             state: State::Idle,
             is_clean: true,
         };

@@ -345,7 +345,7 @@ impl SchemePrograms {
             return Ok(end);
         };
         let condition = refused.condition(&mut body.instance.heap, "%console-write")?;
-        let failure = convert::failure(&body.instance.heap, &self.code, &self.expander, condition);
+        let failure = convert::failure(&body.instance.heap, &self.code, &self.expander, (condition, Vec::new()));
         Ok(End::Failed(failure))
     }
 
@@ -365,7 +365,8 @@ impl SchemePrograms {
                     if self.start_failing(&mut body.instance, turn, object) {
                         continue;
                     }
-                    let failure = convert::failure(&body.instance.heap, &self.code, &self.expander, object);
+                    let raised = (object, self.machine.raised_frames(&self.code));
+                    let failure = convert::failure(&body.instance.heap, &self.code, &self.expander, raised);
                     return Ok(End::Failed(failure));
                 }
                 Outcome::Request { primitive, arguments } => {

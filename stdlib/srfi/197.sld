@@ -1,4 +1,4 @@
-;;; SRFI 197: pipelines.
+;;; SRFI 197: pipelines. In front of the steps another placeholder may be given than `_`, and, where it counts, another ellipsis than `...`.
 (define-library (srfi 197)
   (export chain chain-and chain-when chain-lambda nest nest-reverse)
   (on-demand)
@@ -8,39 +8,66 @@
     (define-syntax chain
       (syntax-rules ()
         ((_ value) value)
-        ((_ value step . steps) (%chain-step value () () step steps))))
+        ((_ value (part ...) . steps) (%chain _ (... ...) value ((part ...) . steps)))
+        ((_ value placeholder) value)
+        ((_ value placeholder (part ...) . steps) (%chain placeholder (... ...) value ((part ...) . steps)))
+        ((_ value placeholder ellipsis . steps) (%chain placeholder ellipsis value steps))))
 
-    ;;; Goes through the parts of a step, with a variable for each placeholder.
-    (define-syntax %chain-step
-      (syntax-rules ::: (_ ...)
-        ((% value (variable :::) (part :::) (_ ...) steps)
-         (chain (call-with-values (lambda () value) (lambda (variable ::: . rest) (apply part ::: rest))) . steps))
-        ((% value (variable :::) (part :::) (_ . rest) steps)
-         (%chain-step value (variable ::: new) (part ::: new) rest steps))
-        ((% value variables (part :::) (other . rest) steps)
-         (%chain-step value variables (part ::: other) rest steps))
-        ((% value () parts () steps)
-         (chain (begin value parts) . steps))
-        ((% value (variable) parts () steps)
-         (chain (let ((variable value)) parts) . steps))
-        ((% value variables parts () steps)
-         (chain (call-with-values (lambda () value) (lambda variables parts)) . steps))))
+    ;;; `walk` goes through the parts of a step, with a variable for each placeholder.
+    (define-syntax %chain
+      (syntax-rules ()
+        ((% placeholder ellipsis value ()) value)
+        ((% placeholder ellipsis value (step . steps))
+         (letrec-syntax
+             ((walk
+               (syntax-rules ::: (placeholder ellipsis)
+                 ((walk before (variable :::) (part :::) (placeholder ellipsis))
+                  (call-with-values (lambda () before) (lambda (variable ::: . rest) (apply part ::: rest))))
+                 ((walk before (variable :::) (part :::) (placeholder . others))
+                  (walk before (variable ::: new) (part ::: new) others))
+                 ((walk before variables (part :::) (other . others))
+                  (walk before variables (part ::: other) others))
+                 ((walk before () parts ()) (begin before parts))
+                 ((walk before (variable) parts ()) (let ((variable before)) parts))
+                 ((walk before variables parts ()) (call-with-values (lambda () before) (lambda variables parts))))))
+           (%chain placeholder ellipsis (walk value () () step) steps)))))
 
     ;;;> Like `chain`, but ends with false as soon as a value is false.
     (define-syntax chain-and
       (syntax-rules ()
         ((_ value) value)
-        ((_ value step . steps)
-         (let ((before value)) (and before (chain-and (chain before step) . steps))))))
+        ((_ value (part ...) . steps) (%chain-and _ value ((part ...) . steps)))
+        ((_ value placeholder . steps) (%chain-and placeholder value steps))))
+
+    (define-syntax %chain-and
+      (syntax-rules ()
+        ((% placeholder value ()) value)
+        ((% placeholder value (step . steps))
+         (let ((before value))
+           (and before (%chain-and placeholder (%chain placeholder (... ...) before (step)) steps))))))
 
     ;;;> Like `chain`, with steps `(guard? step)` that are left out if the guard, in which `_` is the value, is false, and `(step)`.
     (define-syntax chain-when
       (syntax-rules ()
         ((_ value) value)
-        ((_ value (step) . steps) (chain-when (chain value step) . steps))
-        ((_ value (guard? step) . steps)
+        ((_ value (part ...) . steps) (%chain-when _ value ((part ...) . steps)))
+        ((_ value placeholder . steps) (%chain-when placeholder value steps))))
+
+    (define-syntax %chain-when
+      (syntax-rules ()
+        ((% placeholder value ()) value)
+        ((% placeholder value ((step) . steps))
+         (%chain-when placeholder (%chain placeholder (... ...) value (step)) steps))
+        ((% placeholder value ((guard? step) . steps))
          (let ((before value))
-           (chain-when (if (chain before guard?) (chain before step) before) . steps)))))
+           (%chain-when placeholder
+             (if (%guard placeholder before guard?) (%chain placeholder (... ...) before (step)) before)
+             steps)))))
+
+    (define-syntax %guard
+      (syntax-rules ()
+        ((% placeholder before (part ...)) (%chain placeholder (... ...) before ((part ...))))
+        ((% placeholder before other) other)))
 
     ;;;> The procedure that passes its arguments through the steps of a `chain`.
     (define-syntax chain-lambda
@@ -51,15 +78,28 @@
     (define-syntax nest
       (syntax-rules ()
         ((_ last) last)
-        ((_ step . steps) (%nest () step (nest . steps)))))
+        ((_ (part ...) . steps) (%reversed _ () ((part ...) . steps)))
+        ((_ placeholder . steps) (%reversed placeholder () steps))))
+
+    (define-syntax %reversed
+      (syntax-rules ()
+        ((% placeholder steps (last)) (%nest placeholder last steps))
+        ((% placeholder (step ...) (next . others)) (%reversed placeholder (next step ...) others))))
 
     (define-syntax %nest
-      (syntax-rules ::: (_)
-        ((% (part :::) (_ . rest) inner) (part ::: inner . rest))
-        ((% (part :::) (other . rest) inner) (%nest (part ::: other) rest inner))))
+      (syntax-rules ()
+        ((% placeholder inner ()) inner)
+        ((% placeholder inner (step . steps))
+         (letrec-syntax
+             ((put
+               (syntax-rules ::: (placeholder)
+                 ((put (part :::) (placeholder . others)) (%nest placeholder (part ::: inner . others) steps))
+                 ((put (part :::) (other . others)) (put (part ::: other) others)))))
+           (put () step)))))
 
     ;;;> Puts each expression in the place of `_` in the one after.
     (define-syntax nest-reverse
       (syntax-rules ()
         ((_ first) first)
-        ((_ first step . steps) (nest-reverse (%nest () step first) . steps))))))
+        ((_ first (part ...) . steps) (%nest _ first ((part ...) . steps)))
+        ((_ first placeholder . steps) (%nest placeholder first steps))))))

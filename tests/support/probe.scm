@@ -15,11 +15,16 @@
   (let ((words (string-split message #\space)))
     (and (> (length words) 1) (string=? (car words) "argument") (string->number (cadr words)))))
 
+;; The name that people know: that of a library's own primitive without its sign.
+(define (public name)
+  (let ((text (symbol->string name)))
+    (if (string-prefix? "%" text) (substring text 1 (string-length text)) text)))
+
 (define (complaint name arguments condition)
   (let* ((message (condition-message condition))
          (position (position-in message)))
     (cond ((memq (condition-kind condition) '(wrong-type out-of-range immutable))
-           (cond ((not (string-contains message (symbol->string name))) "the name is missing")
+           (cond ((not (string-contains message (public name))) "the name is missing")
                  ((not position) "the position is missing")
                  ((> position (length arguments)) "there is no such argument")
                  ((not (equal? (condition-irritants condition) (list (list-ref arguments (- position 1)))))

@@ -153,10 +153,7 @@ impl<'a> Lexer<'a> {
             self.bump().ok_or(ReadProblem::UnknownCharacter(Name::from("")))?;
             self.skip_word();
             let name = &self.text[start + 2..self.offset];
-            return Ok(Some(Token::Atom(Node::Character(atom::character(
-                name,
-                self.folds_case,
-            )?))));
+            return Ok(Some(Token::Atom(Node::Character(atom::character(name)?))));
         }
         if let Some(token) = self.label() {
             return token.map(Some);

@@ -357,7 +357,10 @@ impl<'a> UnitExpander<'a> {
         );
         let library = match self.module.open_library.clone() {
             Some(library) => {
-                self.unbound.push(*failure);
+                // Once for each name is enough.
+                if !self.unbound.iter().any(|known| known.kind == failure.kind) {
+                    self.unbound.push(*failure);
+                }
                 library
             }
             None => {

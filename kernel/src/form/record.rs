@@ -202,7 +202,8 @@ fn define_lambda(
 ) -> Result<(), Failure> {
     let identifier = unit.identifier_in(form, name)?;
     let text: Name = unit.name_of(identifier);
-    let span = unit.session.syntax.span(name);
+    // That of the body's nodes, so that an error in one that was integrated is shown at its call.
+    let span = unit.session.syntax.span(form);
     let lambda = unit.lambda_node(
         Lambda {
             name: Some(text),

@@ -102,7 +102,12 @@ pub(super) fn run(
             cold.machine.state = State::Interrupted(hot.pc());
             Outcome::OutOfFuel
         }
-        Some(outcome @ (Outcome::Finished(_) | Outcome::Uncaught(_))) => {
+        Some(outcome @ Outcome::Finished(_)) => {
+            machine.clear(instance);
+            outcome
+        }
+        Some(outcome @ Outcome::Uncaught(_)) => {
+            machine.note_raise(&instance.heap);
             machine.clear(instance);
             outcome
         }

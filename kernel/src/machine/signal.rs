@@ -90,6 +90,19 @@ impl Machine {
         points.into_iter().filter_map(|point| entry(code, point)).collect()
     }
 
+    /// Keeps the frames around a raise that nobody caught, which ends the computation.
+    pub(super) fn note_raise(&mut self, heap: &Heap) {
+        let mut points = std::mem::take(&mut self.raised_at);
+        points.clear();
+        self.points_below(heap, self.base, &mut points);
+        self.raised_at = points;
+    }
+
+    /// The frames around the last raise that nobody caught, innermost first; those of tail calls are gone.
+    pub fn raised_frames(&self, code: &CodeSpace) -> Vec<BacktraceEntry> {
+        self.raised_at.iter().filter_map(|point| entry(code, *point)).collect()
+    }
+
     /// Appends the return points of the frames below the one at `base`, until there are enough.
     fn points_below(&self, heap: &Heap, mut base: usize, points: &mut Vec<Value>) {
         while base > 1 && points.len() < BACKTRACE_MAX {
@@ -316,7 +329,9 @@ impl Cold<'_> {
         let limit = Limits {
             bytes_max: self.heap.words_max() * 8,
         };
-        let position = |argument: &usize| format!("argument {} of {origin}", argument + 1);
+        // A name that begins so stands for the library's procedure.
+        let public = origin.strip_prefix('%').unwrap_or(origin);
+        let position = |argument: &usize| format!("argument {} of {public}", argument + 1);
         let (kind, message, irritants) = match failure {
             Failure::HeapFull => ("out-of-memory", "the memory limit is reached".into(), vec![]),
             Failure::WrongType { argument, expected } => (
@@ -340,7 +355,7 @@ impl Cold<'_> {
                 } else {
                     "arithmetic"
                 };
-                (kind, format!("{origin}: {error}"), vec![])
+                (kind, format!("{public}: {error}"), vec![])
             }
             Failure::Condition {
                 kind,

@@ -248,19 +248,28 @@ fn foreign_condition(heap: &mut Heap, fault: &IOValue) -> Result<Value, HeapFull
 /// How much of an object that is no data a failure shows, in characters.
 const SHOWN_CHARACTERS: usize = 200;
 
-/// Finds the innermost frame that has a place in a source text.
+/// Finds the innermost frame that has a place in a source text of the program's own; where a library stands still says nothing to its users.
 pub(super) fn origin(frames: &[BacktraceEntry], expander: &Expander) -> Option<Origin> {
-    let span = frames.iter().find_map(|frame| frame.span)?;
-    let source = expander.source(span.source)?.name.clone();
+    let spans = frames.iter().filter_map(|frame| frame.span);
+    let mut places = spans.filter_map(|span| Some((span, &expander.source(span.source)?.name)));
+    let (span, source) = places.find(|(_, source)| !source.starts_with(EMBEDDED))?;
     Some(Origin {
-        source,
+        source: source.clone(),
         start: span.start.into(),
         end: span.end.into(),
     })
 }
 
-/// Describes an object that nobody caught.
-pub(super) fn failure(heap: &Heap, code: &CodeSpace, expander: &Expander, object: Value) -> Failure {
+/// The names of source texts that are no files begin so.
+const EMBEDDED: char = '<';
+
+/// Describes an object that nobody caught and that was raised in these frames, unless it remembers others.
+pub(super) fn failure(
+    heap: &Heap,
+    code: &CodeSpace,
+    expander: &Expander,
+    (object, raised): (Value, Vec<BacktraceEntry>),
+) -> Failure {
     let shown =
         |value| leave(heap, value).unwrap_or_else(|_| write_limited(heap, code, value, SHOWN_CHARACTERS).encode());
     if !heap.is_kind(object, Kind::Condition) {
@@ -269,7 +278,7 @@ pub(super) fn failure(heap: &Heap, code: &CodeSpace, expander: &Expander, object
             "an object was raised that is no condition, and nobody caught it",
         );
         failure.irritants = [shown(object)].into();
-        return failure;
+        return placed(failure, &raised, expander);
     }
     let kind = heap.field(object, condition::KIND);
     let kind = if heap.is_symbol(kind) {
@@ -289,16 +298,19 @@ pub(super) fn failure(heap: &Heap, code: &CodeSpace, expander: &Expander, object
         irritants.push(shown(heap.car(rest)));
         rest = heap.cdr(rest);
     }
-    let frames = backtrace(heap, code, object);
-    let origin = origin(&frames, expander).map(Box::new);
+    let remembered = backtrace(heap, code, object);
+    let frames = if remembered.is_empty() { raised } else { remembered };
+    let mut failure = Failure::new(&kind, message);
+    failure.irritants = irritants.into();
+    placed(failure, &frames, expander)
+}
+
+/// A failure with the place and the procedures that frames tell.
+fn placed(mut failure: Failure, frames: &[BacktraceEntry], expander: &Expander) -> Failure {
+    failure.origin = origin(frames, expander).map(Box::new);
     let names = frames
         .iter()
         .map(|frame| frame.procedure.as_ref().map_or("?", |name| name.as_str()).to_owned());
-    Failure {
-        kind,
-        message,
-        irritants: irritants.into(),
-        origin,
-        backtrace: names.collect(),
-    }
+    failure.backtrace = names.collect();
+    failure
 }

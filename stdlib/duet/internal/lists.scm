@@ -45,7 +45,7 @@
   (case-lambda
     ((combine initial list)
      (let loop ((accumulated initial) (list list))
-       (if (pair? list) (loop (combine (car list) accumulated) (cdr list)) accumulated)))
+       (if (null? list) accumulated (loop (combine (car list) accumulated) (cdr list)))))
     ((combine initial . lists)
      (let loop ((accumulated initial) (lists lists))
        (let ((cars (%cars lists)))
@@ -68,7 +68,7 @@
 
 ;;;> Combines the elements of a list, or answers `initial` if it has none.
 (define (reduce combine initial list)
-  (if (pair? list) (fold combine (car list) (cdr list)) initial))
+  (if (null? list) initial (fold combine (car list) (cdr list))))
 
 ;;;> The elements that satisfy a predicate, in order.
 (define (filter keep? list)

@@ -47,6 +47,7 @@
           ((= rank-a 4) (by string<? string=?))
           ((= rank-a 5) (by (lambda (a b) (string<? (symbol->string a) (symbol->string b))) eq?))
           ((= rank-a 6) (by (if (and (real? a) (real? b)) < %complex<?) =))
+          ((< rank-a 0) (if (equal? a b) 0 (error "the default comparator has no order for these" a b)))
           ((<= rank-a 8)
            (let ((a (%vector-elements a)) (b (%vector-elements b)))
              (if (= (length a) (length b))
@@ -56,7 +57,6 @@
                        (let ((first (%order (car a) (car b))))
                          (if (= first 0) (loop (cdr a) (cdr b)) first))))
                  (if (< (length a) (length b)) -1 1))))
-          ((< rank-a 0) (if (equal? a b) 0 (error "the default comparator has no order for these" a b)))
           (else (comparator-if<=> (%registered-for rank-a) a b -1 0 1)))))
 
 (define (%default=? a b)

@@ -60,10 +60,9 @@
 ;;;> Gives the bytes of a bytevector.
 (define (bytevector->generator bytevector . range) (%indexed bytevector bytevector-u8-ref bytevector-length range))
 
-;;;> Makes a procedure that gives the elements of a collection which `(for-each procedure collection)` goes through.
-(define (make-for-each-generator for-each)
-  (lambda (collection)
-    (make-coroutine-generator (lambda (yield) (for-each yield collection)))))
+;;;> Gives the elements of a collection which `(for-each procedure collection)` goes through.
+(define (make-for-each-generator for-each collection)
+  (make-coroutine-generator (lambda (yield) (for-each yield collection))))
 
 ;;;> Gives `(element seed)` for seeds `(next seed)`, until `(stop? seed)`.
 (define (make-unfold-generator stop? element next seed)
@@ -90,12 +89,14 @@
                 (begin (set! generators (cdr generators)) (loop))
                 object))))))
 
-;;;> Gives what the generators give that a generator gives.
+;;;> Gives what the generators give, and the elements of the lists, that a generator gives.
 (define (gflatten source)
   (let ((current #f))
     (lambda ()
       (let loop ()
-        (if (not current) (set! current (source)))
+        (if (not current)
+            (let ((next (source)))
+              (set! current (if (list? next) (list->generator next) next))))
         (if (eof-object? current)
             current
             (let ((object (current)))

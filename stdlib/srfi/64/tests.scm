@@ -191,7 +191,10 @@
          (guard (fault (#t (test-result-set! runner 'actual-error (%described fault)) (%is-expected? type fault)))
            (test-result-set! runner 'actual-value expression)
            #f))))
-    ((_ type expression) (test-error "" type expression))
+    ((_ type expression)
+     (let ((it type))
+       ;; Many give a name without a type.
+       (if (string? it) (test-error it #t expression) (test-error "" it expression))))
     ((_ expression) (test-error "" #t expression))))
 
 ;;;> Calls `thunk` with a runner, the current one if none is given, running the tests only that the specifiers mean.

@@ -40,3 +40,7 @@
 (list (lset-union eq? '(a b c) '(a e i)) (lset-intersection eq? '(a b c) '(c a)) (lset-difference eq? '(a b c) '(b)) (lset-xor eq? '(a b) '(b c)))
 ; => ((i e a b c) (a c) (a c) (c a))
 (call-with-values (lambda () (lset-diff+intersection eq? '(a b c) '(b))) list)            ; => ((a c) (b))
+;; What is no list is an error.
+(fold + 0 5)                                                                                ; raises: wrong-type
+(fold + 0 '(1 . 2))                                                                         ; raises: wrong-type
+(reduce + 0 5)                                                                              ; raises: wrong-type

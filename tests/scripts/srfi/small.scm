@@ -23,5 +23,8 @@
 (list (chain-and 5 (even? _) (car _)) (chain-and '((a . 1)) (assq 'a _) (cdr _))) ; => (#f 1)
 (chain-when 4 ((even? _) (* _ 10)) ((odd? _) (list _)) ((+ _ 1)))                         ; => 41
 (map (chain-lambda (* _ 2) (+ _ 1)) '(1 2))                                               ; => (3 5)
+(list (chain 5 <> (+ <> 1) (list <> '_)) (chain (values 1 2) - --- (list 0 - ---)) (chain-and 5 <> (odd? <>) (list <> '_)) (chain-when 4 <> ((even? <>) (* <> 10))) ((chain-lambda <> (+ <> 1)) 1))
+; => ((6 _) (0 1 2) (#t _) 40 2)
+(list (nest (quote _) (1 2 _) (3 _ 5) (_) 4) (nest <> (list 1 <>) (+ 2 <>) 3) (nest-reverse 3 (+ 2 _) (list _ 1)) (nest-reverse 3 <> (list <>)))       ; => ((1 2 (3 (4) 5)) (1 5) (5 1) (3))
 (nest (list 1 _) (list 2 _) 3)                                                            ; => (1 (2 3))
 (nest-reverse 3 (list 2 _) (list 1 _))                                                    ; => (1 (2 3))

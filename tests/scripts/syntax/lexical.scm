@@ -19,3 +19,5 @@
 ;; What begins like an infinity or NaN stands between bars when written; bytevectors may be written as in R6RS.
 (let ((port (open-output-string))) (write (map string->symbol '("+nan.0abc" "-INF.0x" "+inf" "-inf.0")) port) (get-output-string port)) ; => "(|+nan.0abc| |-INF.0x| +inf |-inf.0|)"
 #vu8(1 2 255)                                                                  ; => #u8(1 2 255)
+;; Names of characters, also those of R6RS and of before; their case does not count.
+(map char->integer '(#\Space #\NEWLINE #\nul #\linefeed #\page #\esc #\rubout #\vtab #\x41)) ; => (32 10 0 10 12 27 127 11 65)

@@ -84,18 +84,25 @@ pub(super) fn sharp_word(word: &str) -> Result<Node, ReadProblem> {
     }
 }
 
-/// The character that is written `#\name`.
-pub(super) fn character(name: &str, folds_case: bool) -> Result<char, ReadProblem> {
+/// Names of characters that are read and never written: those of R6RS and of before.
+const OTHER_CHARACTER_NAMES: [(&str, char); 7] = [
+    ("del", '\u{7f}'),
+    ("esc", '\u{1b}'),
+    ("linefeed", '\n'),
+    ("nul", '\0'),
+    ("page", '\u{c}'),
+    ("rubout", '\u{7f}'),
+    ("vtab", '\u{b}'),
+];
+
+/// The character that is written `#\name`, whatever the case of the name, as in R5RS.
+pub(super) fn character(name: &str) -> Result<char, ReadProblem> {
     let mut characters = name.chars();
     if let (Some(only), None) = (characters.next(), characters.next()) {
         return Ok(only);
     }
-    let folded = if folds_case {
-        name.to_lowercase()
-    } else {
-        name.to_owned()
-    };
-    if let Some((_, character)) = CHARACTER_NAMES.iter().find(|(known, _)| *known == folded) {
+    let mut names = CHARACTER_NAMES.iter().chain(&OTHER_CHARACTER_NAMES);
+    if let Some((_, character)) = names.find(|(known, _)| name.eq_ignore_ascii_case(known)) {
         return Ok(*character);
     }
     let code = name
