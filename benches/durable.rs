@@ -4,17 +4,17 @@
 //! same bytes go into a table of another database with the same settings, so that both sides meet the same moments of the disk.
 
 mod support {
+    pub(crate) mod bare;
     pub(crate) mod clock;
     pub(crate) mod scheme_run;
 }
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use duet_journal::store::sqlite::SqliteStore;
 use duet_runtime::run::Step;
 use duet_runtime::snapshot::SnapshotPolicy;
-use rusqlite::Connection;
+use support::bare;
 use support::clock::{median, microseconds};
 use support::scheme_run::start;
 
@@ -24,26 +24,10 @@ const PROGRAM: &str = "
     
     (let loop ((turn 0)) (assert! (record 'entry turn)) (yield) (loop (+ turn 1)))";
 
-/// Opens a database with one table, set as a journal is.
-fn bare(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open(path)?;
-    connection.execute_batch(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;
-         CREATE TABLE records (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;",
-    )?;
-    Ok(connection)
-}
-
-fn insert(connection: &Connection, bytes: &[u8]) -> rusqlite::Result<usize> {
-    connection
-        .prepare_cached("INSERT INTO records (bytes) VALUES (?1)")?
-        .execute([bytes])
-}
-
 fn main() -> io::Result<()> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let mut store = SqliteStore::open(&folder.path().join("journal.db"), "bench").expect("a new journal opens");
-    let bare = bare(&folder.path().join("bare.db")).expect("a new database opens");
+    let database = bare::open(&folder.path().join("bare.db")).expect("a new database opens");
     let mut run = start("durable", PROGRAM, SnapshotPolicy::default(), &mut store);
     run.flush(&mut store).expect("the first record is committed");
     let (mut turns, mut inserts, mut length_bytes) = (Vec::new(), Vec::new(), 0);
@@ -59,7 +43,7 @@ fn main() -> io::Result<()> {
             .collect();
         let (flushed, flushing) = microseconds(|| run.flush(&mut store));
         flushed.expect("the turn is committed");
-        let (inserted, inserting) = microseconds(|| insert(&bare, &bytes));
+        let (inserted, inserting) = microseconds(|| bare::insert(&database, &bytes));
         assert_eq!(inserted.expect("the insert succeeds"), 1);
         turns.push(stepping + flushing);
         inserts.push(inserting);

@@ -16,8 +16,8 @@ use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{BranchName, HeadMove, RunId, Sequence, Store};
 use duet_runtime::history::parting::part;
 use duet_runtime::history::shadow::Shadow;
-use duet_runtime::replay::{Snapshots, Source, fork, move_head};
-use duet_runtime::run::{Run, Step};
+use duet_runtime::replay::{Recovery, Snapshots, Source, fork, move_head};
+use duet_runtime::run::{Run, RunError, Step};
 use duet_runtime::scheme::SchemePrograms;
 use duet_runtime::snapshot::SnapshotPolicy;
 use support::clock::{median, microseconds};
@@ -36,6 +36,11 @@ const HEAVY: &str = "(define memory (make-vector 1250000 0))
   (vector-set! memory (modulo (* turn 7919) 1250000) turn)
   (yield)
   (loop (+ turn 1)))";
+
+/// The same with a hundred.
+fn huge() -> String {
+    HEAVY.replace("1250000", "12500000")
+}
 
 /// The same as the first until its last turns.
 fn changed(turns: u64) -> String {
@@ -96,6 +101,52 @@ fn rewinds(path: &Path, text: &str, turns: impl Iterator<Item = u64>) -> Vec<f64
             took / 1000.0
         })
         .collect()
+}
+
+/// Takes a living run back from its head to turns of the newest thousand, and returns how long each took, in milliseconds.
+fn rewinds_in_memory(path: &Path, mut run: Run<SchemePrograms>) -> Vec<f64> {
+    let (name, main) = (RunId::new("travel").expect("a name"), branch("main"));
+    let store = SqliteStore::open_to_read(path).expect("it is a journal");
+    let source = Source {
+        store: &store,
+        run: &name,
+        branch: &main,
+    };
+    let head = run.head().expect("turns were taken").sequence.number();
+    let mut times = Vec::new();
+    for turn in scattered(head - 1000, 1000, 100) {
+        run = run.rewind(&source, None).expect("it goes on to the head");
+        let (back, took) = microseconds(|| run.rewind(&source, Some(at(turn))));
+        run = back.expect("it goes back");
+        assert_eq!(run.head().map(|tip| tip.sequence), Some(at(turn)));
+        times.push(took / 1000.0);
+    }
+    times
+}
+
+/// Forks a living run at earlier and earlier turns, takes the first turn on each fork and makes it durable; returns how long all of it took, in
+/// milliseconds.
+fn forks_in_memory(path: &Path, mut run: Run<SchemePrograms>) -> Vec<f64> {
+    let (name, main) = (RunId::new("travel").expect("a name"), branch("main"));
+    let mut store = SqliteStore::open(path, "bench").expect("it is a journal");
+    let head = run.head().expect("turns were taken").sequence.number();
+    let mut times = Vec::new();
+    for number in 0..50 {
+        let forked = branch(&format!("fork-{number}"));
+        let (taken, took) = microseconds(|| {
+            let names = std::slice::from_ref(&forked);
+            fork(&mut store, (&name, &main, "bench"), at(head - 5 * number), names)?;
+            let mut run = run.reopen(&mut store, (&forked, "bench"), &Recovery::default())?;
+            let step = run.step()?;
+            run.flush(&mut store)?;
+            Ok::<_, RunError>((run, step))
+        });
+        let (forked, step) = taken.expect("it forks and goes on");
+        assert_eq!(step, Step::Turn);
+        run = forked;
+        times.push(took / 1000.0);
+    }
+    times
 }
 
 fn worst_of_hundred(mut values: Vec<f64>) -> f64 {
@@ -191,7 +242,7 @@ impl Bench {
         let (shadow, took) = microseconds(|| {
             let mut shadow = Shadow::begin(&store.record_at(&run, &main, Sequence::FIRST)?.expect("it is there"))?;
             shadow.advance(&source, end, |_, _, _| Ok(()))?;
-            Ok::<_, duet_runtime::run::RunError>(shadow)
+            Ok::<_, RunError>(shadow)
         });
         assert!(
             !shadow.expect("the records fit").facts().is_empty(),
@@ -241,7 +292,7 @@ fn main() -> io::Result<()> {
     let any = rewinds(&light, PROGRAM, scattered(1, turns, 50));
     bench.say("to any turn (ms, median)", format!("{:.1}", median(any.clone())))?;
     bench.say("to any turn (ms, p99)", format!("{:.1}", worst_of_hundred(any)))?;
-    drop(live(&heavy, HEAVY, 8_000));
+    let run = live(&heavy, HEAVY, 8_000);
     let near = rewinds(&heavy, HEAVY, scattered(7_000, 1_000, 100));
     bench.say(
         "back by up to 1,000 turns, heap of 10 MB (ms, median)",
@@ -250,5 +301,25 @@ fn main() -> io::Result<()> {
     bench.say(
         "back by up to 1,000 turns, heap of 10 MB (ms, p99)",
         format!("{:.1}", worst_of_hundred(near)),
+    )?;
+    let near = rewinds_in_memory(&heavy, run);
+    bench.say(
+        "the same in a living run (ms, median)",
+        format!("{:.2}", median(near.clone())),
+    )?;
+    bench.say(
+        "the same in a living run (ms, p99)",
+        format!("{:.2}", worst_of_hundred(near)),
+    )?;
+    let largest = folder.path().join("huge.db");
+    let run = live(&largest, &huge(), 600);
+    let forks = forks_in_memory(&largest, run);
+    bench.say(
+        "fork in a living run with a heap of 100 MB, its first turn durable (ms, median)",
+        format!("{:.2}", median(forks.clone())),
+    )?;
+    bench.say(
+        "fork in a living run with a heap of 100 MB, its first turn durable (ms, worst of 50)",
+        format!("{:.2}", worst_of_hundred(forks)),
     )
 }

@@ -5,7 +5,7 @@
 //! minor collection and checkpoints alike; see `heap/pages.rs`.
 //! INVARIANT: the same operations give the same words; nothing depends on addresses, time or hash seeds.
 //! It does not run Scheme and never collects of its own accord: allocation only says that a collection is due.
-//! Read next: `heap/kind.rs`, `heap/allocate.rs`, `heap/undo.rs`, `heap/collect.rs`, `heap/frames.rs`.
+//! Read next: `heap/kind.rs`, `heap/allocate.rs`, `heap/undo.rs`, `heap/mark.rs`, `heap/collect.rs`, `heap/frames.rs`.
 
 mod access;
 mod allocate;
@@ -18,6 +18,7 @@ mod hash;
 pub mod kind;
 mod literal;
 mod major;
+mod mark;
 mod numeral;
 mod pages;
 mod record;
@@ -35,6 +36,7 @@ pub use kind::{Flags, Header, Kind};
 pub use register::{Register, RootId};
 
 use crate::value::Value;
+use mark::Marks;
 use pages::Pages;
 use undo::{SavedPages, Turn};
 
@@ -104,6 +106,7 @@ pub struct Heap {
     turn: Option<Box<Turn>>,
     /// The names of the chunks of the last snapshot, whose pages are those not marked changed.
     snapshot_names: Vec<[u8; 32]>,
+    marks: Marks,
     statistics: Statistics,
 }
 
@@ -153,6 +156,7 @@ impl Heap {
             registers: Register::INITIAL,
             turn: None,
             snapshot_names: Vec::new(),
+            marks: Marks::default(),
             statistics: Statistics::default(),
         };
         heap.start_nursery(0);

@@ -182,6 +182,14 @@ pub trait Programs {
     /// Undoes what has happened to a body since [`begin_turn`](Self::begin_turn).
     fn abort_turn(&mut self, body: &mut Self::Body);
 
+    /// Marks the state of a body between two turns with a number greater than those before, so that it can go back there. Marks with numbers
+    /// below `oldest` are not needed any more; others may be given up.
+    fn mark(&mut self, body: &mut Self::Body, number: u64, oldest: u64);
+
+    /// Takes a body back to its earliest mark that is not below `number`; without one it is as it was, because it has not run since. Says whether
+    /// it could: not if that mark was given up.
+    fn go_back(&mut self, body: &mut Self::Body, number: u64) -> bool;
+
     /// Runs a fiber; see [`Runner::run`].
     fn run(&mut self, body: &mut Self::Body, task: Task, turn: &mut Activation) -> End;
 
@@ -219,6 +227,14 @@ impl<P: Programs> Programs for Rc<RefCell<P>> {
 
     fn abort_turn(&mut self, body: &mut Self::Body) {
         self.borrow_mut().abort_turn(body);
+    }
+
+    fn mark(&mut self, body: &mut Self::Body, number: u64, oldest: u64) {
+        self.borrow_mut().mark(body, number, oldest);
+    }
+
+    fn go_back(&mut self, body: &mut Self::Body, number: u64) -> bool {
+        self.borrow_mut().go_back(body, number)
     }
 
     fn run(&mut self, body: &mut Self::Body, task: Task, turn: &mut Activation) -> End {

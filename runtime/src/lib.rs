@@ -18,6 +18,7 @@ pub mod gate;
 pub mod history;
 pub mod identity;
 mod inflight;
+mod past;
 pub mod policy;
 pub mod record;
 pub mod replay;

@@ -156,14 +156,25 @@ impl<P: Programs> Run<P> {
     ) -> Result<Self, RunError> {
         let epoch = store.claim(run, owner)?;
         let source = Source { store, run, branch };
-        let mut opened = source.restore(None, programs, Snapshots::Use)?;
-        let known = inflight::answers(&source, &opened.state, &recovery.reversible)?;
-        let kept = inflight::contents(&source, &opened.state)?;
-        opened.epoch = epoch;
-        opened.policy = policy;
-        opened.memory = inflight::Memory::at(opened.head, recovery);
-        opened.recover(recovery, known, kept);
-        Ok(opened)
+        let restored = source.restore(None, programs, Snapshots::Use)?;
+        restored.take_up(&source, epoch, policy, recovery)
+    }
+
+    /// Makes a restored run one that goes on.
+    pub(crate) fn take_up(
+        mut self,
+        source: &Source<'_>,
+        epoch: Epoch,
+        policy: SnapshotPolicy,
+        recovery: &Recovery,
+    ) -> Result<Self, RunError> {
+        let known = inflight::answers(source, &self.state, &recovery.reversible)?;
+        let kept = inflight::contents(source, &self.state)?;
+        self.epoch = epoch;
+        self.policy = policy;
+        self.memory = inflight::Memory::at(self.head, recovery);
+        self.recover(recovery, known, kept);
+        Ok(self)
     }
 
     /// Decides what becomes of each request that is not answered: answered as another branch was, asked again under the same id and key, or
@@ -239,6 +250,12 @@ impl Source<'_> {
     ) -> Result<Run<P>, RunError> {
         let last = self.position(at)?;
         let mut run = self.begin(last, programs, snapshots)?;
+        self.repeat(&mut run, last)?;
+        Ok(run)
+    }
+
+    /// Replays the turns after the one that a run stands at, up to and including `last`.
+    pub(crate) fn repeat<P: Programs>(&self, run: &mut Run<P>, last: Sequence) -> Result<(), RunError> {
         let mut from = run.next_sequence()?;
         while from <= last {
             let end = last.number().min(from.number() + PORTION - 1) + 1;
@@ -248,7 +265,7 @@ impl Source<'_> {
             from = run.next_sequence()?;
         }
         run.write_on(self.branch);
-        Ok(run)
+        Ok(())
     }
 
     /// Replays the whole branch from the beginning and requires every turn to come out the same; returns the number of turns.
@@ -260,7 +277,7 @@ impl Source<'_> {
         Ok(run.head().map_or(0, |tip| tip.sequence.number()))
     }
 
-    fn position(&self, at: Option<Sequence>) -> Result<Sequence, RunError> {
+    pub(crate) fn position(&self, at: Option<Sequence>) -> Result<Sequence, RunError> {
         let (run, branch) = (self.run.clone(), self.branch.clone());
         let head = self
             .store

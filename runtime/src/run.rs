@@ -24,6 +24,7 @@ use crate::driver::{Drivers, Effect, Input, RequestId};
 use crate::event::{Batch, Cause, Event, Outbox};
 use crate::identity::{ActorId, Namer};
 use crate::inflight::Memory;
+use crate::past::Past;
 use crate::record::Genesis;
 use crate::snapshot::SnapshotPolicy;
 use crate::state::{Question, RunState};
@@ -60,6 +61,7 @@ pub struct Run<P: Programs> {
     pub(crate) inbox: VecDeque<Input>,
     pub(crate) policy: SnapshotPolicy,
     pub(crate) since_snapshot: crate::snapshot::Since,
+    pub(crate) past: Past<P::Body>,
 }
 
 /// The newest record of a chain.
@@ -177,6 +179,7 @@ impl<P: Programs> Run<P> {
             // A body counts what it was frozen into as stored, which is not so while its turns are replayed.
             policy: SnapshotPolicy::NEVER,
             since_snapshot: crate::snapshot::Since::default(),
+            past: Past::default(),
         }
     }
 

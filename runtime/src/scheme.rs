@@ -492,6 +492,19 @@ impl Programs for SchemePrograms {
         body.evaluations.abort_turn();
     }
 
+    fn mark(&mut self, body: &mut SchemeBody, number: u64, oldest: u64) {
+        body.instance.heap.mark(number, oldest);
+        body.evaluations.mark(number, oldest);
+    }
+
+    fn go_back(&mut self, body: &mut SchemeBody, number: u64) -> bool {
+        let is_back = body.instance.heap.go_back(number);
+        if is_back {
+            body.evaluations.go_back(number);
+        }
+        is_back
+    }
+
     fn run(&mut self, body: &mut SchemeBody, task: Task, turn: &mut Activation) -> End {
         body.instance.heap.set_lenient(true);
         let end = self.begin(body, task, turn).and_then(|end| match end {

@@ -68,6 +68,7 @@ pub(crate) struct ScriptBody {
     program: String,
     state: State,
     before: Option<State>,
+    marks: BTreeMap<u64, State>,
 }
 
 impl Programs for Scripts {
@@ -83,6 +84,7 @@ impl Programs for Scripts {
             program,
             state: State::default(),
             before: None,
+            marks: BTreeMap::new(),
         })
     }
 
@@ -96,6 +98,18 @@ impl Programs for Scripts {
 
     fn abort_turn(&mut self, body: &mut ScriptBody) {
         body.state = body.before.take().expect("a turn has begun");
+    }
+
+    fn mark(&mut self, body: &mut ScriptBody, number: u64, oldest: u64) {
+        body.marks = body.marks.split_off(&oldest);
+        body.marks.insert(number, body.state.clone());
+    }
+
+    fn go_back(&mut self, body: &mut ScriptBody, number: u64) -> bool {
+        if let Some((_, state)) = body.marks.split_off(&number).pop_first() {
+            body.state = state;
+        }
+        true
     }
 
     fn run(&mut self, body: &mut ScriptBody, task: Task, turn: &mut Activation) -> End {
@@ -128,6 +142,7 @@ impl Programs for Scripts {
             program,
             state,
             before: None,
+            marks: BTreeMap::new(),
         })
     }
 }

@@ -51,6 +51,7 @@ impl<P: Programs> Run<P> {
             self.chain(&judged.body)?;
             self.hold(effects);
         }
+        self.keep_checkpoint_if_due(judged.turn.fuel);
         Ok(())
     }
 
@@ -72,13 +73,14 @@ impl<P: Programs> Run<P> {
         let Some(actor) = activation.acting() else {
             return activation.drop_all();
         };
-        let body = match self.bodies.entry(batch.to) {
-            Entry::Occupied(entry) => entry.into_mut(),
+        let (body, is_new) = match self.bodies.entry(batch.to) {
+            Entry::Occupied(entry) => (entry.into_mut(), false),
             Entry::Vacant(entry) => match self.programs.load(&actor.program, &self.genesis.limits) {
-                Ok(loaded) => entry.insert(loaded),
+                Ok(loaded) => (entry.insert(loaded), true),
                 Err(failure) => return activation.fail(failure),
             },
         };
+        self.past.before_turn((batch.to, is_new), body, &mut self.programs);
         self.programs.begin_turn(body);
         activation.run(&mut Bound {
             programs: &mut self.programs,
@@ -231,7 +233,10 @@ impl<P: Programs> Run<P> {
             self.outbox.push(actor, Event::Reconsider { request });
         }
         if self.state.actor(turn.actor).is_none() {
-            self.bodies.remove(&turn.actor);
+            if let Some(mut body) = self.bodies.remove(&turn.actor) {
+                self.programs.commit_turn(&mut body);
+                self.past.bury(turn.actor, body);
+            }
         } else if let Some(body) = self.bodies.get_mut(&turn.actor) {
             self.programs.commit_turn(body);
         }

@@ -137,6 +137,7 @@ impl Heap {
     /// Collects the young objects; see [`Heap::collect`].
     pub fn collect_minor(&mut self, roots: &mut [&mut [Value]], live: &dyn LiveRegisters) {
         let from = self.line.max(self.undo_limit);
+        self.marks.keep_from(from, &self.words);
         let remembered = self.pages.take_remembered();
         let survivors = std::mem::take(&mut self.survivors);
         let mut evacuation = Evacuation {

@@ -1,6 +1,6 @@
 //! Major collection: everything reachable is copied to new words; the rest, unused symbols included, is gone.
 //!
-//! Where an abort of the open turn must find the old words, forwarding places are kept beside the heap; elsewhere in the old objects themselves, so that a collection
+//! Where an abort of the open turn, or going back to a mark, must find the old words, forwarding places are kept beside the heap; elsewhere in the old objects themselves, so that a collection
 //! takes little more memory than the copy.
 //! INVARIANT: afterwards all words are old and reachable.
 //! It does not choose when to run. Read next: `heap/undo.rs`.
@@ -117,8 +117,11 @@ impl Copying<'_> {
 impl Heap {
     /// Collects everything unreachable; see [`Heap::collect`].
     pub fn collect_major(&mut self, roots: &mut [&mut [Value]], live: &dyn LiveRegisters) {
-        let has_kept = self.turn.as_ref().is_some_and(|turn| turn.replaced.is_none());
-        let kept = if has_kept { self.undo_limit } else { 0 };
+        let kept = match &self.turn {
+            Some(turn) if turn.replaced.is_none() => self.undo_limit,
+            Some(_) => 0,
+            None => self.marks.words_needed(),
+        };
         // Room that is not written takes no memory, and what is left over is given back.
         let mut copying = Copying {
             words: &mut self.words[..self.top],
@@ -152,12 +155,14 @@ impl Heap {
         let pages = std::mem::take(&mut self.pages);
         let continuing = SavedPages::continuing(&self.saved);
         let saved = std::mem::replace(&mut self.saved, continuing);
-        if let Some(turn) = &mut self.turn
-            && turn.replaced.is_none()
-        {
-            words.truncate(self.undo_limit);
-            words.shrink_to_fit();
-            turn.replaced = Some(Replaced { words, pages, saved });
+        match &mut self.turn {
+            Some(turn) if turn.replaced.is_none() => {
+                words.truncate(self.undo_limit);
+                words.shrink_to_fit();
+                turn.replaced = Some(Replaced { words, pages, saved });
+            }
+            Some(_) => {}
+            None => self.marks.keep_replaced(words),
         }
         self.top = top;
         self.line = top;

@@ -71,6 +71,11 @@ impl Pages {
         }
     }
 
+    /// The remembered pages, in no order.
+    pub(super) fn remembered(&self) -> &[u32] {
+        &self.remembered
+    }
+
     /// The remembered pages, in ascending order; all are forgotten.
     pub(super) fn take_remembered(&mut self) -> Vec<u32> {
         let mut remembered = std::mem::take(&mut self.remembered);
@@ -164,6 +169,9 @@ impl Heap {
     fn note_page(&mut self, page: usize) {
         if self.pages.touch(page) {
             self.saved.save(page as u32, &self.words, self.undo_limit);
+            if self.turn.is_none() {
+                self.marks.keep_page(page as u32, &self.words[page * PAGE_WORDS..]);
+            }
         }
     }
 }

@@ -43,19 +43,26 @@ impl SavedPages {
         self.pages_saved
     }
 
-    fn restore(&self, words: &mut [u64]) {
+    /// The pages with their words.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &[u64])> {
         let mut kept = self.words.as_slice();
-        for &(page, count) in &self.pages {
-            let (page_words, rest) = kept.split_at(count as usize);
+        self.pages.iter().map(move |&(page, count)| {
+            let (words, rest) = kept.split_at(count as usize);
+            kept = rest;
+            (page, words)
+        })
+    }
+
+    fn restore(&self, words: &mut [u64]) {
+        for (page, page_words) in self.iter() {
             if !page_words.is_empty() {
                 let start = page as usize * PAGE_WORDS;
                 words[start..start + page_words.len()].copy_from_slice(page_words);
             }
-            kept = rest;
         }
     }
 
-    fn clear(&mut self, pages: &mut Pages) {
+    pub(super) fn clear(&mut self, pages: &mut Pages) {
         for &(page, _) in &self.pages {
             pages.clear_saved(page);
         }
@@ -88,6 +95,15 @@ pub(super) struct Replaced {
     pub(super) saved: SavedPages,
 }
 
+impl Replaced {
+    /// The words as they were when the turn began.
+    pub(super) fn into_words(self) -> Vec<u64> {
+        let mut words = self.words;
+        self.saved.restore(&mut words);
+        words
+    }
+}
+
 impl Heap {
     /// Opens a turn.
     ///
@@ -117,7 +133,8 @@ impl Heap {
     /// # Panics
     /// If no turn is open.
     pub fn commit_turn(&mut self) {
-        assert!(self.turn.take().is_some(), "no turn is open");
+        let turn = self.turn.take().expect("a turn is open");
+        self.keep_undo(turn.replaced);
         self.close_turn();
         self.start_nursery(self.line);
     }

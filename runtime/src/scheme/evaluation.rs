@@ -109,6 +109,8 @@ pub(super) struct Evaluations {
     evaluated: BTreeSet<usize>,
     /// Whether everything but the texts is yet to be made.
     is_stale: bool,
+    /// How many texts there were at each mark, by its number.
+    marks: BTreeMap<u64, usize>,
     /// The chunks that the texts were frozen into, and how many texts that are.
     chunks: Vec<BlobHash>,
     texts_frozen: usize,
@@ -124,6 +126,26 @@ impl Evaluations {
         if self.texts.len() > self.texts_before {
             self.truncate(self.texts_before);
             self.is_stale = true;
+        }
+    }
+
+    /// Marks the present state.
+    pub(super) fn mark(&mut self, number: u64, oldest: u64) {
+        self.marks = self.marks.split_off(&oldest);
+        self.marks.insert(number, self.texts.len());
+    }
+
+    /// Takes back what was given since the earliest mark not below `number`.
+    pub(super) fn go_back(&mut self, number: u64) {
+        let later = self.marks.split_off(&number);
+        let Some(&length) = later.values().next().filter(|length| **length < self.texts.len()) else {
+            return;
+        };
+        self.truncate(length);
+        self.is_stale = true;
+        if self.texts_frozen > length {
+            self.texts_frozen = 0;
+            self.chunks.clear();
         }
     }
 

@@ -46,6 +46,8 @@ enum Operation {
     Abort,
     Minor,
     Major,
+    Mark,
+    GoBack(usize),
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
@@ -73,6 +75,8 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => Just(Operation::Abort),
         2 => Just(Operation::Minor),
         1 => Just(Operation::Major),
+        2 => Just(Operation::Mark),
+        2 => (0usize..8).prop_map(Operation::GoBack),
     ]
 }
 
@@ -101,6 +105,8 @@ struct Run {
     slots: [Value; SLOTS],
     state: State,
     before: Option<Before>,
+    /// The marks with their numbers, oldest first.
+    marks: Vec<(u64, Before)>,
 }
 
 const KINDS: &[Kind] = &[Kind::Vector, Kind::Cell, Kind::Closure, Kind::Record, Kind::Values];
@@ -120,6 +126,7 @@ impl Run {
             slots: [Value::ZERO; SLOTS],
             state,
             before: None,
+            marks: Vec::new(),
         }
     }
 
@@ -179,6 +186,9 @@ impl Run {
             Operation::Begin | Operation::Commit | Operation::Abort => self.turn(operation),
             Operation::Minor => self.heap.collect_minor(&mut [&mut self.slots], &AllLive),
             Operation::Major => self.heap.collect_major(&mut [&mut self.slots], &AllLive),
+            Operation::Mark if self.before.is_none() => self.mark(),
+            Operation::GoBack(mark) if self.before.is_none() && !self.marks.is_empty() => self.go_back(mark),
+            Operation::Mark | Operation::GoBack(_) => {}
         }
     }
 
@@ -278,27 +288,49 @@ impl Run {
     fn turn(&mut self, operation: &Operation) {
         match (operation, self.before.take()) {
             (Operation::Begin, None) => {
-                self.before = Some(Before {
-                    state: self.state.clone(),
-                    slots: self.slots,
-                    words: self.heap.words[..self.heap.top].to_vec(),
-                    registers: self.heap.registers,
-                    line: self.heap.line,
-                    due: self.due(),
-                });
+                self.before = Some(self.present());
                 self.heap.begin_turn();
             }
             (Operation::Commit, Some(_)) => self.heap.commit_turn(),
             (Operation::Abort, Some(before)) => {
                 self.heap.abort_turn();
-                assert_eq!(self.heap.words[..self.heap.top], before.words[..]);
-                assert_eq!(self.heap.registers, before.registers);
-                assert_eq!(self.heap.line, before.line);
-                assert_eq!(self.due(), before.due);
-                (self.state, self.slots) = (before.state, before.slots);
+                self.stand_at(before);
             }
             (_, before) => self.before = before,
         }
+    }
+
+    fn present(&self) -> Before {
+        Before {
+            state: self.state.clone(),
+            slots: self.slots,
+            words: self.heap.words[..self.heap.top].to_vec(),
+            registers: self.heap.registers,
+            line: self.heap.line,
+            due: self.due(),
+        }
+    }
+
+    fn stand_at(&mut self, before: Before) {
+        assert_eq!(self.heap.words[..self.heap.top], before.words[..]);
+        assert_eq!(self.heap.registers, before.registers);
+        assert_eq!(self.heap.line, before.line);
+        assert_eq!(self.due(), before.due);
+        (self.state, self.slots) = (before.state, before.slots);
+    }
+
+    fn mark(&mut self) {
+        let number = self.marks.last().map_or(2, |(number, _)| number + 2);
+        self.heap.mark(number, 0);
+        self.marks.push((number, self.present()));
+    }
+
+    /// Goes back to a mark, asked for by the number before its own.
+    fn go_back(&mut self, mark: usize) {
+        let mark = mark % self.marks.len();
+        let (number, before) = self.marks.drain(mark..).next().unwrap();
+        assert!(self.heap.go_back(number - 1));
+        self.stand_at(before);
     }
 
     fn due(&self) -> (usize, bool, usize) {

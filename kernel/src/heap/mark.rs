@@ -1,0 +1,231 @@
+//! Marks: states between turns that the heap can be taken back to, many turns later.
+//!
+//! A mark costs nothing by itself. The undo of a turn that commits is kept for the newest mark instead of being dropped, each page once; a minor
+//! collection leaves it the pages of what was young, a major one the words that it replaces. So going back costs what has changed since, whatever the
+//! heap's size.
+//! INVARIANT: [`Heap::go_back`] leaves words, registers and the next collection as they were at the mark, or changes nothing and says so; marks
+//! change nothing that a program or an image could tell.
+//! It does not choose when to mark. Read next: `heap/undo.rs`.
+
+use std::collections::VecDeque;
+
+use super::pages::{PAGE_WORDS, Pages};
+use super::register::Register;
+use super::undo::Replaced;
+use super::{Heap, WORDS_INITIAL};
+use crate::value::Value;
+
+/// What marks may keep of a heap that is smaller, in words (8 MiB).
+const KEPT_WORDS_MIN: usize = 1 << 20;
+
+/// A state of the heap while no turn was open.
+#[derive(Clone, Debug)]
+struct Mark {
+    number: u64,
+    top: usize,
+    line: usize,
+    words_live: usize,
+    nursery_end: usize,
+    collection_due: bool,
+    registers: [Value; Register::COUNT],
+    remembered: Vec<u32>,
+    /// Words from here on need not be kept: they were not there, or have been kept already.
+    limit: usize,
+    /// The pages that were written before the next mark, in the order of writing, with how many of their words are kept.
+    pages: Vec<(u32, u32)>,
+    /// The words of these pages as they were.
+    words: Vec<u64>,
+    /// The words that a major collection before the next mark replaced; the pages tell how to go on from there.
+    replaced: Option<Vec<u64>>,
+}
+
+impl Mark {
+    fn kept_words(&self) -> usize {
+        self.words.len() + self.replaced.as_ref().map_or(0, Vec::len)
+    }
+}
+
+/// The marks of a heap, oldest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Marks {
+    marks: VecDeque<Mark>,
+    /// A bit for each page that the newest mark has.
+    has_page: Vec<u64>,
+    /// The greatest number of a mark that was given up.
+    given_up: u64,
+}
+
+impl Marks {
+    /// The newest mark, if what becomes of its words is still to be noted.
+    fn open(&mut self) -> Option<&mut Mark> {
+        self.marks.back_mut().filter(|mark| mark.replaced.is_none())
+    }
+
+    /// How many words a major collection between turns must leave as they are.
+    pub(super) fn words_needed(&self) -> usize {
+        self.marks
+            .back()
+            .filter(|mark| mark.replaced.is_none())
+            .map_or(0, |mark| mark.limit)
+    }
+
+    /// Keeps the words from `from` on, which a minor collection is about to move.
+    pub(super) fn keep_from(&mut self, from: usize, words: &[u64]) {
+        let Some(limit) = self.open().map(|mark| mark.limit).filter(|&limit| from < limit) else {
+            return;
+        };
+        for page in from / PAGE_WORDS..limit.div_ceil(PAGE_WORDS) {
+            self.keep_page(page as u32, &words[page * PAGE_WORDS..]);
+        }
+        if let Some(mark) = self.open() {
+            mark.limit = from;
+        }
+    }
+
+    /// Takes the words that a major collection between turns has replaced, if the newest mark needs them.
+    pub(super) fn keep_replaced(&mut self, mut words: Vec<u64>) {
+        if let Some(mark) = self.open() {
+            words.truncate(mark.limit);
+            words.shrink_to_fit();
+            mark.replaced = Some(words);
+        }
+    }
+
+    /// Keeps a page that begins with `words` and is about to change, or has changed, for the first time since the newest mark.
+    pub(super) fn keep_page(&mut self, page: u32, words: &[u64]) {
+        let Some(mark) = self.marks.back_mut().filter(|mark| mark.replaced.is_none()) else {
+            return;
+        };
+        let (place, bit) = (page as usize / 64, 1 << (page % 64));
+        let start = page as usize * PAGE_WORDS;
+        if self.has_page.len() <= place {
+            self.has_page.resize(place + 1, 0);
+        }
+        if start >= mark.limit || self.has_page[place] & bit != 0 {
+            return;
+        }
+        self.has_page[place] |= bit;
+        let words = &words[..words.len().min(PAGE_WORDS).min(mark.limit - start)];
+        mark.pages.push((page, words.len() as u32));
+        mark.words.extend_from_slice(words);
+    }
+
+    fn push(&mut self, mark: Mark) {
+        self.has_page.clear();
+        self.marks.push_back(mark);
+    }
+
+    /// Gives up the oldest marks: those below `oldest`, and as many as it takes to keep no more than `words_max` words.
+    fn give_up(&mut self, oldest: u64, words_max: usize) {
+        let mut kept: usize = self.marks.iter().map(Mark::kept_words).sum();
+        while let Some(mark) = self.marks.front()
+            && (mark.number < oldest || kept > words_max)
+        {
+            kept -= mark.kept_words();
+            self.given_up = mark.number;
+            self.marks.pop_front();
+        }
+    }
+}
+
+impl Heap {
+    /// Marks the present state under a number greater than those before. Marks with numbers below `oldest` are not needed any more; old ones are
+    /// given up when together they keep more than the heap has.
+    ///
+    /// # Panics
+    /// If a turn is open.
+    pub fn mark(&mut self, number: u64, oldest: u64) {
+        assert!(self.turn.is_none(), "a mark is made between turns");
+        self.saved.clear(&mut self.pages);
+        self.marks.give_up(oldest, self.line.max(KEPT_WORDS_MIN));
+        self.marks.push(Mark {
+            number,
+            top: self.top,
+            line: self.line,
+            words_live: self.words_live,
+            nursery_end: self.nursery_end,
+            collection_due: self.collection_due,
+            registers: self.registers,
+            remembered: self.pages.remembered().to_vec(),
+            limit: self.top,
+            pages: Vec::new(),
+            words: Vec::new(),
+            replaced: None,
+        });
+    }
+
+    /// Goes back to the earliest mark whose number is at least `number`, which is gone then like those after it. Without one, the heap is as it
+    /// was at that number, because it was not marked since. Says whether that could be done: not if the mark was given up; then nothing has changed.
+    ///
+    /// # Panics
+    /// If a turn is open.
+    pub fn go_back(&mut self, number: u64) -> bool {
+        assert!(self.turn.is_none(), "going back is for between turns");
+        if number <= self.marks.given_up {
+            return false;
+        }
+        let mut reached = None;
+        while let Some(mut mark) = self.marks.marks.pop_back_if(|mark| mark.number >= number) {
+            if let Some(words) = mark.replaced.take() {
+                self.words = words;
+                self.pages = Pages::default();
+            }
+            self.put_back(&mark);
+            reached = Some(mark);
+        }
+        // If the mark before has a page already, that copy is put back after any later one.
+        self.marks.has_page.clear();
+        if let Some(mark) = reached {
+            self.stand_at(mark);
+        }
+        true
+    }
+
+    /// Writes the pages of a mark, of two copies of one page the older last.
+    fn put_back(&mut self, mark: &Mark) {
+        if self.words.len() < mark.top {
+            self.words.resize(mark.top, 0);
+        }
+        let mut end = mark.words.len();
+        for &(page, count) in mark.pages.iter().rev() {
+            let (start, from) = (page as usize * PAGE_WORDS, end - count as usize);
+            self.words[start..start + count as usize].copy_from_slice(&mark.words[from..end]);
+            self.pages.mark_changed(start);
+            end = from;
+        }
+    }
+
+    fn stand_at(&mut self, mark: Mark) {
+        let room = mark.top + WORDS_INITIAL.min(self.words_max.saturating_sub(mark.top));
+        if self.words.len() < room {
+            self.words.resize(room, 0);
+        }
+        self.saved.clear(&mut self.pages);
+        self.pages.resize(mark.top);
+        self.pages.uncover(mark.line);
+        self.pages.remember(&mark.remembered);
+        // The last chunk of a snapshot that was taken since may go further than the heap does now.
+        self.pages.mark_changed(mark.line.saturating_sub(1));
+        self.top = mark.top;
+        self.line = mark.line;
+        self.words_live = mark.words_live;
+        self.registers = mark.registers;
+        self.undo_limit = 0;
+        self.barrier_limit = mark.line;
+        self.nursery_end = mark.nursery_end;
+        self.collection_due = mark.collection_due;
+        self.limit = self.limit_now();
+    }
+
+    /// Keeps what a turn that commits would have undone, for the newest mark.
+    pub(super) fn keep_undo(&mut self, replaced: Option<Replaced>) {
+        match replaced {
+            Some(replaced) => self.marks.keep_replaced(replaced.into_words()),
+            None => {
+                for (page, words) in self.saved.iter() {
+                    self.marks.keep_page(page, words);
+                }
+            }
+        }
+    }
+}
