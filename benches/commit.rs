@@ -20,7 +20,7 @@ use duet_runtime::scheme::SchemePrograms;
 use duet_runtime::snapshot::SnapshotPolicy;
 use rusqlite::Connection;
 use support::bare;
-use support::clock::{median, microseconds};
+use support::clock::{median, microseconds, processor_microseconds};
 use support::scheme_run::{NoWorld, start};
 
 const RUNS: usize = 64;
@@ -57,6 +57,7 @@ fn many_runs(folder: &Path, out: &mut impl Write) -> io::Result<()> {
         })
         .collect();
     let (mut stepping, mut groups, mut inserts) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut groups_busy, mut inserts_busy) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let ((), took) = microseconds(|| {
             for run in &mut runs {
@@ -65,15 +66,18 @@ fn many_runs(folder: &Path, out: &mut impl Write) -> io::Result<()> {
         });
         stepping.push(took);
         let appends: Vec<Append<'_>> = runs.iter().filter_map(Run::unflushed).collect();
-        let (appended, took) = microseconds(|| store.append_group(&appends));
+        let ((appended, took), busy) = processor_microseconds(|| microseconds(|| store.append_group(&appends)));
         appended.expect("the turns are committed");
         groups.push(took);
+        groups_busy.push(busy);
         let records = || {
             appends
                 .iter()
                 .flat_map(|append| append.records.iter().map(|record| record.as_bytes()))
         };
-        inserts.push(microseconds(|| insert_all(&bare, records())).1);
+        let (((), took), busy) = processor_microseconds(|| microseconds(|| insert_all(&bare, records())));
+        inserts.push(took);
+        inserts_busy.push(busy);
         for run in &mut runs {
             assert!(run.confirm_durable().is_empty(), "nothing is asked of the world");
         }
@@ -86,7 +90,9 @@ fn many_runs(folder: &Path, out: &mut impl Write) -> io::Result<()> {
         out,
         "rate of group commits over rate of bare commits: {:.2}",
         insert / group
-    )
+    )?;
+    let (group, insert) = (median(groups_busy), median(inserts_busy));
+    writeln!(out, "processor time of both (µs, medians): {group:.0}, {insert:.0}")
 }
 
 fn one_run(folder: &Path, out: &mut impl Write) -> io::Result<()> {

@@ -32,7 +32,7 @@ fn snapshot(fibers: usize, depth: usize) -> (usize, usize) {
     let mut store = MemoryStore::open(SimulatedDisk::default()).expect("an empty disk is a journal");
     let policy = SnapshotPolicy {
         turns: 1,
-        record_bytes: u64::MAX,
+        ..SnapshotPolicy::NEVER
     };
     let mut run = start("parked", &program(fibers, depth), policy, &mut store);
     run.flush(&mut store).expect("the first record is committed");

@@ -46,6 +46,12 @@ pub(crate) struct Session {
     world: World,
 }
 
+/// A run whose world was let go.
+pub(crate) struct Left {
+    run: Run<SchemePrograms>,
+    texts: Texts,
+}
+
 /// What messages call a run.
 struct RunPlace {
     /// Its address, without a turn.
@@ -249,6 +255,22 @@ pub(crate) fn program_name(genesis: &Genesis) -> String {
     name.unwrap_or_default()
 }
 
+/// The world in which a run was begun, and what that can do over.
+fn surroundings(store: &dyn Store, genesis: &Genesis, outfit: Outfit) -> Result<(World, Recovery), Failure> {
+    let note = genesis
+        .pinned
+        .iter()
+        .find_map(|hash| launch::read_note(&store.blob(hash).ok()?));
+    let (workspace, outfit) =
+        note.map_or_else(|| (PathBuf::from("."), outfit.clone()), |note| note.fit(outfit.clone()));
+    let world = outfit.world(&workspace)?;
+    let recovery = Recovery {
+        repeatable: world.tools().named(|tool| tool.idempotent),
+        reversible: world.tools().named(|tool| tool.effect == EffectClass::Reversible),
+    };
+    Ok((world, recovery))
+}
+
 impl Session {
     /// Compiles a program and begins a run of it.
     ///
@@ -310,20 +332,46 @@ impl Session {
             genesis,
             texts,
         } = pinned(store, place)?;
-        let note = genesis
-            .pinned
-            .iter()
-            .find_map(|hash| launch::read_note(&store.blob(hash).ok()?));
-        let (workspace, outfit) =
-            note.map_or_else(|| (PathBuf::from("."), outfit.clone()), |note| note.fit(outfit.clone()));
-        let world = outfit.world(&workspace)?;
-        let recovery = Recovery {
-            repeatable: world.tools().named(|tool| tool.idempotent),
-            reversible: world.tools().named(|tool| tool.effect == EffectClass::Reversible),
-        };
+        let (world, recovery) = surroundings(store, &genesis, outfit)?;
         let owner = journal::owner(command);
         let at = (&place.run, &place.branch, owner.as_str());
         let run = Run::open(store, at, programs, SnapshotPolicy::default(), &recovery)?;
+        let place = RunPlace {
+            name: place.name(),
+            journal: Some(journal.to_owned()),
+        };
+        Ok(Self {
+            run,
+            place,
+            texts,
+            world,
+        })
+    }
+
+    /// Lets go of the world.
+    pub(crate) fn leave(self) -> Left {
+        Left {
+            run: self.run,
+            texts: self.texts,
+        }
+    }
+
+    /// Opens a stored run, to go on: in place of one that was left, if it is the same, without compiling it and from what is still in memory.
+    ///
+    /// # Errors
+    /// If it cannot be replayed, or somebody else holds the journal.
+    pub(crate) fn go_on(
+        left: Option<Left>,
+        place: &Place,
+        (store, journal): (&mut dyn Store, &Path),
+        command: &str,
+    ) -> Result<Self, Failure> {
+        let Some(Left { run, texts }) = left.filter(|left| *left.run.id() == place.run) else {
+            return Self::resume(place, (store, journal), Outfit::default(), command);
+        };
+        let (world, recovery) = surroundings(store, run.genesis(), Outfit::default())?;
+        let owner = journal::owner(command);
+        let run = run.reopen(store, (&place.branch, owner.as_str()), &recovery)?;
         let place = RunPlace {
             name: place.name(),
             journal: Some(journal.to_owned()),

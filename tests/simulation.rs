@@ -40,6 +40,7 @@ fn runs_to_which_everything_happens_are_what_their_journals_say() {
         ("amended", 5),
         ("merges", 5),
         ("inputs", 10),
+        ("moves", 20),
         ("with", 150),
     ] {
         assert!(count(summary, what) >= least, "{what}: {summary}");

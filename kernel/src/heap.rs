@@ -92,7 +92,7 @@ pub struct Heap {
     /// Whether the host allocates, which cannot collect first.
     is_lenient: bool,
     line: usize,
-    /// Writes below this index go through the barrier: `max(line, mark)`.
+    /// Writes below this index go through the barrier: the greatest of the line, the open turn's mark and the limit of the newest mark.
     barrier_limit: usize,
     /// Words below this index are restored by page when the open turn aborts.
     undo_limit: usize,

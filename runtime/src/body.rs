@@ -187,7 +187,7 @@ pub trait Programs {
     fn mark(&mut self, body: &mut Self::Body, number: u64, oldest: u64);
 
     /// Takes a body back to its earliest mark that is not below `number`; without one it is as it was, because it has not run since. Says whether
-    /// it could: not if that mark was given up.
+    /// it could: not if that mark was given up. What it was frozen into counts no longer as stored: it may be of a branch that was given up.
     fn go_back(&mut self, body: &mut Self::Body, number: u64) -> bool;
 
     /// Runs a fiber; see [`Runner::run`].

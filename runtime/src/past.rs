@@ -14,11 +14,9 @@ use crate::body::Programs;
 use crate::identity::ActorId;
 use crate::replay::{Recovery, Snapshots, Source};
 use crate::run::{Run, RunError, Tip};
-use crate::snapshot::Since;
+use crate::snapshot::{Since, TURN_COST};
 use crate::state::RunState;
 
-/// What a turn costs besides its fuel, in units of fuel.
-const TURN_COST: u64 = 600;
 /// The cost of the turns between two checkpoints, in units of fuel: about a millisecond.
 const COST_MAX: u64 = 100_000;
 /// One checkpoint is kept that is so many turns back.

@@ -386,10 +386,10 @@ impl<P: Programs> Run<P> {
     }
 
     /// Stands at a record whose turn was just taken again, with what the turn sends in the queue.
-    pub(crate) fn follow(&mut self, record: &Record) {
+    pub(crate) fn follow(&mut self, record: &Record, fuel: u64) {
         let sequence = record.header().sequence;
         std::mem::take(&mut self.outbox).post(sequence, &mut self.state.queue);
-        self.since_snapshot.count(record.body_bytes());
+        self.since_snapshot.count(record.body_bytes(), fuel);
         self.stand_at(record);
     }
 

@@ -298,6 +298,11 @@ impl<P: Programs> Run<P> {
         &self.state
     }
 
+    /// Returns its name.
+    pub fn id(&self) -> &RunId {
+        &self.run
+    }
+
     /// Returns the programs of its actors.
     pub fn programs(&self) -> &P {
         &self.programs
@@ -390,10 +395,10 @@ impl<P: Programs> Run<P> {
     }
 
     /// Puts a turn's record at the end of the chain, with a snapshot if one is due, and what the turn sends into the queue.
-    pub(crate) fn chain(&mut self, body: &PackedValue) -> Result<(), RunError> {
+    pub(crate) fn chain(&mut self, body: &PackedValue, fuel: u64) -> Result<(), RunError> {
         let sequence = self.next_sequence()?;
         std::mem::take(&mut self.outbox).post(sequence, &mut self.state.queue);
-        let snapshot = self.take_snapshot_if_due(body);
+        let snapshot = self.take_snapshot_if_due(body, fuel);
         let (root, mut chunks) = snapshot.map_or((None, Vec::new()), |(root, chunks)| (Some(root), chunks));
         chunks.append(&mut self.attached);
         self.push_record(sequence, root, chunks, body)

@@ -13,6 +13,7 @@ mod entity;
 mod evaluation;
 pub mod host;
 mod inspection;
+mod image_root;
 mod interaction;
 mod profile;
 mod source;
@@ -35,11 +36,11 @@ use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::primitive::has_console_output;
 use duet_kernel::transformer::TransformerMachine;
 use duet_kernel::value::Value;
-use preserves::{IOValue, ValueImpl};
+use preserves::IOValue;
 
 use crate::activation::Activation;
 use crate::body::{End, FreezeError, Image, Programs, Task, ThawError, Until};
-use crate::codec::{Bytes, Codec, Fields};
+use crate::codec::Codec;
 use crate::identity::Callable;
 use crate::record::{Failure, Limits};
 use crate::scheme::entity::Entity;
@@ -500,6 +501,7 @@ impl Programs for SchemePrograms {
     fn go_back(&mut self, body: &mut SchemeBody, number: u64) -> bool {
         let is_back = body.instance.heap.go_back(number);
         if is_back {
+            body.instance.heap.forget_snapshot();
             body.evaluations.go_back(number);
         }
         is_back
@@ -539,7 +541,7 @@ impl Programs for SchemePrograms {
         for chunk in snapshot.chunks {
             chunks.push(Blob::new(chunk.bytes).map_err(|error| failed(error.to_string()))?);
         }
-        let mut chunk_names = chunk_names(&snapshot.root.bytes);
+        let mut chunk_names = image_root::chunk_names(&snapshot.root.bytes);
         chunk_names.extend(body.evaluations.chunk_names());
         Ok(Image {
             chunk_names,
@@ -554,7 +556,7 @@ impl Programs for SchemePrograms {
         let chunks: BTreeMap<BlobHash, &Blob> = image.chunks.iter().map(|chunk| (chunk.hash(), chunk)).collect();
         let find = |name: &BlobHash| chunks.get(name).map(|blob| blob.as_bytes().to_vec());
         let (root, texts) =
-            parts_of_root(&image.root).ok_or_else(|| failed("the root is none of a body".to_owned()))?;
+            image_root::parts(&image.root).ok_or_else(|| failed("the root is none of a body".to_owned()))?;
         let evaluations = Evaluations::thaw(texts, &find, &mut self.workshop())?;
         let mut fetch = |name: image::ChunkName| find(&BlobHash(name.0));
         let root = image::Chunk::new(root);
@@ -565,29 +567,6 @@ impl Programs for SchemePrograms {
             evaluations,
         })
     }
-}
-
-/// The heap's root and the names of the texts' chunks in the root of an image.
-fn parts_of_root(root: &IOValue) -> Option<(Vec<u8>, Vec<BlobHash>)> {
-    if let Some(heap) = root.as_bytestring() {
-        return Some((heap.into_owned(), Vec::new()));
-    }
-    let mut fields = Fields::of(root, "body", 2).ok()?;
-    let Bytes(heap) = fields.read("heap").ok()?;
-    Some((heap, fields.read("texts").ok()?))
-}
-
-/// Lists the chunks that the root of a heap's image names: the byte strings of its last field.
-fn chunk_names(root: &[u8]) -> Vec<BlobHash> {
-    let Ok(root) = duet_journal::packed::read_value(root) else {
-        return Vec::new();
-    };
-    let Some(last) = root.value().iter().last() else {
-        return Vec::new();
-    };
-    last.iter()
-        .filter_map(|name| BlobHash::decode(&name.into()).ok())
-        .collect()
 }
 
 impl From<CompileError> for ProgramError {

@@ -19,12 +19,21 @@ use crate::run::{Run, RunError};
 use crate::state::RunState;
 
 /// When snapshots are taken; has no influence on what a run does.
+///
+/// What it costs to replay the turns since the newest snapshot is weighed against what it costs to store another: one is due after some turns,
+/// fuel or bytes, but put off until the one before is a small part of the records that followed it, as long as replaying does not take too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotPolicy {
-    /// After this many turns.
+    /// One is due after this many turns,
     pub turns: u64,
-    /// After records of this many bytes.
+    /// or records of this many bytes,
     pub record_bytes: u64,
+    /// or turns that cost this much to replay, in units of fuel.
+    pub cost: u64,
+    /// It is put off until the records since the newest snapshot have so many times the bytes that this one added to the store,
+    pub records_share: u64,
+    /// but not beyond turns that cost this much to replay.
+    pub cost_max: u64,
 }
 
 impl SnapshotPolicy {
@@ -32,6 +41,9 @@ impl SnapshotPolicy {
     pub const NEVER: Self = Self {
         turns: u64::MAX,
         record_bytes: u64::MAX,
+        cost: u64::MAX,
+        records_share: 0,
+        cost_max: u64::MAX,
     };
 }
 
@@ -40,6 +52,10 @@ impl Default for SnapshotPolicy {
         Self {
             turns: 4096,
             record_bytes: 16 << 20,
+            // A unit of fuel takes about ten nanoseconds: 25 and 250 ms.
+            cost: 2_500_000,
+            records_share: 5,
+            cost_max: 25_000_000,
         }
     }
 }
@@ -49,13 +65,27 @@ impl Default for SnapshotPolicy {
 pub(crate) struct Since {
     turns: u64,
     record_bytes: u64,
+    /// What replaying costs, in units of fuel.
+    cost: u64,
+    /// How many bytes of records make up for the snapshot's.
+    owed_bytes: u64,
 }
 
+/// What a turn costs to replay besides its fuel, in units of fuel.
+pub(crate) const TURN_COST: u64 = 600;
+
 impl Since {
-    /// Counts a turn with the bytes of its record's body.
-    pub(crate) fn count(&mut self, body: &[u8]) {
+    /// Counts a turn with the bytes of its record's body and its fuel.
+    pub(crate) fn count(&mut self, body: &[u8], fuel: u64) {
         self.turns += 1;
         self.record_bytes += body.len() as u64;
+        self.cost = self.cost.saturating_add(TURN_COST).saturating_add(fuel);
+    }
+
+    /// Whether a snapshot is due and may be stored.
+    fn asks_for_another(&self, policy: &SnapshotPolicy) -> bool {
+        let is_due = self.turns >= policy.turns || self.record_bytes >= policy.record_bytes || self.cost >= policy.cost;
+        is_due && (self.record_bytes >= self.owed_bytes || self.cost >= policy.cost_max)
     }
 }
 
@@ -74,16 +104,19 @@ codec_struct!(Snapshot "snapshot" { state, actors });
 
 impl<P: Programs> Run<P> {
     /// Takes a snapshot if the policy says so, and returns the names of its root and chunks; `None` also if an actor cannot be frozen now.
-    pub(crate) fn take_snapshot_if_due(&mut self, body: &PackedValue) -> Option<(BlobHash, Vec<BlobHash>)> {
-        self.since_snapshot.count(body.as_bytes());
-        let since = self.since_snapshot;
-        if since.turns < self.policy.turns && since.record_bytes < self.policy.record_bytes {
+    pub(crate) fn take_snapshot_if_due(&mut self, body: &PackedValue, fuel: u64) -> Option<(BlobHash, Vec<BlobHash>)> {
+        self.since_snapshot.count(body.as_bytes(), fuel);
+        if !self.since_snapshot.asks_for_another(&self.policy) {
             return None;
         }
         self.since_snapshot = Since::default();
+        let blobs_before = self.unflushed_blobs.len();
         let (root, chunks) = self.snapshot()?;
         let name = root.hash();
         self.unflushed_blobs.push(root);
+        let added = self.unflushed_blobs.iter().skip(blobs_before);
+        let added_bytes: u64 = added.map(|blob| blob.as_bytes().len() as u64).sum();
+        self.since_snapshot.owed_bytes = added_bytes.saturating_mul(self.policy.records_share);
         Some((name, chunks))
     }
 

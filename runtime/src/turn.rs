@@ -46,9 +46,9 @@ impl<P: Programs> Run<P> {
         let judged = self.compare(batch, expected, judged)?;
         let effects = self.adopt(judged.performed, &judged.turn);
         if let Some(record) = expected {
-            self.follow(record);
+            self.follow(record, judged.turn.fuel);
         } else {
-            self.chain(&judged.body)?;
+            self.chain(&judged.body, judged.turn.fuel)?;
             self.hold(effects);
         }
         self.keep_checkpoint_if_due(judged.turn.fuel);

@@ -25,7 +25,7 @@ use crate::journal::{Journal, Place};
 use crate::launch::Launch;
 use crate::outfit::Outfit;
 use crate::render;
-use crate::session::{self, Session};
+use crate::session::{self, Left, Session};
 use crate::terminal::Terminal;
 use crate::turn;
 
@@ -96,9 +96,13 @@ impl Live {
     /// # Errors
     /// If the run cannot be opened.
     pub(crate) fn open(journal: &Journal, address: Option<&str>) -> Result<Self, Failure> {
+        Self::open_in_place_of(None, journal, address)
+    }
+
+    fn open_in_place_of(left: Option<Left>, journal: &Journal, address: Option<&str>) -> Result<Self, Failure> {
         let mut store: Box<dyn Store> = Box::new(journal.open_to_write("repl")?);
         let place = journal.resolve(&*store, address)?;
-        let mut session = Session::resume(&place, (&mut *store, journal.path()), Outfit::default(), "repl")?;
+        let mut session = Session::go_on(left, &place, (&mut *store, journal.path()), "repl")?;
         // Whoever types a text once more wants what it says.
         session.call_again();
         journal.set_current(&place.run, &place.branch);
@@ -323,17 +327,19 @@ impl Live {
                 place,
             });
         };
-        drop((session, store));
+        drop(store);
+        let left = Some(session.leave());
         let shown = path.display().to_string();
         let all = words.iter().map(String::as_str).chain(["--journal", shown.as_str()]);
         let code = command::dispatch(all.map(Into::into).collect(), terminal);
         let here = format!("{}/{}", place.run, place.branch);
         match after {
             After::Branch(branch) if code == Code::OK => {
-                Self::open(&Journal::at(&path), Some(&format!("{}/{branch}", place.run)))
+                let there = format!("{}/{branch}", place.run);
+                Self::open_in_place_of(left, &Journal::at(&path), Some(&there))
             }
-            After::Current => Self::open(&Journal::at(&path), None),
-            After::Here | After::Branch(_) => Self::open(&Journal::at(&path), Some(&here)),
+            After::Current => Self::open_in_place_of(left, &Journal::at(&path), None),
+            After::Here | After::Branch(_) => Self::open_in_place_of(left, &Journal::at(&path), Some(&here)),
         }
     }
 
@@ -359,8 +365,8 @@ impl Live {
         match (&self.journal, head.flatten()) {
             (Some(path), Some(_)) => {
                 let (path, address) = (path.clone(), format!("{}/{branch}", self.place.run));
-                drop(self);
-                Self::open(&Journal::at(&path), Some(&address))
+                drop(self.store);
+                Self::open_in_place_of(Some(self.session.leave()), &Journal::at(&path), Some(&address))
             }
             (Some(_) | None, _) => {
                 terminal.message(&format!("there is no branch {branch}; `,branches` lists them"));

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use duet_journal::store::memory::{Fault as DiskFault, FaultPlan, Loss, MemoryStore};
-use duet_journal::{Blob, BlobHash, BranchName, PackedValue, Record, RunId, Store, StoreError};
+use duet_journal::{Blob, BlobHash, BranchName, PackedValue, Record, RunId, Sequence, Store, StoreError};
 use duet_runtime::actor::Manifest;
 use duet_runtime::codec::Codec;
 use duet_runtime::driver::Input;
@@ -122,6 +122,8 @@ pub(crate) struct Tally {
     pub(crate) amended: u64,
     /// Calls that were not made again.
     pub(crate) recalled: u64,
+    /// Moves of the head, forks and switches in a living process.
+    pub(crate) reopened: u64,
     /// Comparisons while something was in flight: batches, requests, parked fibers.
     pub(crate) in_flight: u64,
 }
@@ -140,6 +142,7 @@ impl Tally {
         self.picked += other.picked;
         self.amended += other.amended;
         self.recalled += other.recalled;
+        self.reopened += other.reopened;
         self.in_flight += other.in_flight;
     }
 }
@@ -158,6 +161,7 @@ impl fmt::Display for Tally {
             picked,
             amended,
             recalled,
+            reopened,
             in_flight,
         } = self;
         write!(
@@ -168,7 +172,10 @@ impl fmt::Display for Tally {
             f,
             "{crashes} crashes, {rewinds} rewinds, {undone} undone or redone, {forks} forks, {amended} amended, "
         )?;
-        write!(f, "{merges} merges, {picked} inputs picked, {recalled} calls recalled")
+        write!(
+            f,
+            "{merges} merges, {picked} inputs picked, {recalled} calls recalled, {reopened} moves in memory"
+        )
     }
 }
 
@@ -320,7 +327,7 @@ impl Course {
             Operation::Switch { which, opening } => {
                 self.settle()?;
                 self.stand_on(self.chosen(*which))?;
-                self.open(*opening)
+                self.go_on(*opening)
             }
             Operation::Retrace { to, inputs, opening } => self.retrace(*to, *inputs, *opening),
             Operation::Undo { opening } => self.undo(*opening),
@@ -401,6 +408,29 @@ impl Course {
         };
         let place = (&self.name, &self.branch, OWNER);
         self.run = Run::open(&mut self.store, place, self.cast.live.clone(), policy, &self.recovery)?;
+        self.run.checkpoint_after(1);
+        self.settle()
+    }
+
+    /// Opens the run on its branch after its head has moved: in the process that executed it until now, from its checkpoints, or in another.
+    fn go_on(&mut self, opening: Opening) -> Outcome {
+        if opening.fails_after.is_some() || opening.snapshot_turns % 2 == 1 {
+            return self.open(opening);
+        }
+        self.world.forget();
+        let source = Source {
+            store: &self.store,
+            run: &self.name,
+            branch: &self.branch,
+        };
+        let place_holder = source.restore(Some(Sequence::FIRST), self.cast.live.clone(), Snapshots::Ignore)?;
+        let run = std::mem::replace(&mut self.run, place_holder);
+        match run.reopen(&mut self.store, (&self.branch, OWNER), &self.recovery) {
+            Ok(run) => self.run = run,
+            Err(RunError::Store(StoreError::Io { .. })) => return self.crash(Loss::Nothing, WHOLE),
+            Err(error) => return Err(error.into()),
+        }
+        self.tally.reopened += 1;
         self.settle()
     }
 

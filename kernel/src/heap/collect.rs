@@ -137,8 +137,10 @@ impl Heap {
     /// Collects the young objects; see [`Heap::collect`].
     pub fn collect_minor(&mut self, roots: &mut [&mut [Value]], live: &dyn LiveRegisters) {
         let from = self.line.max(self.undo_limit);
-        self.marks.keep_from(from, &self.words);
         let remembered = self.pages.take_remembered();
+        if self.turn.is_none() {
+            self.marks.keep_moved(from, &remembered, &self.words);
+        }
         let survivors = std::mem::take(&mut self.survivors);
         let mut evacuation = Evacuation {
             words: &mut self.words[..self.top],

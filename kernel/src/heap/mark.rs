@@ -61,7 +61,7 @@ impl Marks {
         self.marks.back_mut().filter(|mark| mark.replaced.is_none())
     }
 
-    /// How many words a major collection between turns must leave as they are.
+    /// The words below this index are those of the newest mark, as far as they were not written since.
     pub(super) fn words_needed(&self) -> usize {
         self.marks
             .back()
@@ -69,16 +69,19 @@ impl Marks {
             .map_or(0, |mark| mark.limit)
     }
 
-    /// Keeps the words from `from` on, which a minor collection is about to move.
-    pub(super) fn keep_from(&mut self, from: usize, words: &[u64]) {
-        let Some(limit) = self.open().map(|mark| mark.limit).filter(|&limit| from < limit) else {
+    /// Keeps what a minor collection between turns is about to change: the words from `from` on, which it moves, and the remembered pages.
+    pub(super) fn keep_moved(&mut self, from: usize, remembered: &[u32], words: &[u64]) {
+        let Some(limit) = self.open().map(|mark| mark.limit) else {
             return;
         };
-        for page in from / PAGE_WORDS..limit.div_ceil(PAGE_WORDS) {
-            self.keep_page(page as u32, &words[page * PAGE_WORDS..]);
+        let moved = from / PAGE_WORDS..limit.div_ceil(PAGE_WORDS);
+        for page in remembered.iter().copied().chain(moved.map(|page| page as u32)) {
+            if let Some(words) = words.get(page as usize * PAGE_WORDS..) {
+                self.keep_page(page, words);
+            }
         }
         if let Some(mark) = self.open() {
-            mark.limit = from;
+            mark.limit = limit.min(from);
         }
     }
 
@@ -152,6 +155,8 @@ impl Heap {
             words: Vec::new(),
             replaced: None,
         });
+        self.barrier_limit = self.top;
+        self.pages.resize(self.top);
     }
 
     /// Goes back to the earliest mark whose number is at least `number`, which is gone then like those after it. Without one, the heap is as it
@@ -211,7 +216,7 @@ impl Heap {
         self.words_live = mark.words_live;
         self.registers = mark.registers;
         self.undo_limit = 0;
-        self.barrier_limit = mark.line;
+        self.barrier_limit = mark.line.max(self.marks.words_needed());
         self.nursery_end = mark.nursery_end;
         self.collection_due = mark.collection_due;
         self.limit = self.limit_now();

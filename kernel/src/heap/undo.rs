@@ -170,6 +170,6 @@ impl Heap {
     fn close_turn(&mut self) {
         self.saved.clear(&mut self.pages);
         self.undo_limit = 0;
-        self.barrier_limit = self.line;
+        self.barrier_limit = self.line.max(self.marks.words_needed());
     }
 }

@@ -49,7 +49,7 @@ fn at(number: u64) -> Sequence {
 fn lived(turns_between_snapshots: u64) -> World<Scripts> {
     let policy = SnapshotPolicy {
         turns: turns_between_snapshots,
-        record_bytes: u64::MAX,
+        ..SnapshotPolicy::NEVER
     };
     let mut world = World::script(SCRIPT, &["*"], policy);
     world.drivers.answers = read_answers(&[Ok("one"), Ok("\"Ada\""), Ok("three")]);

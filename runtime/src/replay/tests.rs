@@ -11,10 +11,7 @@ use crate::run::{Recalled, Rest, Step};
 use crate::script::world::{World, branch, run_id};
 use crate::script::{Scripts, parse};
 
-const NEVER: SnapshotPolicy = SnapshotPolicy {
-    turns: u64::MAX,
-    record_bytes: u64::MAX,
-};
+const NEVER: SnapshotPolicy = SnapshotPolicy::NEVER;
 
 /// A program with everything that can be in flight: messages, fibers, facets, another actor, tools, a question.
 const BUSY: &str = "main:
@@ -64,7 +61,7 @@ fn busy() -> World<Scripts> {
         &["*"],
         SnapshotPolicy {
             turns: 3,
-            record_bytes: u64::MAX,
+            ..SnapshotPolicy::NEVER
         },
     );
     world.drivers.answers = crate::script::world::read_answers(&answers());

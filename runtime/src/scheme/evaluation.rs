@@ -137,15 +137,12 @@ impl Evaluations {
 
     /// Takes back what was given since the earliest mark not below `number`.
     pub(super) fn go_back(&mut self, number: u64) {
+        self.texts_frozen = 0;
+        self.chunks.clear();
         let later = self.marks.split_off(&number);
-        let Some(&length) = later.values().next().filter(|length| **length < self.texts.len()) else {
-            return;
-        };
-        self.truncate(length);
-        self.is_stale = true;
-        if self.texts_frozen > length {
-            self.texts_frozen = 0;
-            self.chunks.clear();
+        if let Some(&length) = later.values().next().filter(|length| **length < self.texts.len()) {
+            self.truncate(length);
+            self.is_stale = true;
         }
     }
 

@@ -259,7 +259,7 @@ impl<P: Programs> World<P> {
 pub(crate) fn check_answered(script: &str, answers: &[Result<&str, &str>], expected: &str) {
     let often = SnapshotPolicy {
         turns: 3,
-        record_bytes: u64::MAX,
+        ..SnapshotPolicy::NEVER
     };
     let mut world = World::script(script, &["*"], often);
     world.drivers.answers = read_answers(answers);

@@ -94,7 +94,7 @@ impl Course {
                 if self.acknowledged.map(|tip| tip.hash) != Some(to) {
                     return self.require_head();
                 }
-                self.open(opening)
+                self.go_on(opening)
             }
             Err(Difference::Run(RunError::Store(StoreError::Io { .. }))) => self.crash_while_moving(Some(to), None),
             Err(error) => Err(error),
@@ -146,7 +146,7 @@ impl Course {
         if self.acknowledged.map(|tip| tip.sequence) != Some(turn) {
             return self.require_head();
         }
-        self.open(opening)
+        self.go_on(opening)
     }
 
     /// The machine stopped while a head was moved: it has moved whole, or not at all.

@@ -6,7 +6,7 @@
 //! It neither begins nor ends a transaction.
 //! Read next: `store/sqlite.rs`.
 
-use std::collections::{BTreeMap, btree_map};
+use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
@@ -81,14 +81,17 @@ impl Recent {
     }
 
     fn run(&mut self, connection: &Connection, run: &RunId) -> Result<&mut KnownRun, StoreError> {
-        match self.runs.entry(run.clone()) {
-            btree_map::Entry::Occupied(known) => Ok(known.into_mut()),
-            btree_map::Entry::Vacant(unknown) => Ok(unknown.insert(KnownRun {
+        if !self.runs.contains_key(run) {
+            let known = KnownRun {
                 run: Run::read(connection, run)?,
                 branches: BTreeMap::new(),
                 is_complete: false,
-            })),
+            };
+            self.runs.insert(run.clone(), known);
         }
+        self.runs
+            .get_mut(run)
+            .ok_or_else(|| StoreError::NoSuchRun { run: run.clone() })
     }
 
     /// Writes a branch's row; a new one is counted in its run's row.
@@ -99,12 +102,14 @@ impl Recent {
         branch: Branch,
     ) -> Result<(), StoreError> {
         let known = self.run(connection, run)?;
-        let is_new = !known.branches.contains_key(&branch.head.branch);
-        branch.write(connection, &known.run, is_new)?;
-        if is_new {
-            known.run.branches = known.run.branches.saturating_add(1);
-            known.run.write(connection)?;
+        if let Some(place) = known.branches.get_mut(&branch.head.branch) {
+            branch.write(connection, &known.run, false)?;
+            *place = branch;
+            return Ok(());
         }
+        branch.write(connection, &known.run, true)?;
+        known.run.branches = known.run.branches.saturating_add(1);
+        known.run.write(connection)?;
         known.branches.insert(branch.head.branch.clone(), branch);
         Ok(())
     }

@@ -76,7 +76,11 @@ fn world(turns: u64) -> World<SchemePrograms> {
         turn_fuel: 10_000,
         ..LIMITS
     };
-    let policy = SnapshotPolicy { turns, record_bytes };
+    let policy = SnapshotPolicy {
+        turns,
+        record_bytes,
+        ..SnapshotPolicy::NEVER
+    };
     World::limited(limits, (program, &["*"]), policy, move |_| {
         SchemePrograms::pinned(&value, &mut |hash| blobs.get(hash).cloned()).expect("the texts are pinned")
     })
