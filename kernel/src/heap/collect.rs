@@ -6,7 +6,7 @@
 //! It does not free old objects; `heap/major.rs` does. Read next: `heap/major.rs`.
 
 use super::Heap;
-use super::frames::{LiveRegisters, Segments, belongs_to_stack};
+use super::frames::{LiveRegisters, Segments, belongs_to_stack, is_link};
 use super::kind::{extent, forward, forwarded_to, is_raw_header, link, payload_words};
 use super::pages::PAGE_WORDS;
 use super::{MAJOR_WORDS_MIN, Register};
@@ -87,7 +87,10 @@ impl Evacuation<'_> {
                         index += extent(first_word);
                         continue;
                     }
-                    self.scan_segment(index, &mut segments, live);
+                    // The return points of a condition's backtrace are frames too, and need no care.
+                    if is_link(first_word) {
+                        self.scan_segment(index, &mut segments, live);
+                    }
                 }
                 (index + 1, next)
             };

@@ -161,6 +161,12 @@ pub(super) fn belongs_to_stack(header: Value) -> bool {
     ((header.to_bits() >> 8) as u8).wrapping_sub(Kind::Frames as u8) <= 1
 }
 
+/// Whether a header is that of a [`Kind::Link`].
+#[inline(always)]
+pub(super) fn is_link(header: Value) -> bool {
+    (header.to_bits() >> 8) as u8 == Kind::Link as u8
+}
+
 /// How many positions [`Known`] remembers.
 const KNOWN: usize = 8;
 

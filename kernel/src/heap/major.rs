@@ -5,7 +5,7 @@
 //! INVARIANT: afterwards all words are old and reachable.
 //! It does not choose when to run. Read next: `heap/undo.rs`.
 
-use super::frames::{LiveRegisters, Segments, belongs_to_stack};
+use super::frames::{LiveRegisters, Segments, belongs_to_stack, is_link};
 use super::kind::{extent, forward, forwarded_to, is_raw_header, link, payload_words};
 use super::register::Register;
 use super::symbol::swept_table;
@@ -84,7 +84,10 @@ impl Copying<'_> {
                         index += extent(first_word);
                         continue;
                     }
-                    self.scan_segment(index, &mut segments, live);
+                    // The return points of a condition's backtrace are frames too, and need no care.
+                    if is_link(first_word) {
+                        self.scan_segment(index, &mut segments, live);
+                    }
                 }
                 (index + 1, next)
             };
