@@ -425,6 +425,39 @@ fn an_expression_is_evaluated_in_the_past_and_leaves_no_trace() {
     assert_eq!(desk.duet("log talk").output, before);
 }
 
+#[test]
+fn an_expression_sees_what_any_program_defines() {
+    let desk = parted();
+    let before = desk.duet("log greeter").output;
+    let check = |turn: &str, expression: &str, code: i32, expected: &str| {
+        desk.check(&format!("eval {turn} \"{expression}\""), code, expected)
+    };
+    check("greeter@1", "(list found)", 1, "");
+    check("greeter@2", "(dictionary-ref found 'size_bytes)", 0, "5\n");
+    check("greeter@4", "(string-append name name)", 0, "\"AdaAda\"\n");
+    check("what-if@4", "name", 0, "\"Bob\"\n");
+    check(
+        "greeter",
+        "(begin (display name) (newline) (define x 7) (* x 6))",
+        0,
+        "Ada\n42\n",
+    );
+    check("greeter", "(if #f #f)", 0, "");
+    let said = check("greeter", "(invoke-tool! 'reader 'workspace/read 1)", 1, "");
+    assert!(
+        said.errors.contains("given up: it calls workspace/read"),
+        "{}",
+        said.errors
+    );
+    let said = check("greeter", "x", 1, "");
+    assert!(
+        said.errors.contains("x is used before it is defined"),
+        "{}",
+        said.errors
+    );
+    assert_eq!(desk.duet("log greeter").output, before);
+}
+
 /// A program whose answers become a version of one thing, and which shows every version that appears.
 const PLAN: &[(&str, &str)] = &[(
     "plan.scm",

@@ -191,6 +191,8 @@ pub struct Expander {
     units_begun: u32,
     default_imports: Vec<LibraryName>,
     interaction: Option<Module>,
+    /// The top level of the first program.
+    program: Option<Module>,
     programs: u32,
     /// The identifiers that core forms compare with, in the scope of the kernel's own library.
     kernel: ScopeSet,
@@ -290,6 +292,7 @@ impl Expander {
             units_begun: 0,
             default_imports,
             interaction: None,
+            program: None,
             programs: 0,
             kernel,
         };
@@ -349,7 +352,8 @@ impl Expander {
         self.transformer_calls = LIMIT_TRANSFORMER_CALLS;
         let mut unit = UnitExpander::new(self, libraries, module);
         unit.program(name, text);
-        let (_, expansion) = unit.finish();
+        let (module, expansion) = unit.finish();
+        self.program.get_or_insert(module);
         self.deliver(expansion, libraries)
     }
 

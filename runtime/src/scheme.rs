@@ -14,6 +14,7 @@ mod evaluation;
 pub mod host;
 mod inspection;
 mod image_root;
+mod observation;
 mod interaction;
 mod profile;
 mod source;
@@ -46,6 +47,7 @@ use crate::record::{Failure, Limits};
 use crate::scheme::entity::Entity;
 use crate::scheme::evaluation::Evaluations;
 use crate::scheme::host::{Call, Reply};
+use crate::scheme::observation::Observation;
 use crate::scheme::profile::Profile;
 use crate::scheme::source::Pinned;
 
@@ -74,6 +76,8 @@ pub struct SchemePrograms {
     text_units: BTreeMap<usize, Arc<Unit>>,
     /// Where fuel is used, while somebody wants to know.
     profile: Option<Profile>,
+    /// What is being looked at; nothing in a run that goes on.
+    observation: Option<Observation>,
 }
 
 /// What one actor's program keeps: its heap, and the texts it was given.
@@ -181,6 +185,7 @@ impl SchemePrograms {
             library_units: BTreeMap::new(),
             text_units: BTreeMap::new(),
             profile: None,
+            observation: None,
         };
         for unit in &expansion.units {
             match programs.load_unit(unit) {
@@ -355,6 +360,12 @@ impl SchemePrograms {
         loop {
             match self.run_machine(body, turn)? {
                 Outcome::Finished(value) => {
+                    if self.observation.is_some() {
+                        if self.observe_next(body, value)? {
+                            continue;
+                        }
+                        return Ok(End::Finished { is_true: true });
+                    }
                     if !turn.is_main() || !self.start_next(body)? {
                         return Ok(End::Finished {
                             is_true: value.is_true(),

@@ -1,5 +1,6 @@
 //! `duet eval`: what an expression says at a turn of the past.
 
+use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::{EffectKind, Input, Stream};
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::Step;
@@ -14,11 +15,11 @@ use crate::terminal::Terminal;
 use crate::turn;
 
 pub(super) const DETAILS: &str = "\
-The run is brought back as it was after the turn, in memory, and the expression is evaluated there as if it had been typed at
-the prompt. Nothing is recorded, and nothing is asked of the world: an expression that calls a tool or waits is given up.
-The run must take interactions, as those of `duet repl` do.
+The run is brought back as it was after the turn, in memory, and the expression is evaluated there by the main program's actor:
+it sees what the program imports and defines, or in a session of `duet repl` what was typed. Nothing is recorded, and nothing is
+asked of the world: an expression that calls a tool or waits is given up.
 
-    duet eval repl@12 '(length results)'";
+    duet eval plan@3 '(length tasks)'";
 
 /// So many turns an expression may take.
 const TURNS_MAX: usize = 10_000;
@@ -33,6 +34,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         let before = place.at().number().saturating_sub(1);
         return Err(Failure::problem(format!("the run is over at {}", place.address(place.at())))
             .advise(format!("`duet eval {}@{before} EXPR` asks before its end", place.name())));
+    }
+    if let Some((programs, _)) = run.lend(MAIN) {
+        programs.observe();
     }
     run.deliver(Input::Evaluate { text: text.to_owned(), sources: Vec::new() });
     let mut shown = String::new();
@@ -62,6 +66,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         match step {
             Step::Turn => {}
             Step::Idle | Step::Ended { .. } => {
+                let value = run.lend(MAIN).and_then(|(programs, _)| programs.observed());
+                shown.extend(value.map(|value| format!("{value}\n")));
                 if arguments.has("json") {
                     terminal.json(&json!({ "address": place.address(place.at()), "shown": shown }))?;
                 } else {

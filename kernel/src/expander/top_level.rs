@@ -58,6 +58,18 @@ impl Expander {
         expansion.map(|_| TopLevel(module))
     }
 
+    /// Makes a mutable top level called `name` in which is visible what is visible in the first program, its definitions included.
+    ///
+    /// What is defined there is defined for the program's scope; whoever expands the program anew finds nothing of it.
+    pub fn program_top_level(&self, name: &str) -> Option<TopLevel> {
+        let module = self.program.clone()?;
+        Some(TopLevel(Module {
+            name: Name::from(name),
+            is_interactive: true,
+            ..module
+        }))
+    }
+
     /// Makes an immutable top level in which is visible what the import sets, written one after the other in `imports`, provide.
     ///
     /// # Errors

@@ -162,6 +162,16 @@ impl Evaluations {
         self.tops.get("")
     }
 
+    /// Lets interactions see what the program sees, if there was none before; what they define is gone when the body is.
+    pub(super) fn look_from_program(&mut self, expander: &Expander) {
+        if !self.is_stale
+            && !self.tops.contains_key("")
+            && let Some(top) = expander.program_top_level(INTERACTION)
+        {
+            self.tops.insert(String::new(), top);
+        }
+    }
+
     /// Makes units of a text: those to be evaluated, in order, the last of which has the value.
     ///
     /// # Errors

@@ -66,7 +66,14 @@ impl SchemePrograms {
             library: Name::from("(duet internal eval)"),
             name: Name::from("%interact"),
         };
-        let Some(interact) = body.instance.global(&self.code, &name) else {
+        let interact = body.instance.global(&self.code, &name);
+        if self.observation.is_some() {
+            if interact.is_none() {
+                body.evaluations.look_from_program(&self.expander);
+            }
+            return self.begin_observation(body, text, turn);
+        }
+        let Some(interact) = interact else {
             let message = "the run's program takes no interactions: it has not evaluated (duet internal eval)";
             return Ok(Some(End::Failed(Failure::new("not-interactive", message))));
         };
@@ -144,7 +151,7 @@ impl SchemePrograms {
         Ok(())
     }
 
-    fn units(
+    pub(super) fn units(
         &mut self,
         body: &mut SchemeBody,
         wanted: &Wanted<'_>,
