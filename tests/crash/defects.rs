@@ -1,7 +1,7 @@
 //! The ways in which such systems are known to fail, one test each.
 //!
 //! INVARIANT: each test fails on a system that has the defect in its name.
-//! Rewinds, forks and lost messages are in `branches.rs`.
+//! Rewinds, forks and lost messages are in `branches.rs`; the table of all of them is in the book, "Testing".
 
 use std::collections::BTreeSet;
 
@@ -200,4 +200,30 @@ fn a_long_run_can_be_opened_and_go_on_with_snapshots() {
         .restore(Some(at(head.number())), scenario.programs.clone(), Snapshots::Use)
         .unwrap();
     assert_eq!(restored.head().unwrap().sequence, head);
+}
+
+/// The rows of the book's table: a test's name and its file.
+fn listed(page: &str) -> Vec<(String, String)> {
+    let rows = page.lines().skip_while(|line| !line.starts_with("| Defect |")).skip(2);
+    let cell = |text: &str| text.trim().trim_matches('`').to_owned();
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split('|').collect();
+        (cell(cells[2]), cell(cells[3]))
+    };
+    rows.take_while(|line| line.starts_with('|')).map(row).collect()
+}
+
+#[test]
+fn every_known_defect_has_a_test() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap();
+    let listed = listed(&read("docs/src/testing.md"));
+    assert_eq!(listed.len(), 9);
+    for (test, file) in listed {
+        let source = read(&file);
+        let before = source.split(&format!("fn {test}()")).next().unwrap_or_default();
+        let attributes = before.rsplit("\n\n").next().unwrap_or_default();
+        let is_there = before.len() < source.len() && attributes.contains("#[test]");
+        assert!(is_there, "{file} has no test {test}");
+    }
 }
