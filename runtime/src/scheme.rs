@@ -25,8 +25,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use duet_journal::{Blob, BlobHash};
-use duet_kernel::code::{CodeSpace, LoadError};
-use duet_kernel::compiler::{CompileError, compile};
+use duet_kernel::code::CodeSpace;
+use duet_kernel::compiler::compile;
 use duet_kernel::core::{GlobalName, Unit};
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
@@ -577,17 +577,5 @@ impl Programs for SchemePrograms {
             entity,
             evaluations,
         })
-    }
-}
-
-impl From<CompileError> for ProgramError {
-    fn from(error: CompileError) -> Self {
-        Self::Compile(error)
-    }
-}
-
-impl From<LoadError> for ProgramError {
-    fn from(error: LoadError) -> Self {
-        Self::Load(error)
     }
 }

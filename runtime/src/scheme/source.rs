@@ -100,6 +100,18 @@ impl std::error::Error for ProgramError {
     }
 }
 
+impl From<CompileError> for ProgramError {
+    fn from(error: CompileError) -> Self {
+        Self::Compile(error)
+    }
+}
+
+impl From<LoadError> for ProgramError {
+    fn from(error: LoadError) -> Self {
+        Self::Load(error)
+    }
+}
+
 /// Reads a program's name and its command line off its description.
 ///
 /// # Errors
