@@ -142,7 +142,7 @@ fn did_one(action: &Action) -> String {
 pub(crate) fn values(turn: &TurnRecord) -> Vec<IOValue> {
     let told = turn.events.iter().filter_map(|event| match event {
         Event::Answered { outcome, .. } => Some(outcome.clone().unwrap_or_else(|fault| fault)),
-        Event::Direct { payload, .. } => Some(payload.clone()),
+        Event::Direct { payload, .. } => Some(payload.value()),
         _ => None,
     });
     let did = turn
@@ -150,9 +150,9 @@ pub(crate) fn values(turn: &TurnRecord) -> Vec<IOValue> {
         .iter()
         .flat_map(Action::done)
         .filter_map(|action| match action {
-            Action::Assert(assert) => Some(assert.value.value().clone()),
-            Action::Message(message) => Some(message.value.clone()),
-            Action::Send(send) => Some(send.value.clone()),
+            Action::Assert(assert) => Some(assert.value.value()),
+            Action::Message(message) => Some(message.value.value()),
+            Action::Send(send) => Some(send.value.value()),
             Action::InvokeTool(call) => Some(call.payload.clone()),
             Action::AskUser(question) => Some(question.prompt.clone()),
             _ => None,

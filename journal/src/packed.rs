@@ -1,7 +1,7 @@
 //! Canonical packed Preserves, read and written with care.
 //!
 //! Owns [`PackedValue`], the limits and the errors; `packed/scan.rs` reads bytes, `packed/value.rs` converts to and from
-//! `IOValue`, `packed/view.rs` looks into checked bytes, `packed/build.rs` writes a value part by part, `packed/write.rs` the pieces of which
+//! `IOValue`, `packed/view.rs` looks into checked bytes, `packed/shared.rs` keeps lists of values, `packed/build.rs` writes a value part by part, `packed/write.rs` the pieces of which
 //! all bytes are put together.
 //! INVARIANT: the bytes of a [`PackedValue`] are exactly one value in canonical form, within the limits.
 //!
@@ -17,12 +17,14 @@ use preserves::IOValue;
 
 mod build;
 mod scan;
+mod shared;
 mod value;
 mod view;
 pub(crate) mod write;
 
 pub use build::PackedWriter;
 pub(crate) use scan::{Compound, Scanner, Token};
+pub use shared::{PackedValues, SharedValue};
 pub use view::{Class, Parts, View};
 
 /// The greatest depth of a value: a value inside 512 others is refused.

@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 use crate::action::{Action, Exit, Resume, StopFacet, Sync, Synced, Wait, Yield, yield_turn::Pause};
 use crate::actor::{Condition, FiberKind};
 use crate::body::{Argument, End, Resumption, Runner, Task, Until, Wanted};
+use crate::dataspace::pattern::{PackedPattern, Pattern};
 use crate::draft::{Draft, Refusal};
 use crate::event::Event;
 use crate::identity::{FacetId, FiberId, WaitId};
@@ -339,6 +340,7 @@ impl Activation {
         wanted: Vec<Wanted>,
         is_edge: bool,
     ) -> Result<(), Failure> {
+        let packed = |pattern: &Pattern| PackedPattern::of(pattern).map_err(|error| failure(error.into()));
         let mut conditions = Vec::new();
         for wanted in wanted {
             let counters = &mut self.draft.state.counters;
@@ -346,14 +348,14 @@ impl Activation {
                 Wanted::Matching(pattern) => Condition::Matching {
                     observer: counters.observer(),
                     handle: counters.handle(),
-                    pattern,
+                    pattern: packed(&pattern)?,
                 },
                 Wanted::Accepted(pattern, procedure) => {
                     self.draft.callables.push_back(procedure);
                     Condition::Accepted {
                         observer: counters.observer(),
                         handle: counters.handle(),
-                        pattern,
+                        pattern: packed(&pattern)?,
                     }
                 }
                 Wanted::Answer(request) => Condition::Answer { request },
@@ -401,20 +403,25 @@ impl Activation {
         Ok(())
     }
 
-    /// Takes the next step towards the end of a facet: the first in order runs its stop hooks, or ends.
+    /// Takes the next step towards the end of a facet: its oldest child stops first, then it runs its stop hooks, or ends.
     fn stop_step(&mut self, facet: FacetId) -> Result<(), Failure> {
-        let actor = self.draft.acting().map_err(failure)?;
-        let Some(first) = actor.stop_order(facet).first().copied() else {
+        let actor = self.draft.acting_mut().map_err(failure)?;
+        let Some(found) = actor.facets.get_mut(&facet) else {
             return Ok(());
         };
-        self.jobs.push_front(Job::Stop(facet));
-        let found = self.draft.facet_mut(first).map_err(failure)?;
-        let surroundings = found.parent.unwrap_or(first);
-        let hooks = std::mem::take(found.stop_hooks.get_mut());
-        if hooks.is_empty() {
-            let handles = found.handles.iter().copied().collect();
-            return self.perform(StopFacet { facet: first, handles }).map_err(failure);
+        if let Some(child) = found.children.iter().next().copied() {
+            self.jobs.push_front(Job::Stop(facet));
+            self.jobs.push_front(Job::Stop(child));
+            return Ok(());
         }
+        let surroundings = found.parent.unwrap_or(facet);
+        if found.stop_hooks.is_empty() {
+            let handles = found.handles.iter().copied().collect();
+            return self.perform(StopFacet { facet, handles }).map_err(failure);
+        }
+        let hooks = std::mem::take(found.stop_hooks.get_mut());
+        // A hook may make facets in the one that stops.
+        self.jobs.push_front(Job::Stop(facet));
         for procedure in hooks.into_iter().rev() {
             let fiber = self.handler_fiber(surroundings);
             self.jobs.push_front(Job::Run {

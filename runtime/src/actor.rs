@@ -5,11 +5,13 @@
 //! It does not act on the dataspace; `state.rs` does.
 //! Read next: `state.rs`.
 
+use std::sync::Arc;
+
 use im::{OrdMap, OrdSet, Vector};
 use preserves::IOValue;
 
 use crate::codec::{Codec, DecodeError};
-use crate::dataspace::pattern::Pattern;
+use crate::dataspace::pattern::PackedPattern;
 use crate::driver::RequestId;
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
 use crate::tracked::{Tracked, TrackedCell, TrackedSet, TrackedTree, tracked_fields};
@@ -70,6 +72,8 @@ pub struct Facet {
     pub requests: TrackedSet<RequestId>,
     /// Actors that end when it stops.
     pub linked: TrackedSet<ActorId>,
+    /// Actors of whose end it is told.
+    pub monitored: TrackedSet<ActorId>,
     /// Procedures to call when it stops, oldest first.
     pub stop_hooks: TrackedCell<Vector<Callable>>,
 }
@@ -81,9 +85,10 @@ tracked_fields!(Facet {
     fibers,
     requests,
     linked,
+    monitored,
     stop_hooks
 } but not { parent });
-codec_struct!(Facet "facet" { parent, children, handles, observers, waits, fibers, requests, linked, stop_hooks });
+codec_struct!(Facet "facet" { parent, children, handles, observers, waits, fibers, requests, linked, monitored, stop_hooks });
 
 /// What becomes of an observer's events.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,7 +125,7 @@ pub struct Observer {
     /// The handle of its `Observe` fact.
     pub handle: Handle,
     /// What it looks for.
-    pub pattern: Pattern,
+    pub pattern: PackedPattern,
     /// What becomes of its events.
     pub target: Target,
     /// Whether it has ended and only its last removals are still to come.
@@ -138,7 +143,7 @@ pub enum Condition {
         /// The handle of its `Observe` fact.
         handle: Handle,
         /// What it looks for.
-        pattern: Pattern,
+        pattern: PackedPattern,
     },
     /// A fact or message that matches and that a procedure accepts.
     Accepted {
@@ -147,7 +152,7 @@ pub enum Condition {
         /// The handle of its `Observe` fact.
         handle: Handle,
         /// What it looks for.
-        pattern: Pattern,
+        pattern: PackedPattern,
     },
     /// The answer to a request.
     Answer {
@@ -239,9 +244,11 @@ pub struct Actor {
     /// Its live facets.
     pub facets: TrackedTree<FacetId, Facet>,
     /// Its observers.
-    pub observers: Tracked<ObserverId, Observer>,
+    pub observers: Tracked<ObserverId, Arc<Observer>>,
     /// Its waits.
-    pub waits: Tracked<WaitId, Wait>,
+    pub waits: Tracked<WaitId, Arc<Wait>>,
+    /// Which waits are for the answer to a request.
+    pub awaited: TrackedSet<(RequestId, WaitId)>,
     /// Its parked fibers.
     pub fibers: Tracked<FiberId, Fiber>,
     /// The classes of the roles it knows.
@@ -257,6 +264,7 @@ tracked_fields!(Actor {
     facets,
     observers,
     waits,
+    awaited,
     fibers,
     roles,
     attached,
@@ -264,7 +272,7 @@ tracked_fields!(Actor {
     exit_hooks
 } but not { program, manifest, link, monitored_by, root });
 codec_struct!(Actor "actor" {
-    program, manifest, link, monitored_by, root, facets, observers, waits, fibers, roles, attached, monitors, exit_hooks
+    program, manifest, link, monitored_by, root, facets, observers, waits, awaited, fibers, roles, attached, monitors, exit_hooks
 });
 
 impl Actor {
@@ -279,27 +287,13 @@ impl Actor {
             facets: std::iter::once((root, Facet::default())).collect(),
             observers: Tracked::default(),
             waits: Tracked::default(),
+            awaited: TrackedSet::default(),
             fibers: Tracked::default(),
             roles: Tracked::default(),
             attached: Tracked::default(),
             monitors: Tracked::default(),
             exit_hooks: TrackedCell::default(),
         }
-    }
-
-    /// Lists `facet` and what lives in it, children before parents and older before younger: the order in which they stop.
-    pub fn stop_order(&self, facet: FacetId) -> Vec<FacetId> {
-        let mut order = Vec::new();
-        let mut rest = vec![facet];
-        // Parents first and younger children first, which is the wanted order backwards.
-        while let Some(next) = rest.pop() {
-            if let Some(found) = self.facets.get(&next) {
-                order.push(next);
-                rest.extend(found.children.iter());
-            }
-        }
-        order.reverse();
-        order
     }
 
     /// Says whether `facet` is `ancestor` or lives somewhere in it.
@@ -357,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn facets_stop_children_first_and_older_before_younger() {
+    fn facets_live_in_facets() {
         let mut actor = Actor::new(IOValue::new(false), Manifest::default(), None, FacetId(0));
         for (facet, parent) in [(1, 0), (2, 0), (3, 1), (4, 1), (5, 3)] {
             let parent = FacetId(parent);
@@ -372,16 +366,6 @@ mod tests {
                 parent.children.insert(FacetId(facet));
             }
         }
-        let order = |facet| {
-            actor
-                .stop_order(FacetId(facet))
-                .iter()
-                .map(|facet| facet.0)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(order(0), [5, 3, 4, 1, 2, 0]);
-        assert_eq!(order(1), [5, 3, 4, 1]);
-        assert_eq!(order(9), [0; 0]);
         assert!(actor.is_within(FacetId(5), FacetId(1)));
         assert!(!actor.is_within(FacetId(2), FacetId(1)));
     }

@@ -9,8 +9,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use duet_journal::packed::PackedWriter;
+use duet_journal::packed::{PackedValues, PackedWriter, View};
 use preserves::{IOValue, Value, ValueImpl};
+
+use crate::value::Fact;
 
 /// Says why a value is not the encoding of what was expected.
 #[derive(Clone, Debug, PartialEq)]
@@ -363,6 +365,22 @@ impl<T: Codec> Codec for Arc<[T]> {
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
         Vec::decode(value).map(Arc::from)
+    }
+}
+
+impl Codec for PackedValues {
+    fn encode(&self) -> IOValue {
+        IOValue::new(self.iter().map(View::to_value).collect::<Vec<_>>())
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        out.sequence(|out| self.iter().for_each(|value| out.packed(value)));
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        let values: Vec<Fact> = Vec::decode(value)?;
+        let views: Vec<View<'_>> = values.iter().map(Fact::view).collect();
+        Ok(Self::of(&views))
     }
 }
 

@@ -11,15 +11,16 @@ pub(crate) mod form;
 pub(crate) mod index;
 pub mod pattern;
 
+use duet_journal::packed::{Class, PackedError};
 use im::OrdMap;
-use preserves::{IOValue, ValueImpl};
+use preserves::IOValue;
 
 use crate::codec::{Codec, DecodeError, Fields, record};
 use crate::codec_struct;
 use crate::dataspace::index::{Change, Index, Presence};
-use crate::dataspace::pattern::Pattern;
+use crate::dataspace::pattern::{GroupKind, PackedPattern, Pattern};
 use crate::identity::{ActorId, Counters, Handle, ObserverId};
-use crate::tracked::{Tracked, Tracking, tracked_fields};
+use crate::tracked::{Tracked, TrackedCell, Tracking, tracked_fields};
 use crate::value::{Fact, compare};
 
 pub use index::Captures;
@@ -61,15 +62,28 @@ pub enum NoticeKind {
 pub struct Dataspace {
     actor_of: Tracked<ObserverId, ActorId>,
     index: Index,
+    /// The `Observe` facts while no pattern could match one: hardly any program asks for them, and they need not be found by their content.
+    unlisted: Tracked<ObserverId, Fact>,
+    /// Whether a pattern was observed that could match them; then all facts are in the index.
+    is_listing: TrackedCell<bool>,
     /// Where the index's numbers come from. They mean nothing outside, so a turn that is taken back need not give them back.
     next_number: u64,
 }
 
-tracked_fields!(Dataspace { actor_of, index } but not { next_number });
+tracked_fields!(Dataspace { actor_of, index, unlisted, is_listing } but not { next_number });
 
 impl Dataspace {
     /// Adds one occurrence of `fact`; a first one is told to its observers, in the order of their ids.
     pub fn assert(&mut self, fact: &Fact, counters: &mut Counters) -> Vec<Notice> {
+        let observed = parse_observe(fact);
+        if let Some((to, pattern)) = &observed {
+            let is_known = self.unlisted.contains_key(&to.observer);
+            if !is_known && !*self.is_listing && !may_see_observers(pattern) {
+                self.unlisted.insert(to.observer, fact.clone());
+                return self.observe(*to, pattern, counters);
+            }
+            self.list_all();
+        }
         if let Some(count) = self.index.find(fact).and_then(|number| self.index.count_mut(number)) {
             *count += 1;
             return Vec::new();
@@ -81,16 +95,34 @@ impl Dataspace {
             self.tell(&change, NoticeKind::Added(handle), &mut notices);
         }
         notices.sort_by_key(|notice| notice.to.observer);
-        if let Some((to, pattern)) = parse_observe(fact) {
+        if let Some((to, pattern)) = observed {
             notices.extend(self.observe(to, &pattern, counters));
         }
         notices
+    }
+
+    /// Puts the facts into the index that are not there, since somebody may want to know of them. No pattern so far matches any.
+    fn list_all(&mut self) {
+        if *self.is_listing {
+            return;
+        }
+        *self.is_listing.get_mut() = true;
+        let facts: Vec<Fact> = self.unlisted.values().cloned().collect();
+        self.unlisted.clear();
+        for fact in &facts {
+            self.add(fact, 1);
+        }
     }
 
     /// Removes one occurrence of `fact`; the last one is told to its observers, in the order of their ids.
     ///
     /// An observer whose `Observe` fact goes sees all its matches removed. Removing an absent fact does nothing.
     pub fn retract(&mut self, fact: &Fact) -> Vec<Notice> {
+        let observed = parse_observe(fact).map(|(to, _)| to);
+        if let Some(to) = observed.filter(|to| self.unlisted.get(&to.observer) == Some(fact)) {
+            self.unlisted.remove(&to.observer);
+            return self.unobserve(to);
+        }
         let Some(number) = self.index.find(fact) else {
             return Vec::new();
         };
@@ -99,19 +131,12 @@ impl Dataspace {
             return Vec::new();
         }
         let mut notices = Vec::new();
-        if let Some((to, _)) = parse_observe(fact) {
-            self.actor_of.remove(&to.observer);
-            let removed = self.index.unobserve(to.observer);
-            let tell = |gone: index::Match| Notice {
-                to,
-                kind: NoticeKind::Removed(gone.handle),
-                captures: gone.captures,
-            };
-            notices.extend(removed.into_iter().map(tell));
+        if let Some(to) = observed {
+            notices.extend(self.unobserve(to));
         }
         let first = notices.len();
         for change in self.index.remove(number) {
-            self.tell(&change, NoticeKind::Removed(change.changed.handle), &mut notices);
+            self.tell(&change, NoticeKind::Removed(change.handle), &mut notices);
         }
         notices[first..].sort_by_key(|notice| notice.to.observer);
         notices
@@ -131,30 +156,39 @@ impl Dataspace {
         witnesses.filter_map(notice).collect()
     }
 
+    /// Returns what an observer captures of `value`, if its pattern matches it.
+    pub(crate) fn read(&self, observer: ObserverId, value: &Fact) -> Option<Captures> {
+        self.index.read(observer, value.view())
+    }
+
     /// Says how often `fact` is present.
     pub fn count(&self, fact: &Fact) -> u64 {
         let presence = self.index.find(fact).and_then(|number| self.index.facts().get(&number));
-        presence.map_or(0, |presence| presence.count)
+        let is_unlisted = |(to, _): (ObserverRef, Pattern)| self.unlisted.get(&to.observer) == Some(fact);
+        match presence {
+            Some(presence) => presence.count,
+            None => u64::from(parse_observe(fact).is_some_and(is_unlisted)),
+        }
     }
 
     /// Lists the facts that are present, each with its count, in the order of Preserves.
     pub fn facts(&self) -> Vec<(IOValue, u64)> {
         let facts = self.index.facts().values();
-        let mut facts: Vec<(IOValue, u64)> = facts
-            .map(|presence| (presence.fact.value().clone(), presence.count))
-            .collect();
+        let facts = facts.map(|presence| (presence.fact.value(), presence.count));
+        let unlisted = self.unlisted.values().map(|fact| (fact.value(), 1));
+        let mut facts: Vec<(IOValue, u64)> = facts.chain(unlisted).collect();
         facts.sort_by(|(left, _), (right, _)| compare(left, right));
         facts
     }
 
     /// Returns the number of different facts that are present.
     pub fn len(&self) -> usize {
-        self.index.facts().len()
+        self.index.facts().len() + self.unlisted.len()
     }
 
     /// Says whether no fact is present.
     pub fn is_empty(&self) -> bool {
-        self.index.facts().is_empty()
+        self.len() == 0
     }
 
     fn add(&mut self, fact: &Fact, count: u64) -> Vec<Change> {
@@ -180,17 +214,28 @@ impl Dataspace {
         matches.into_iter().map(tell).collect()
     }
 
+    fn unobserve(&mut self, to: ObserverRef) -> Vec<Notice> {
+        self.actor_of.remove(&to.observer);
+        let removed = self.index.unobserve(to.observer);
+        let tell = |gone: index::Match| Notice {
+            to,
+            kind: NoticeKind::Removed(gone.handle),
+            captures: gone.captures,
+        };
+        removed.into_iter().map(tell).collect()
+    }
+
     fn tell(&self, change: &Change, kind: NoticeKind, notices: &mut Vec<Notice>) {
-        for observer in &change.observers {
-            if let Some(actor) = self.actor_of.get(observer) {
+        for observer in change.observers.iter() {
+            if let Some(actor) = self.actor_of.get(&observer) {
                 let to = ObserverRef {
                     actor: *actor,
-                    observer: *observer,
+                    observer,
                 };
                 notices.push(Notice {
                     to,
                     kind,
-                    captures: change.changed.captures.clone(),
+                    captures: change.captures.clone(),
                 });
             }
         }
@@ -198,22 +243,54 @@ impl Dataspace {
 }
 
 /// Makes the fact by which `to` observes `pattern`.
-pub fn observe_value(to: ObserverRef, pattern: &Pattern) -> IOValue {
-    record("Observe", vec![pattern.encode(), IOValue::embedded(to.encode())])
+///
+/// # Errors
+/// [`PackedError`] if the pattern is too deep or too large.
+pub fn observe_fact(to: ObserverRef, pattern: &PackedPattern) -> Result<Fact, PackedError> {
+    Fact::write(|out| {
+        out.record("Observe", |out| {
+            out.packed(pattern.view());
+            out.embedded(|out| to.write(out));
+        });
+    })
 }
 
-/// The packed symbol `Observe`.
+/// The packed symbols that label the fact and what stands for the observer in it.
 const OBSERVE: &[u8] = b"\xb3\x07Observe";
+const OBSERVER: &[u8] = b"\xb3\x08observer";
+
+/// Says whether a pattern could match an `Observe` fact.
+fn may_see_observers(pattern: &Pattern) -> bool {
+    let mut pattern = pattern;
+    while let Pattern::Bind(inner) = pattern {
+        pattern = inner;
+    }
+    match pattern {
+        Pattern::Discard | Pattern::Bind(_) => true,
+        Pattern::Literal(literal) => literal.view().label().is_some_and(|label| label.as_bytes() == OBSERVE),
+        Pattern::Group { kind, .. } => match kind {
+            GroupKind::Record(label) => label.bytes() == OBSERVE,
+            GroupKind::Sequence | GroupKind::Dictionary => false,
+        },
+    }
+}
 
 fn parse_observe(fact: &Fact) -> Option<(ObserverRef, Pattern)> {
     // Almost no fact is one: that must cost neither a tree nor the making of an error.
     if fact.view().label()?.as_bytes() != OBSERVE {
         return None;
     }
-    let mut fields = Fields::of(fact.value(), "Observe", 2).ok()?;
-    let pattern = fields.read("pattern").ok()?;
-    let target: IOValue = fields.read("observer").ok()?;
-    Some((ObserverRef::decode(&*target.as_embedded()?).ok()?, pattern))
+    let mut fields = fact.view().items();
+    let (pattern, target) = (Pattern::read(fields.next()?)?, fields.next()?);
+    let target = (target.class() == Class::Embedded).then(|| target.parts().next())??;
+    let is_observer = target.label()?.as_bytes() == OBSERVER;
+    let mut ids = target.items();
+    let to = ObserverRef {
+        actor: ActorId(ids.next()?.unsigned()?),
+        observer: ObserverId(ids.next()?.unsigned()?),
+    };
+    let is_it = is_observer && ids.next().is_none() && fields.next().is_none();
+    is_it.then_some((to, pattern))
 }
 
 /// The matches of one leaf: who observes it, and the handles by which they know what they see.
@@ -231,7 +308,7 @@ impl Codec for Dataspace {
             .leaves()
             .into_iter()
             .map(|(observers, matches)| KnownMatches {
-                observers: observers.iter().copied().collect(),
+                observers: observers.iter().collect(),
                 matches: matches
                     .into_iter()
                     .map(|found| (found.captures, found.handle))
@@ -248,6 +325,11 @@ impl Codec for Dataspace {
         let facts: Vec<(Fact, u64)> = fields.read("facts")?;
         let known: Vec<KnownMatches> = fields.read("matches")?;
         let mut dataspace = Self::default();
+        let is_seen = |(fact, count): &(Fact, u64)| match parse_observe(fact) {
+            Some((_, pattern)) => *count != 1 || may_see_observers(&pattern),
+            None => false,
+        };
+        *dataspace.is_listing.get_mut() = facts.iter().any(is_seen);
         for (fact, count) in &facts {
             dataspace.restore_fact(fact, *count)?;
         }
@@ -264,20 +346,27 @@ impl Dataspace {
                 what: "each fact is listed once, with a positive count",
             });
         }
+        if let Some((to, _)) = parse_observe(fact).filter(|_| !*self.is_listing) {
+            return match self.unlisted.insert(to.observer, fact.clone()) {
+                None => Ok(()),
+                Some(_) => Err(DecodeError::Inconsistent {
+                    what: "each observer has one pattern",
+                }),
+            };
+        }
         self.add(fact, count);
         Ok(())
     }
 
     fn restore_observers(&mut self, facts: &[(Fact, u64)], known: &[KnownMatches]) -> Result<(), DecodeError> {
-        let mut handles = OrdMap::new();
+        let mut handles: OrdMap<(ObserverId, Captures), Handle> = OrdMap::new();
         for leaf in known {
             for (observer, (captures, handle)) in leaf
                 .observers
                 .iter()
                 .flat_map(|o| leaf.matches.iter().map(move |m| (o, m)))
             {
-                let key = Fact::decode(&captures.encode())?;
-                handles.insert((*observer, key), *handle);
+                handles.insert((*observer, captures.clone()), *handle);
             }
         }
         let mut observes: Vec<_> = facts.iter().filter_map(|(fact, _)| parse_observe(fact)).collect();
@@ -287,9 +376,7 @@ impl Dataspace {
             self.actor_of.insert(to.observer, to.actor);
             let number = self.number();
             self.index.observe(to.observer, &pattern, number, |captures| {
-                let handle = Fact::decode(&captures.encode())
-                    .ok()
-                    .and_then(|key| handles.get(&(to.observer, key)).copied());
+                let handle = handles.get(&(to.observer, captures.clone())).copied();
                 missing |= handle.is_none();
                 handle.unwrap_or(Handle(0))
             });

@@ -7,10 +7,11 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Arc;
 
 use duet_journal::{BlobHash, RecordHash};
 
-use crate::actor::{Actor, Condition, Facet, Fiber, FiberKind, Target};
+use crate::actor::{Actor, Condition, Facet, Fiber, FiberKind, Monitor, Target};
 use crate::driver::RequestId;
 use crate::event::Outbox;
 use crate::identity::{ActorId, Callable, CapabilityId, FacetId, FiberId, Handle, Namer, ObserverId, WaitId};
@@ -263,19 +264,14 @@ impl Draft {
     pub(crate) fn end_fiber(&mut self, id: FiberId) -> Result<(), Refusal> {
         let fiber = self.unpark(id)?;
         self.outbox.released.push(fiber.continuation);
-        let is_its = |(wait, state): (&WaitId, &crate::actor::Wait)| (state.fiber == id).then_some(*wait);
+        let is_its = |(wait, state): (&WaitId, &Arc<crate::actor::Wait>)| (state.fiber == id).then_some(*wait);
         let waits: Vec<WaitId> = self.acting()?.waits.iter().filter_map(is_its).collect();
         for wait in waits {
-            let requests = self
-                .end_wait(wait)?
-                .conditions
-                .into_iter()
-                .filter_map(|condition| match condition {
-                    Condition::Answer { request } => Some(request),
-                    Condition::Matching { .. } | Condition::Accepted { .. } => None,
-                });
-            for request in requests.collect::<Vec<_>>() {
-                self.forget_request(request);
+            for condition in &self.end_wait(wait)?.conditions {
+                match condition {
+                    Condition::Answer { request } => self.forget_request(*request),
+                    Condition::Matching { .. } | Condition::Accepted { .. } => {}
+                }
             }
         }
         Ok(())
@@ -316,8 +312,8 @@ impl Draft {
     ///
     /// # Errors
     /// [`Refusal::NoWait`].
-    pub(crate) fn end_wait(&mut self, id: WaitId) -> Result<crate::actor::Wait, Refusal> {
-        let wait = self.acting_mut()?.waits.remove(&id).ok_or(Refusal::NoWait(id))?;
+    pub(crate) fn end_wait(&mut self, id: WaitId) -> Result<Arc<crate::actor::Wait>, Refusal> {
+        let wait = self.forget_wait(id)?;
         self.facet_mut(wait.facet)?.waits.remove(&id);
         for condition in &wait.conditions {
             match condition {
@@ -338,6 +334,34 @@ impl Draft {
         if let Some(limit) = limit.map(|(id, _)| *id) {
             self.forget_request(limit);
         }
+    }
+
+    /// Forgets a wait, and nothing that belongs to it.
+    ///
+    /// # Errors
+    /// [`Refusal::NoWait`].
+    pub(crate) fn forget_wait(&mut self, id: WaitId) -> Result<Arc<crate::actor::Wait>, Refusal> {
+        let actor = self.acting_mut()?;
+        let wait = actor.waits.remove(&id).ok_or(Refusal::NoWait(id))?;
+        for condition in &wait.conditions {
+            if let Condition::Answer { request } = condition {
+                actor.awaited.remove(&(*request, id));
+            }
+        }
+        Ok(wait)
+    }
+
+    /// Takes the procedure that is to be told of another actor's end.
+    ///
+    /// # Errors
+    /// [`Refusal::NoActor`].
+    pub(crate) fn take_monitor(&mut self, other: ActorId) -> Result<Option<Monitor>, Refusal> {
+        let actor = self.acting_mut()?;
+        let monitor = actor.monitors.remove(&other);
+        if let Some(facet) = monitor.and_then(|monitor| actor.facets.get_mut(&monitor.facet)) {
+            facet.monitored.remove(&other);
+        }
+        Ok(monitor)
     }
 
     /// Forgets a request, and withdraws it if it is not answered.

@@ -17,6 +17,7 @@ use crate::dataspace::{Captures, Notice, NoticeKind};
 use crate::driver::RequestId;
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
 use crate::record::Failure;
+use crate::value::Fact;
 use crate::{codec_enum, codec_struct};
 
 /// Something an actor is told.
@@ -59,7 +60,7 @@ pub enum Event {
         /// The facet.
         facet: FacetId,
         /// The message.
-        payload: IOValue,
+        payload: Fact,
     },
     /// A fiber that let others go first goes on.
     Resume {
@@ -309,12 +310,18 @@ impl Outbox {
         }
     }
 
-    /// Takes back what `observer` of `actor` was told.
-    pub fn forget(&mut self, actor: ActorId, observer: ObserverId) {
+    /// Says how many events there are for `actor`.
+    pub fn told(&self, actor: ActorId) -> usize {
+        let position = self.position.get(&actor);
+        position.map_or(0, |position| self.batches[*position].1.len())
+    }
+
+    /// Takes back what `observer` of `actor` was told after the first `kept` events.
+    pub fn forget(&mut self, actor: ActorId, observer: ObserverId, kept: usize) {
         if let Some(position) = self.position.get(&actor) {
-            self.batches[*position]
-                .1
-                .retain(|event| event.observer() != Some(observer));
+            let events = &mut self.batches[*position].1;
+            let later = events.split_off(kept.min(events.len()));
+            events.extend(later.into_iter().filter(|event| event.observer() != Some(observer)));
         }
     }
 
@@ -339,7 +346,7 @@ mod tests {
         let mut outbox = Outbox::default();
         let direct = |number: u64| Event::Direct {
             facet: FacetId(0),
-            payload: number.encode(),
+            payload: Fact::new(number.encode()).expect("a small value"),
         };
         for (to, number) in [(5, 0), (2, 1), (5, 2), (9, 3), (2, 4)] {
             outbox.push(ActorId(to), direct(number));

@@ -15,6 +15,8 @@ mod payload;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use smallvec::SmallVec;
+
 use crate::action::{Action, Claims, InvokeTool, Thing};
 use crate::actor::Manifest;
 use crate::capability::{self, Authority};
@@ -187,8 +189,8 @@ pub fn judge(proposal: &Proposal<'_>) -> Vec<Verdict> {
         } else {
             Entries::default()
         },
-        made: BTreeSet::new(),
-        ended: BTreeSet::new(),
+        made: Things::default(),
+        ended: Things::default(),
         conveyed: BTreeMap::new(),
     };
     proposal.actions.iter().map(|action| docket.judge(action)).collect()
@@ -237,10 +239,33 @@ struct Docket<'a> {
     bench: Option<Bench<'a>>,
     /// The entries to which the turn leads: what is done together is judged by what it leads to together.
     after: Entries,
-    made: BTreeSet<Thing>,
-    ended: BTreeSet<Thing>,
+    made: Things,
+    ended: Things,
     /// What the capabilities made stand for.
     conveyed: BTreeMap<CapabilityId, Authority>,
+}
+
+/// A set of things: most turns make and end few, which are looked through one by one.
+#[derive(Default)]
+struct Things {
+    few: SmallVec<[Thing; 8]>,
+    many: BTreeSet<Thing>,
+}
+
+impl Things {
+    fn contains(&self, thing: &Thing) -> bool {
+        self.few.contains(thing) || self.many.contains(thing)
+    }
+
+    fn extend(&mut self, things: &[Thing]) {
+        for thing in things {
+            if self.few.len() < self.few.inline_size() {
+                self.few.push(*thing);
+            } else {
+                self.many.insert(*thing);
+            }
+        }
+    }
 }
 
 impl Docket<'_> {

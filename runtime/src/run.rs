@@ -44,6 +44,8 @@ pub struct Run<P: Programs> {
     pub(crate) names: Namer,
     pub(crate) programs: P,
     pub(crate) state: Box<RunState>,
+    /// What stands in the state's place while a draft has it.
+    pub(crate) spare: Option<Box<RunState>>,
     pub(crate) bodies: BTreeMap<ActorId, P::Body>,
     /// What the newest turn sends, between its adoption and its record.
     pub(crate) outbox: Outbox,
@@ -166,6 +168,7 @@ impl<P: Programs> Run<P> {
             genesis,
             programs,
             state: Box::new(state),
+            spare: None,
             bodies: BTreeMap::new(),
             outbox: Outbox::default(),
             head: None,

@@ -302,15 +302,19 @@ impl ScriptBody {
                 let handle = turn.update(Handle(self.named(first)), Fact::new(value(second))?)?;
                 self.name(first, handle.0);
             }
-            "message" => turn.message(value(rest))?,
+            "message" => turn.message(Fact::new(value(rest))?)?,
             "send" => {
                 let (facet, payload) = second.split_once(' ').expect("send actor facet value");
-                turn.send(ActorId(self.number(first)), FacetId(self.number(facet)), value(payload))?;
+                turn.send(
+                    ActorId(self.number(first)),
+                    FacetId(self.number(facet)),
+                    Fact::new(value(payload))?,
+                )?;
             }
             "watch" => {
                 let (procedure, looked_for) = second.split_once(' ').expect("watch name procedure pattern");
                 let handler = self.procedure(procedure);
-                let observer = turn.watch(pattern(looked_for), handler)?;
+                let observer = turn.watch(&pattern(looked_for), handler)?;
                 self.name(first, observer.0);
             }
             "unwatch" => turn.unwatch(ObserverId(self.named(first)))?,

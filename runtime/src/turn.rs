@@ -22,6 +22,7 @@ use crate::identity::{ActorId, FiberId};
 use crate::record::{Failure, Origin, Outcome, TurnRecord};
 use crate::replay;
 use crate::run::{Run, RunError};
+use crate::state::RunState;
 
 /// The exit code of an actor that failed.
 const FAILED: u64 = 1;
@@ -218,14 +219,14 @@ impl<P: Programs> Run<P> {
     }
 
     fn undo_state(&mut self, performed: Performed) {
-        self.state = performed.draft.state;
+        self.put(performed.draft.state);
         self.state.abort_turn();
     }
 
     /// Makes the draft the state, keeps what the body did, and returns what the world is to do.
     fn adopt(&mut self, performed: Performed, turn: &TurnRecord) -> Vec<Effect> {
         let effects = effects(&turn.actions, &performed.draft);
-        self.state = performed.draft.state;
+        self.put(performed.draft.state);
         let reconsidered = self.state.to_reconsider();
         self.state.commit_turn();
         self.outbox = performed.draft.outbox;
@@ -246,9 +247,15 @@ impl<P: Programs> Run<P> {
     /// Begins a draft that stands on the newest record, and takes the state into it; an actor that only ends asks for nothing and needs
     /// no lineage.
     fn draft(&mut self, actor: ActorId, lineage: Lineage) -> Draft {
-        let mut state = std::mem::take(&mut self.state);
+        let spare = self.spare.take().unwrap_or_default();
+        let mut state = std::mem::replace(&mut self.state, spare);
         state.begin_turn();
         Draft::new(state, actor, self.names.clone(), lineage)
+    }
+
+    /// Puts the state back that a draft had.
+    fn put(&mut self, state: Box<RunState>) {
+        self.spare = Some(std::mem::replace(&mut self.state, state));
     }
 
     /// Names the history that leads to the turn that handles `batch`: the branch, the newest record, and what the world says now, because

@@ -1,6 +1,6 @@
 //! Preserves values as the dataspace compares and keeps them.
 //!
-//! Owns the total order of Preserves with integers of any size put right, and [`Fact`], a value together with its canonical bytes.
+//! Owns the total order of Preserves with integers of any size put right, and [`Fact`], a value as its canonical bytes.
 //! INVARIANT: a [`Fact`] is at most [`MAX_DEPTH`](duet_journal::packed::MAX_DEPTH) deep, so what recurses on it further down is bounded;
 //! two facts are equal exactly if their bytes are.
 //! It does not know patterns.
@@ -10,10 +10,9 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
 
 use duet_journal::PackedValue;
-use duet_journal::packed::{PackedError, PackedWriter, View};
+use duet_journal::packed::{PackedError, PackedWriter, SharedValue, View};
 use num_bigint::BigInt;
 use preserves::{AtomClass, CompoundClass, IOValue, Value, ValueClass, ValueImpl};
 
@@ -22,15 +21,9 @@ use crate::codec::{Codec, DecodeError};
 /// A tree as the `preserves` crate hands it out when one looks inside an `IOValue`.
 pub(crate) type Tree = Value<IOValue>;
 
-/// A value with its canonical bytes; cheap to clone, compared by content.
+/// A value as its canonical bytes; cheap to clone, compared by content.
 #[derive(Clone)]
-pub struct Fact(Arc<Content>);
-
-struct Content {
-    packed: PackedValue,
-    /// The tree, once someone has asked for it.
-    value: OnceLock<IOValue>,
-}
+pub struct Fact(SharedValue);
 
 impl Fact {
     /// Admits a value.
@@ -38,9 +31,7 @@ impl Fact {
     /// # Errors
     /// [`PackedError`] if it is too deep or too large to be recorded.
     pub fn new(value: IOValue) -> Result<Self, PackedError> {
-        let packed = PackedValue::from_value(&value)?;
-        let value = OnceLock::from(value);
-        Ok(Self(Arc::new(Content { packed, value })))
+        PackedValue::from_value(&value).map(Self::from)
     }
 
     /// Admits a value given as canonical packed bytes.
@@ -48,30 +39,51 @@ impl Fact {
     /// # Errors
     /// [`PackedError`] if they are none, or too deep or too large to be recorded.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, PackedError> {
-        let packed = PackedValue::from_bytes(bytes)?;
-        let value = OnceLock::new();
-        Ok(Self(Arc::new(Content { packed, value })))
+        PackedValue::from_bytes(bytes).map(Self::from)
     }
 
-    /// Returns the value.
-    pub fn value(&self) -> &IOValue {
-        self.0.value.get_or_init(|| self.0.packed.to_value())
+    /// Admits what `parts` writes, which must be exactly one value, without a tree of it.
+    ///
+    /// # Errors
+    /// [`PackedError`] if it is too deep or too large to be recorded.
+    ///
+    /// # Panics
+    /// If `parts` writes no value or several.
+    pub fn write(parts: impl FnOnce(&mut PackedWriter)) -> Result<Self, PackedError> {
+        PackedValue::write(parts).map(Self::from)
+    }
+
+    /// Decodes the value.
+    pub fn value(&self) -> IOValue {
+        self.view().to_value()
     }
 
     /// Looks into the packed value.
     pub fn view(&self) -> View<'_> {
-        self.0.packed.view()
+        self.0.view()
     }
 
     /// Returns the canonical packed bytes.
     pub fn bytes(&self) -> &[u8] {
-        self.0.packed.as_bytes()
+        self.0.as_bytes()
+    }
+}
+
+impl From<PackedValue> for Fact {
+    fn from(value: PackedValue) -> Self {
+        Self(value.into())
+    }
+}
+
+impl From<View<'_>> for Fact {
+    fn from(value: View<'_>) -> Self {
+        Self(value.into())
     }
 }
 
 impl PartialEq for Fact {
     fn eq(&self, other: &Self) -> bool {
-        self.0.packed == other.0.packed
+        self.0 == other.0
     }
 }
 
@@ -98,11 +110,11 @@ impl fmt::Debug for Fact {
 
 impl Codec for Fact {
     fn encode(&self) -> IOValue {
-        self.value().clone()
+        self.value()
     }
 
     fn write(&self, out: &mut PackedWriter) {
-        out.packed(&self.0.packed);
+        out.packed(self.view());
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
@@ -117,6 +129,22 @@ impl Codec for Fact {
 /// The crate's own order is inconsistent for integers beyond 128 bits, hence this one. Depth must be bounded, as in a [`Fact`].
 pub fn compare(left: &IOValue, right: &IOValue) -> Ordering {
     compare_trees(left.value(), right.value())
+}
+
+/// A value in the total order of Preserves.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Ordered(pub(crate) IOValue);
+
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> Ordering {
+        compare(&self.0, &other.0)
+    }
+}
+
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 /// Compares two tuples of values, the first difference deciding.

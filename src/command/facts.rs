@@ -26,7 +26,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let place = journal.resolve_turn(&store, arguments.word(0))?;
     let query = arguments.word(1).map(Query::read).transpose()?;
     let run = session::restore(&store, &place)?;
-    let is_sought = |held: &Held| query.as_ref().is_none_or(|query| query.finds(held.fact.value()));
+    let is_sought = |held: &Held| query.as_ref().is_none_or(|query| query.finds(&held.fact.value()));
     let held: Vec<_> = run.state().held.iter().filter(|(_, held)| is_sought(held)).collect();
     if arguments.has("json") {
         let facts = held.iter().map(|(handle, held)| {
@@ -34,14 +34,14 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
                 "handle": handle.0,
                 "actor": held.actor.0,
                 "facet": held.facet.0,
-                "value": shown(held.fact.value()),
+                "value": shown(&held.fact.value()),
             })
         });
         terminal.json(&json!(facts.collect::<Vec<_>>()))?;
         return Ok(Code::OK);
     }
     for (handle, held) in &held {
-        let value = shown(held.fact.value());
+        let value = shown(&held.fact.value());
         terminal.data(&format!("{:<10} {:<8} {value}\n", handle.to_string(), turn::actor(held.actor)))?;
     }
     if held.is_empty() {

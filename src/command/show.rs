@@ -23,8 +23,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let record = session::record_at(&store, &place, place.at())?;
     let body = turn::body(&record)?;
     let changes = changes(&store, &place)?;
-    let came = changes.appeared.iter().map(|(fact, _)| shown(fact.value()));
-    let went = changes.disappeared.iter().map(|fact| shown(fact.value()));
+    let came = changes.appeared.iter().map(|(fact, _)| shown(&fact.value()));
+    let went = changes.disappeared.iter().map(|fact| shown(&fact.value()));
     if arguments.has("json") {
         let mut value = turn::json(&record, &body);
         value["came"] = came.collect::<Vec<_>>().into();

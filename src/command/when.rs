@@ -37,8 +37,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         shadow.advance(&source, to, |record, turn, changes| {
             let came = changes.appeared.iter().map(|(fact, _)| ("+", fact));
             let went = changes.disappeared.iter().filter(|_| is_all).map(|fact| ("-", fact));
-            let matching = came.chain(went).filter(|(_, fact)| query.finds(fact.value()));
-            found.extend(matching.map(|(sign, fact)| (record.header().sequence, turn.actor, sign, shown(fact.value()))));
+            let matching = came.chain(went).filter(|(_, fact)| query.finds(&fact.value()));
+            found.extend(matching.map(|(sign, fact)| (record.header().sequence, turn.actor, sign, shown(&fact.value()))));
             Ok(())
         })?;
     }

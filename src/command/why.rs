@@ -34,7 +34,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut newest = None;
     let mut shadow = Shadow::begin(&session::record_at(&store, &place, Sequence::FIRST)?)?;
     shadow.advance(&source, place.at(), |record, _, changes| {
-        if let Some((fact, _)) = changes.appeared.iter().find(|(fact, _)| query.finds(fact.value())) {
+        if let Some((fact, _)) = changes.appeared.iter().find(|(fact, _)| query.finds(&fact.value())) {
             newest = Some((record.header().sequence, fact.clone()));
         }
         Ok(())
@@ -46,11 +46,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let links = chain(&source, turn)?;
     if arguments.has("json") {
         terminal.json(&json!({
-            "fact": shown(fact.value()),
+            "fact": shown(&fact.value()),
             "chain": links.iter().map(as_json).collect::<Vec<_>>(),
         }))?;
     } else {
-        terminal.data(&format!("{}\n{}", brief(fact.value()), text(&place, &links)))?;
+        terminal.data(&format!("{}\n{}", brief(&fact.value()), text(&place, &links)))?;
     }
     Ok(Code::OK)
 }

@@ -8,16 +8,30 @@
 use preserves::IOValue;
 
 use super::write::{atom, open_record, tag, unsigned};
-use super::{MAX_DEPTH, MAX_VALUE_BYTES, PackedError, PackedFault, PackedValue, check, value};
+use super::{MAX_DEPTH, MAX_VALUE_BYTES, PackedError, PackedFault, View, check, value};
 
 /// Writes canonical bytes. The first fault is kept and reported at the end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct PackedWriter {
     out: Vec<u8>,
     depth: usize,
     /// Values outside all others.
     count: usize,
     fault: Option<PackedError>,
+}
+
+/// Room for this many bytes is taken at once: enough for most facts and records.
+const ROOM_BYTES: usize = 256;
+
+impl Default for PackedWriter {
+    fn default() -> Self {
+        Self {
+            out: Vec::with_capacity(ROOM_BYTES),
+            depth: 0,
+            count: 0,
+            fault: None,
+        }
+    }
 }
 
 impl PackedWriter {
@@ -35,6 +49,14 @@ impl PackedWriter {
         self.out.push(tag::SEQUENCE);
         items(self);
         self.leave();
+    }
+
+    /// Writes an embedded value; `inner` writes what is embedded, which must be one value.
+    pub fn embedded(&mut self, inner: impl FnOnce(&mut Self)) {
+        self.enter();
+        self.out.push(tag::EMBEDDED);
+        inner(self);
+        self.depth -= 1;
     }
 
     /// Writes a boolean.
@@ -68,7 +90,7 @@ impl PackedWriter {
     }
 
     /// Writes a value that is packed already.
-    pub fn packed(&mut self, value: &PackedValue) {
+    pub fn packed(&mut self, value: View<'_>) {
         self.begin();
         let bytes = value.as_bytes();
         // A compound takes two bytes at least, so short bytes cannot be deep, and need no look.

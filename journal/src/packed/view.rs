@@ -5,14 +5,22 @@
 //! It does not check anything; `packed/scan.rs` does.
 //! Read next: `packed/value.rs`.
 
+use std::fmt;
+
 use preserves::IOValue;
 
 use super::write::tag;
-use super::{MAX_DEPTH, PackedValue, value};
+use super::{MAX_DEPTH, PackedValue, PackedValues, value};
 
 /// One value inside a packed value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct View<'a>(&'a [u8]);
+
+impl fmt::Debug for View<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_value().fmt(f)
+    }
+}
 
 /// What a packed value is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +74,25 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Returns the number, if this is an integer from 0 to 2⁶⁴ − 1.
+    pub fn unsigned(self) -> Option<u64> {
+        let (&first, rest) = self.0.split_first()?;
+        if first != tag::INTEGER {
+            return None;
+        }
+        let (length, prefix) = atom_length(rest);
+        let digits = &rest[prefix..];
+        // The ninth byte is a zero before one whose top bit would read as a sign.
+        let is_small = length <= 8 || (length == 9 && digits[0] == 0);
+        let is_negative = digits.first().is_some_and(|first| first & 0x80 != 0);
+        let number = || {
+            digits
+                .iter()
+                .fold(0, |number: u64, byte| number << 8 | u64::from(*byte))
+        };
+        (is_small && !is_negative).then(number)
+    }
+
     /// Walks over the parts, from the first; an atom has none.
     pub fn parts(self) -> Parts<'a> {
         let (start, end) = match self.class() {
@@ -112,6 +139,13 @@ impl<'a> View<'a> {
 /// The parts of a value, one after the other.
 #[derive(Clone, Debug)]
 pub struct Parts<'a>(&'a [u8]);
+
+impl<'a> Parts<'a> {
+    /// Walks over a list of values.
+    pub(super) fn of(values: &'a PackedValues) -> Self {
+        Self(values.as_bytes())
+    }
+}
 
 impl<'a> Iterator for Parts<'a> {
     type Item = View<'a>;
@@ -193,6 +227,21 @@ mod tests {
         );
         let long = "y".repeat(300);
         check(&format!("[\"{long}\" 1.5]"), &format!("Sequence(\"{long}\" 1.5)"));
+    }
+
+    #[test]
+    fn small_numbers_are_read_without_a_tree() {
+        let check = |text: &str, expected: Option<u64>| {
+            let value = text.parse().expect("well formed");
+            let packed = PackedValue::from_value(&value).expect("within limits");
+            assert_eq!(packed.view().unsigned(), expected, "{text}");
+        };
+        for number in [0, 1, 127, 128, 255, 65_535, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
+            check(&number.to_string(), Some(number));
+        }
+        for other in ["-1", "-256", "18446744073709551616", "1.0", "\"1\"", "a", "[1]", "#t"] {
+            check(other, None);
+        }
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! `message`: a value is told, once, to every observer whose pattern matches it, and leaves nothing behind.
 
-use preserves::IOValue;
-
 use super::{Act, Claims};
 use crate::codec_struct;
 use crate::draft::{Draft, Refusal};
@@ -11,14 +9,13 @@ use crate::value::Fact;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
     /// The value.
-    pub value: IOValue,
+    pub value: Fact,
 }
 codec_struct!(Message "message" { value });
 
 impl Act for Message {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let fact = Fact::new(self.value.clone())?;
-        draft.outbox.notify(draft.state.dataspace.message(&fact));
+        draft.outbox.notify(draft.state.dataspace.message(&self.value));
         Ok(())
     }
 

@@ -3,11 +3,10 @@
 use super::{Act, Claims, Thing};
 use crate::actor::{Observer, Target};
 use crate::codec_struct;
-use crate::dataspace::pattern::Pattern;
-use crate::dataspace::{ObserverRef, observe_value};
+use crate::dataspace::pattern::PackedPattern;
+use crate::dataspace::{ObserverRef, observe_fact};
 use crate::draft::{Draft, Refusal};
 use crate::identity::{FacetId, Handle, ObserverId};
-use crate::value::Fact;
 
 /// Begins to watch; takes the handler.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +18,7 @@ pub struct Observe {
     /// The handle of the `Observe` fact.
     pub handle: Handle,
     /// What to look for.
-    pub pattern: Pattern,
+    pub pattern: PackedPattern,
 }
 codec_struct!(Observe "observe" { facet, observer, handle, pattern });
 
@@ -45,8 +44,8 @@ impl Act for Observe {
 /// Enters an observer and asserts its `Observe` fact.
 pub(super) fn begin(draft: &mut Draft, id: ObserverId, observer: Observer) -> Result<(), Refusal> {
     let (facet, handle) = (observer.facet, observer.handle);
-    let value = observe_value(ObserverRef { actor: draft.actor, observer: id }, &observer.pattern);
+    let fact = observe_fact(ObserverRef { actor: draft.actor, observer: id }, &observer.pattern)?;
     draft.facet_mut(facet)?.observers.insert(id);
-    draft.acting_mut()?.observers.insert(id, observer);
-    draft.hold(facet, handle, Fact::new(value)?)
+    draft.acting_mut()?.observers.insert(id, observer.into());
+    draft.hold(facet, handle, fact)
 }

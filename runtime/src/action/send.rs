@@ -1,13 +1,12 @@
 //! `send`: a value is told, once, to the watches of a facet that is named. A recipient that is gone is ignored, with the reason on record.
 
-use preserves::IOValue;
-
 use super::{Act, Claims};
 use crate::codec_struct;
 use crate::draft::{Draft, Refusal};
 use crate::event::Event;
 use crate::identity::{ActorId, FacetId};
 use crate::state::Ignored;
+use crate::value::Fact;
 
 /// Tells a value, once, to the watches of one facet of one actor.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +16,7 @@ pub struct Send {
     /// Its facet.
     pub facet: FacetId,
     /// The value.
-    pub value: IOValue,
+    pub value: Fact,
     /// Why nothing is sent, if nothing is.
     pub ignored: Option<Ignored>,
 }
@@ -25,7 +24,6 @@ codec_struct!(Send "send" { to, facet, value, ignored });
 
 impl Act for Send {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        crate::value::Fact::new(self.value.clone())?;
         if self.ignored.is_none() {
             draft.outbox.push(self.to, Event::Direct { facet: self.facet, payload: self.value.clone() });
         }

@@ -39,7 +39,7 @@ impl Act for SpawnActor {
         let mut actor = Actor::new(self.program.clone(), self.manifest.clone(), link, self.root);
         actor.roles = draft.acting()?.roles.clone();
         if let Some(facet) = self.monitor {
-            draft.facet(facet)?;
+            draft.facet_mut(facet)?.monitored.insert(self.actor);
             let procedure = draft.take_callable()?;
             let monitor = Monitor { facet, procedure };
             draft.acting_mut()?.monitors.insert(self.actor, monitor);

@@ -4,7 +4,6 @@
 use super::exit::MAIN;
 use super::{Act, Claims, Thing};
 use crate::codec_struct;
-use crate::actor::Monitor;
 use crate::draft::{Draft, Refusal};
 use crate::event::Event;
 use crate::identity::{ActorId, FacetId, Handle};
@@ -34,7 +33,7 @@ impl Act for StopFacet {
             draft.forget_observer(*observer)?;
         }
         for wait in facet.waits.iter() {
-            draft.acting_mut()?.waits.remove(wait);
+            draft.forget_wait(*wait)?;
         }
         let heir = heir(draft, self.facet);
         for handle in &self.handles {
@@ -84,8 +83,8 @@ fn forget_entities(draft: &mut Draft, facet: FacetId) -> Result<(), Refusal> {
             actor.attached.remove(&role);
         }
     }
-    let is_told_here = |(actor, monitor): (&ActorId, &Monitor)| (monitor.facet == facet).then_some(*actor);
-    let told: Vec<ActorId> = actor.monitors.iter().filter_map(is_told_here).collect();
+    let told = actor.facets.get(&facet).map(|facet| facet.monitored.iter().copied().collect());
+    let told: Vec<ActorId> = told.unwrap_or_default();
     for other in told {
         if let Some(monitor) = actor.monitors.remove(&other) {
             draft.outbox.released.push(monitor.procedure);

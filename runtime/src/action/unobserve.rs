@@ -19,7 +19,7 @@ impl Act for Unobserve {
         let id = self.observer;
         let actor = draft.acting_mut()?;
         let observer = actor.observers.get_mut(&id).filter(|observer| !observer.is_closing).ok_or(Refusal::NoObserver(id))?;
-        observer.is_closing = true;
+        std::sync::Arc::make_mut(observer).is_closing = true;
         let handle = observer.handle;
         draft.state.release(handle, &mut draft.outbox);
         draft.outbox.push(draft.actor, Event::Closed { observer: id });

@@ -32,7 +32,7 @@ impl Act for Wait {
         draft.park(self.fiber, Fiber { facet: self.facet, kind: self.kind, continuation })?;
         draft.facet_mut(self.facet)?.waits.insert(self.wait);
         let wait = actor::Wait { fiber: self.fiber, facet: self.facet, conditions: self.conditions.clone() };
-        draft.acting_mut()?.waits.insert(self.wait, wait);
+        draft.acting_mut()?.waits.insert(self.wait, wait.into());
         self.conditions.iter().try_for_each(|condition| self.begin(draft, condition))
     }
 
@@ -68,17 +68,20 @@ impl Wait {
             }
             Condition::Answer { request } => {
                 let known = draft.state.requests.get(request).filter(|known| known.actor == draft.actor);
-                if known.ok_or(Refusal::NoRequest(*request))?.answer.is_some() {
+                let is_answered = known.ok_or(Refusal::NoRequest(*request))?.answer.is_some();
+                draft.acting_mut()?.awaited.insert((*request, wait));
+                if is_answered {
                     draft.outbox.push(draft.actor, Event::Settled { wait, request: *request });
                 }
                 return Ok(());
             }
         };
         let entry = Observer { facet, handle: *handle, pattern: pattern.clone(), target, is_closing: false };
+        let told = draft.outbox.told(draft.actor);
         observe::begin(draft, *observer, entry)?;
         if self.is_edge {
             // All that the observer was told so far is what was there before it.
-            draft.outbox.forget(draft.actor, *observer);
+            draft.outbox.forget(draft.actor, *observer, told);
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: an event whose recipient is gone changes nothing, and its position is noted.
 
+use duet_journal::packed::View;
 use preserves::IOValue;
 
 use super::{Activation, Current, Job, failure};
@@ -175,16 +176,16 @@ impl Activation {
     }
 
     /// Passes a message that was sent to a facet to those of its watches that it matches.
-    fn direct(&mut self, position: u64, facet: FacetId, payload: &IOValue) -> bool {
+    fn direct(&mut self, position: u64, facet: FacetId, payload: &Fact) -> bool {
         let Ok(actor) = self.draft.acting() else { return false };
         let Some(observers) = actor.facets.get(&facet).map(|facet| &facet.observers) else {
             return false;
         };
         let matching = observers.iter().filter_map(|id| {
-            let captures = actor.observers.get(id)?.pattern.matches(payload)?;
+            let captures = self.draft.state.dataspace.read(*id, payload)?;
             Some(Event::Message {
                 observer: *id,
-                captures: captures.into(),
+                captures,
             })
         });
         let matching: Vec<Event> = matching.collect();
@@ -200,7 +201,7 @@ impl Activation {
     }
 
     fn tell_of_end(&mut self, actor: ActorId, code: u64, fault: Option<Failure>) -> Result<bool, Failure> {
-        let Some(monitor) = self.draft.acting_mut().map_err(failure)?.monitors.remove(&actor) else {
+        let Some(monitor) = self.draft.take_monitor(actor).map_err(failure)? else {
             return Ok(false);
         };
         let fiber = self.handler_fiber(monitor.facet);
@@ -237,11 +238,9 @@ impl Activation {
 
     /// Finds the wait for the answer to a request.
     pub(super) fn wait_for(&self, request: RequestId) -> Result<Option<WaitId>, Refusal> {
-        let awaits = |condition: &Condition| *condition == Condition::Answer { request };
-        let mut waits = self.draft.acting()?.waits.iter();
-        Ok(waits
-            .find(|(_, wait)| wait.conditions.iter().any(awaits))
-            .map(|(wait, _)| *wait))
+        let awaited = &self.draft.acting()?.awaited;
+        let all = (request, WaitId(0))..=(request, WaitId(u64::MAX));
+        Ok(awaited.range(all).next().map(|(_, wait)| *wait))
     }
 
     fn answer(&mut self, id: RequestId, outcome: Result<IOValue, IOValue>) -> Result<bool, Failure> {
@@ -332,7 +331,7 @@ impl Activation {
 fn subject(argument: &Argument) -> Option<IOValue> {
     match argument {
         Argument::Added(captures, _) | Argument::Message(captures) => {
-            Some(captures.first().cloned().unwrap_or_else(|| IOValue::new(true)))
+            Some(captures.first().map_or_else(|| IOValue::new(true), View::to_value))
         }
         Argument::Removed(..) | Argument::Value(_) | Argument::Ended(..) => None,
     }

@@ -13,7 +13,7 @@ use crate::actor::{EntityClass, FiberKind, Manifest};
 use crate::body::Task;
 use crate::capability::{Authority, Caveat};
 use crate::codec::{Bytes, Codec, Fields, record};
-use crate::dataspace::pattern::Pattern;
+use crate::dataspace::pattern::{PackedPattern, Pattern};
 use crate::draft::Refusal;
 use crate::driver::{RequestId, Stream};
 use crate::identity::{ActorId, Callable, CapabilityId, FacetId, FiberId, Handle, ObserverId};
@@ -147,7 +147,7 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::Value`], [`Refusal::Pure`].
-    pub fn message(&mut self, value: IOValue) -> Result<(), Refusal> {
+    pub fn message(&mut self, value: Fact) -> Result<(), Refusal> {
         self.perform(Message { value })
     }
 
@@ -155,7 +155,7 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::Value`], [`Refusal::Pure`].
-    pub fn send(&mut self, to: ActorId, facet: FacetId, value: IOValue) -> Result<Option<Ignored>, Refusal> {
+    pub fn send(&mut self, to: ActorId, facet: FacetId, value: Fact) -> Result<Option<Ignored>, Refusal> {
         self.send_through(None, (to, facet), value)
     }
 
@@ -168,7 +168,7 @@ impl Activation {
         &mut self,
         via: Option<CapabilityId>,
         (to, facet): (ActorId, FacetId),
-        value: IOValue,
+        value: Fact,
     ) -> Result<Option<Ignored>, Refusal> {
         let recipient = self.draft.state.actor(to);
         let is_there = recipient.is_some_and(|actor| actor.facets.contains_key(&facet));
@@ -187,7 +187,8 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::NoFacet`], [`Refusal::Value`].
-    pub fn watch(&mut self, pattern: Pattern, handler: Callable) -> Result<ObserverId, Refusal> {
+    pub fn watch(&mut self, pattern: &Pattern, handler: Callable) -> Result<ObserverId, Refusal> {
+        let pattern = PackedPattern::of(pattern)?;
         let counters = &mut self.draft.state.counters;
         let (observer, handle) = (counters.observer(), counters.handle());
         self.draft.callables = [handler].into();

@@ -5,8 +5,6 @@
 //! It stores nothing; `index.rs` does.
 //! Read next: `dataspace/index.rs`.
 
-use std::sync::Arc;
-
 use duet_journal::packed::{Class, View};
 
 use super::index::Captures;
@@ -115,18 +113,9 @@ impl Form {
 }
 
 impl Reading<'_> {
-    /// Returns the canonical bytes of the captures, one after the other: the encoding of each ends itself, so no two tuples have the same.
-    pub(crate) fn captures_key(&self) -> Arc<[u8]> {
-        let mut key = Vec::with_capacity(self.captures.iter().map(|part| part.as_bytes().len()).sum());
-        self.captures
-            .iter()
-            .for_each(|part| key.extend_from_slice(part.as_bytes()));
-        key.into()
-    }
-
-    /// Decodes the captures.
+    /// Copies the captures.
     pub(crate) fn captures(&self) -> Captures {
-        self.captures.iter().map(|part| part.to_value()).collect()
+        Captures::of(&self.captures)
     }
 }
 

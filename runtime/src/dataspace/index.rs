@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use duet_journal::packed::{PackedValues, View};
 use im::{OrdMap, OrdSet};
 use preserves::IOValue;
 
@@ -19,7 +20,7 @@ use crate::tracked::{Tracked, TrackedSet, tracked_fields};
 use crate::value::{Fact, compare_all};
 
 /// What an observer is told of a match: the captured parts.
-pub type Captures = Arc<[IOValue]>;
+pub type Captures = PackedValues;
 
 /// A fact that is present.
 #[derive(Clone, Debug)]
@@ -30,42 +31,95 @@ pub(crate) struct Presence {
     pub(crate) count: u64,
 }
 
-/// A capture tuple that some present facts yield.
-#[derive(Clone, Debug)]
-pub(crate) struct Match {
+/// What is known of a capture tuple that some present facts yield.
+#[derive(Clone, Copy, Debug)]
+struct Known {
     /// How many facts yield it.
     count: u64,
+    /// What observers know the match by.
+    handle: Handle,
+}
+
+/// A match as its observers see it.
+#[derive(Clone, Debug)]
+pub(crate) struct Match {
     /// The captured parts.
     pub(crate) captures: Captures,
-    /// What observers know the match by.
+    /// What observers know it by.
     pub(crate) handle: Handle,
 }
 
+/// Who observes the same; mostly one.
+#[derive(Clone, Debug)]
+pub(crate) enum Observers {
+    /// Nobody else does.
+    One(ObserverId),
+    /// Any number.
+    Many(OrdSet<ObserverId>),
+}
+
+impl Observers {
+    /// Walks over them in ascending order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ObserverId> {
+        let (one, many) = match self {
+            Self::One(observer) => (Some(*observer), None),
+            Self::Many(observers) => (None, Some(observers)),
+        };
+        one.into_iter().chain(many.into_iter().flatten().copied())
+    }
+
+    /// Returns the oldest.
+    pub(crate) fn first(&self) -> Option<ObserverId> {
+        match self {
+            Self::One(observer) => Some(*observer),
+            Self::Many(observers) => observers.get_min().copied(),
+        }
+    }
+
+    fn insert(&mut self, observer: ObserverId) {
+        match self {
+            Self::One(known) if *known == observer => {}
+            Self::One(known) => *self = Self::Many([*known, observer].into_iter().collect()),
+            Self::Many(observers) => drop(observers.insert(observer)),
+        }
+    }
+
+    /// Says whether anybody is left.
+    fn remove(&mut self, observer: ObserverId) -> bool {
+        match self {
+            Self::One(known) => *known != observer,
+            Self::Many(observers) => {
+                observers.remove(&observer);
+                !observers.is_empty()
+            }
+        }
+    }
+}
+
 /// The observers that want the same.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Leaf {
     /// What its matches are listed under.
     number: u64,
     /// Who observes.
-    pub(crate) observers: OrdSet<ObserverId>,
+    pub(crate) observers: Observers,
 }
-
-/// The canonical bytes of a match's captures.
-type CapturesKey = Arc<[u8]>;
 
 /// A leaf whose matches a fact has changed.
 pub(crate) struct Change {
     /// Who observes the leaf.
-    pub(crate) observers: OrdSet<ObserverId>,
-    /// The match that came or went; its handle is right only if it went.
-    pub(crate) changed: Match,
-    key: (u64, CapturesKey),
+    pub(crate) observers: Observers,
+    /// The captured parts of the match that came or went.
+    pub(crate) captures: Captures,
+    /// What it was known by, if it went.
+    pub(crate) handle: Handle,
+    leaf: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct LeafKey {
     form: u64,
-    constants: Vec<u8>,
+    constants: Arc<[u8]>,
 }
 
 #[derive(Clone, Debug)]
@@ -93,7 +147,7 @@ pub(crate) struct Index {
     form_postings: Postings,
     leaves: Tracked<LeafKey, Leaf>,
     /// The matches by their leaf's number.
-    matches: Tracked<(u64, CapturesKey), Match>,
+    matches: Tracked<(u64, Captures), Known>,
     leaf_of: Tracked<ObserverId, LeafKey>,
 }
 
@@ -162,34 +216,27 @@ impl Index {
         }
         let mut changes = Vec::new();
         for (leaf, observers, reading) in self.leaves_for(&presence.fact, &terms) {
-            let key = (leaf, reading.captures_key());
+            let key = (leaf, reading.captures());
             if let Some(known) = self.matches.get_mut(&key) {
                 known.count += 1;
                 continue;
             }
-            let changed = Match {
-                count: 1,
-                captures: reading.captures(),
-                handle: Handle(u64::MAX),
-            };
             changes.push(Change {
                 observers,
-                changed,
-                key,
+                captures: key.1,
+                handle: Handle(u64::MAX),
+                leaf,
             });
         }
         self.facts.insert(number, presence);
-        changes.sort_by_key(|change| change.observers.get_min().copied());
+        changes.sort_by_key(|change| change.observers.first());
         changes
     }
 
     /// Completes a change reported by [`add`](Self::add): the match is now known by `handle`.
     pub(crate) fn appear(&mut self, change: &Change, handle: Handle) {
-        let known = Match {
-            handle,
-            ..change.changed.clone()
-        };
-        self.matches.insert(change.key.clone(), known);
+        let known = Known { count: 1, handle };
+        self.matches.insert((change.leaf, change.captures.clone()), known);
     }
 
     /// Removes the fact called `number` and returns the leaves in which a match disappeared, ordered by their first observer.
@@ -209,23 +256,24 @@ impl Index {
         }
         let mut changes = Vec::new();
         for (leaf, observers, reading) in self.leaves_for(&fact, &terms) {
-            let key = (leaf, reading.captures_key());
-            let Some(known) = self.matches.get_mut(&key) else {
+            let key = (leaf, reading.captures());
+            let Some(known) = self.matches.get(&key).copied() else {
                 continue;
             };
-            known.count -= 1;
-            if known.count > 0 {
+            if known.count > 1 {
+                let count = known.count - 1;
+                self.matches.insert(key, Known { count, ..known });
                 continue;
             }
-            if let Some(changed) = self.matches.remove(&key) {
-                changes.push(Change {
-                    observers,
-                    changed,
-                    key,
-                });
-            }
+            self.matches.remove(&key);
+            changes.push(Change {
+                observers,
+                captures: key.1,
+                handle: known.handle,
+                leaf,
+            });
         }
-        changes.sort_by_key(|change| change.observers.get_min().copied());
+        changes.sort_by_key(|change| change.observers.first());
         changes
     }
 
@@ -234,10 +282,17 @@ impl Index {
         let mut witnesses = Vec::new();
         for (_, observers, reading) in self.leaves_for(fact, &Terms::of(fact)) {
             let captures = reading.captures();
-            witnesses.extend(observers.iter().map(|observer| (*observer, captures.clone())));
+            witnesses.extend(observers.iter().map(|observer| (observer, captures.clone())));
         }
         witnesses.sort_by_key(|(observer, _)| *observer);
         witnesses
+    }
+
+    /// Returns what an observer would see of `value`, were it a message.
+    pub(crate) fn read(&self, observer: ObserverId, value: View<'_>) -> Option<Captures> {
+        let LeafKey { form, constants } = self.leaf_of.get(&observer)?;
+        let reading = self.forms.get(form)?.form.read(value)?;
+        (reading.constants == **constants).then(|| reading.captures())
     }
 
     /// Adds an observer and returns its matches in the order of Preserves. `number` is for its leaf, should it be the first to observe that;
@@ -252,22 +307,20 @@ impl Index {
         let compiled = Compiled::of(pattern);
         let key = LeafKey {
             form: self.number_form(&compiled, number),
-            constants: compiled.constants.clone(),
+            constants: compiled.constants.as_slice().into(),
         };
-        if !self.leaves.contains_key(&key) {
-            self.populate(&compiled, number, handle);
-            let observers = OrdSet::new();
-            self.leaves.insert(key.clone(), Leaf { number, observers });
-            if let Some(entry) = self.forms.get_mut(&key.form) {
-                entry.leaves += 1;
-            }
-        }
         self.leaf_of.insert(observer, key.clone());
-        let Some(leaf) = self.leaves.get_mut(&key) else {
-            return Vec::new();
-        };
-        leaf.observers.insert(observer);
-        let number = leaf.number;
+        if let Some(leaf) = self.leaves.get_mut(&key) {
+            leaf.observers.insert(observer);
+            let number = leaf.number;
+            return self.sorted(number);
+        }
+        self.populate(&compiled, number, handle);
+        if let Some(entry) = self.forms.get_mut(&key.form) {
+            entry.leaves += 1;
+        }
+        let observers = Observers::One(observer);
+        self.leaves.insert(key, Leaf { number, observers });
         self.sorted(number)
     }
 
@@ -279,8 +332,8 @@ impl Index {
         let Some(leaf) = self.leaves.get_mut(&key) else {
             return Vec::new();
         };
-        leaf.observers.remove(&observer);
-        let (number, is_last) = (leaf.number, leaf.observers.is_empty());
+        let is_last = !leaf.observers.remove(observer);
+        let number = leaf.number;
         let matches = self.sorted(number);
         if is_last {
             self.leaves.remove(&key);
@@ -294,25 +347,29 @@ impl Index {
     }
 
     /// Returns the observers and matches of every leaf that has matches, ordered by its first observer.
-    pub(crate) fn leaves(&self) -> Vec<(&OrdSet<ObserverId>, Vec<Match>)> {
+    pub(crate) fn leaves(&self) -> Vec<(&Observers, Vec<Match>)> {
         let leaves = self
             .leaves
             .values()
             .map(|leaf| (&leaf.observers, self.sorted(leaf.number)));
         let mut leaves: Vec<_> = leaves.filter(|(_, matches)| !matches.is_empty()).collect();
-        leaves.sort_by_key(|(observers, _)| observers.get_min().copied());
+        leaves.sort_by_key(|(observers, _)| observers.first());
         leaves
     }
 
-    fn matches_of(&self, leaf: u64) -> impl Iterator<Item = (&(u64, CapturesKey), &Match)> {
-        let all = (leaf, CapturesKey::from([]))..(leaf + 1, CapturesKey::from([]));
+    fn matches_of(&self, leaf: u64) -> impl Iterator<Item = (&(u64, Captures), &Known)> {
+        let all = (leaf, Captures::default())..(leaf + 1, Captures::default());
         self.matches.range(all)
     }
 
     /// Returns the matches of a leaf in the order of Preserves.
     fn sorted(&self, leaf: u64) -> Vec<Match> {
-        let mut matches: Vec<Match> = self.matches_of(leaf).map(|(_, found)| found.clone()).collect();
-        matches.sort_by(|left, right| compare_all(&left.captures, &right.captures));
+        let see = |((_, captures), known): (&(u64, Captures), &Known)| Match {
+            captures: captures.clone(),
+            handle: known.handle,
+        };
+        let mut matches: Vec<Match> = self.matches_of(leaf).map(see).collect();
+        sort(&mut matches, |found| &found.captures);
         matches
     }
 
@@ -349,32 +406,26 @@ impl Index {
             Some((_, numbers)) => numbers.into_iter().chain(self.unlisted.iter().copied()).collect(),
             None => self.facts.keys().copied().collect(),
         };
-        let mut found: OrdMap<CapturesKey, (u64, Captures)> = OrdMap::new();
+        let mut found: OrdMap<Captures, u64> = OrdMap::new();
         for presence in candidates.iter().filter_map(|number| self.facts.get(number)) {
             if let Some(reading) = compiled
                 .form
                 .read(presence.fact.view())
                 .filter(|reading| reading.constants == compiled.constants)
             {
-                let entry = found.entry(reading.captures_key());
-                entry.or_insert_with(|| (0, reading.captures())).0 += 1;
+                *found.entry(reading.captures()).or_insert(0) += 1;
             }
         }
-        let mut matches: Vec<(CapturesKey, (u64, Captures))> = found.into_iter().collect();
-        matches.sort_by(|(_, (_, left)), (_, (_, right))| compare_all(left, right));
-        for (key, (count, captures)) in matches {
+        let mut matches: Vec<(Captures, u64)> = found.into_iter().collect();
+        sort(&mut matches, |(captures, _)| captures);
+        for (captures, count) in matches {
             let handle = handle(&captures);
-            let known = Match {
-                count,
-                captures,
-                handle,
-            };
-            self.matches.insert((leaf, key), known);
+            self.matches.insert((leaf, captures), Known { count, handle });
         }
     }
 
     /// Finds the leaves that see `fact`: their numbers, who observes them, and what they read.
-    fn leaves_for<'a>(&self, fact: &'a Fact, terms: &Terms) -> Vec<(u64, OrdSet<ObserverId>, Reading<'a>)> {
+    fn leaves_for<'a>(&self, fact: &'a Fact, terms: &Terms) -> Vec<(u64, Observers, Reading<'a>)> {
         let forms: Vec<u64> = match terms.of_forms() {
             Some(terms) => terms
                 .flat_map(|term| posted(&self.form_postings, term.number()))
@@ -383,11 +434,36 @@ impl Index {
         };
         let read = |form: u64| {
             let mut reading = self.forms.get(&form)?.form.read(fact.view())?;
-            let constants = std::mem::take(&mut reading.constants);
+            let constants = std::mem::take(&mut reading.constants).into();
             let leaf = self.leaves.get(&LeafKey { form, constants })?;
             Some((leaf.number, leaf.observers.clone(), reading))
         };
         forms.into_iter().filter_map(read).collect()
+    }
+}
+
+/// Sorts by captures, in the order of Preserves.
+fn sort<T>(matches: &mut [T], captures: impl Fn(&T) -> &Captures) {
+    // Most observers see one match at first, or none.
+    if matches.len() > 1 {
+        let values = |found: &T| captures(found).iter().map(View::to_value).collect();
+        matches.sort_by_cached_key(|found| Tuple(values(found)));
+    }
+}
+
+/// Captures in the order of Preserves.
+#[derive(PartialEq, Eq)]
+struct Tuple(Vec<IOValue>);
+
+impl Ord for Tuple {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        compare_all(&self.0, &other.0)
+    }
+}
+
+impl PartialOrd for Tuple {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
     }
 }
 

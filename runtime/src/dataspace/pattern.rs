@@ -11,11 +11,11 @@
 
 use std::fmt;
 
-use duet_journal::packed::{Class, View};
+use duet_journal::packed::{Class, PackedError, PackedWriter, View};
 use preserves::{IOValue, Map, Value, ValueImpl};
 
 use crate::codec::{Codec, DecodeError, Fields, label_of, record};
-use crate::value::{Fact, Tree, compare};
+use crate::value::{Fact, Ordered, Tree, compare};
 
 /// What to look for in a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl GroupKind {
     /// Says whether `value` is a compound of this kind, with exactly `size` entries if that is given.
     pub(crate) fn admits(&self, size: Option<u64>, value: &Tree) -> bool {
         let is_kind = match self {
-            Self::Record(label) => value.is_record() && compare(label.value(), &value.label().into()).is_eq(),
+            Self::Record(label) => value.is_record() && compare(&label.value(), &value.label().into()).is_eq(),
             Self::Sequence => value.is_sequence(),
             Self::Dictionary => value.is_dictionary(),
         };
@@ -152,7 +152,7 @@ impl Pattern {
                 captures.push(value.clone().into());
                 inner.collect(value, captures)
             }
-            Self::Literal(literal) => compare(literal.value(), &value.clone().into()).is_eq(),
+            Self::Literal(literal) => compare(&literal.value(), &value.clone().into()).is_eq(),
             Self::Group { kind, size, entries } => {
                 kind.admits(*size, value)
                     && entries
@@ -174,7 +174,7 @@ impl Codec for Pattern {
         match self {
             Self::Discard => record("_", Vec::new()),
             Self::Bind(inner) => record("bind", vec![inner.encode()]),
-            Self::Literal(literal) => record("lit", vec![literal.value().clone()]),
+            Self::Literal(literal) => record("lit", vec![literal.value()]),
             Self::Group { kind, size, entries } => {
                 let entries: Map<Tree, Tree> = entries
                     .iter()
@@ -201,20 +201,119 @@ impl Codec for Pattern {
     }
 }
 
+/// A pattern as its canonical bytes, as it is recorded and kept; cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedPattern(Fact);
+
+impl PackedPattern {
+    /// Packs a pattern.
+    ///
+    /// # Errors
+    /// [`PackedError`] if it is too large to be recorded.
+    pub fn of(pattern: &Pattern) -> Result<Self, PackedError> {
+        Fact::new(pattern.encode()).map(Self)
+    }
+
+    /// Looks into the bytes.
+    pub(crate) fn view(&self) -> View<'_> {
+        self.0.view()
+    }
+}
+
+impl fmt::Display for PackedPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+impl Codec for PackedPattern {
+    fn encode(&self) -> IOValue {
+        self.0.encode()
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        self.0.write(out);
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        Pattern::decode(value)?;
+        Fact::decode(value).map(Self)
+    }
+}
+
+/// Reads a pattern out of packed bytes, without a tree of them.
+impl Pattern {
+    pub(crate) fn read(value: View<'_>) -> Option<Self> {
+        let mut fields = value.items();
+        let pattern = match value.label()?.as_bytes() {
+            DISCARD => Self::Discard,
+            BIND => Self::bind(Self::read(fields.next()?)?),
+            LITERAL => Self::Literal(fields.next()?.into()),
+            GROUP => {
+                let (kind, size) = read_kind(fields.next()?)?;
+                let entries = read_entries(&kind, fields.next()?)?;
+                Self::Group { kind, size, entries }
+            }
+            _ => return None,
+        };
+        fields.next().is_none().then_some(pattern)
+    }
+}
+
+/// The packed symbols that label the kinds of patterns and of groups.
+const DISCARD: &[u8] = b"\xb3\x01_";
+const BIND: &[u8] = b"\xb3\x04bind";
+const LITERAL: &[u8] = b"\xb3\x03lit";
+const GROUP: &[u8] = b"\xb3\x05group";
+const RECORD: &[u8] = b"\xb3\x03rec";
+const SEQUENCE: &[u8] = b"\xb3\x03arr";
+const DICTIONARY: &[u8] = b"\xb3\x04dict";
+
+fn read_kind(value: View<'_>) -> Option<(GroupKind, Option<u64>)> {
+    let mut fields = value.items();
+    let kind = match value.label()?.as_bytes() {
+        RECORD => GroupKind::Record(fields.next()?.into()),
+        SEQUENCE => GroupKind::Sequence,
+        DICTIONARY => GroupKind::Dictionary,
+        _ => return None,
+    };
+    let size = match fields.next() {
+        Some(size) => Some(size.unsigned()?),
+        None => None,
+    };
+    fields.next().is_none().then_some((kind, size))
+}
+
+fn read_entries(kind: &GroupKind, value: View<'_>) -> Option<Vec<(Step, Pattern)>> {
+    let read = |(key, entry): (View<'_>, View<'_>)| {
+        let step = match kind {
+            GroupKind::Record(_) | GroupKind::Sequence => Step::Index(key.unsigned()?),
+            GroupKind::Dictionary => Step::Key(key.into()),
+        };
+        Some((step, Pattern::read(entry)?))
+    };
+    if value.class() != Class::Dictionary {
+        return None;
+    }
+    let mut entries = value.entries().map(read).collect::<Option<Vec<_>>>()?;
+    match kind {
+        GroupKind::Record(_) | GroupKind::Sequence => entries.sort_by(|(left, _), (right, _)| left.cmp(right)),
+        GroupKind::Dictionary => entries.sort_by_cached_key(|(step, _)| Ordered(encode_step(step))),
+    }
+    Some(entries)
+}
+
 fn encode_step(step: &Step) -> IOValue {
     match step {
         Step::Index(index) => index.encode(),
-        Step::Key(key) => key.value().clone(),
+        Step::Key(key) => key.value(),
     }
 }
 
 fn encode_kind(kind: &GroupKind, size: Option<u64>) -> IOValue {
     let size = size.map(|size| size.encode());
     match kind {
-        GroupKind::Record(label) => record(
-            "rec",
-            [Some(label.value().clone()), size].into_iter().flatten().collect(),
-        ),
+        GroupKind::Record(label) => record("rec", [Some(label.value()), size].into_iter().flatten().collect()),
         GroupKind::Sequence => record("arr", size.into_iter().collect()),
         GroupKind::Dictionary => record("dict", size.into_iter().collect()),
     }

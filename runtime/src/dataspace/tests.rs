@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use duet_journal::packed::View;
 use proptest::prelude::*;
 
 use super::*;
@@ -16,7 +17,8 @@ fn observe(observer: u64, pattern: &str) -> Fact {
         actor: ActorId(observer % 2),
         observer: ObserverId(observer),
     };
-    Fact::new(observe_value(to, &pattern)).expect("within limits")
+    let pattern = PackedPattern::of(&pattern).expect("within limits");
+    observe_fact(to, &pattern).expect("within limits")
 }
 
 enum Do {
@@ -28,7 +30,7 @@ use Do::{Assert, Message, Retract};
 
 fn show(notices: &[Notice]) -> String {
     let lines = notices.iter().map(|notice| {
-        let captures = IOValue::new(notice.captures.to_vec());
+        let captures = notice.captures.encode();
         let what = match notice.kind {
             NoticeKind::Added(handle) => format!("+{}", handle.0),
             NoticeKind::Removed(handle) => format!("-{}", handle.0),
@@ -158,6 +160,48 @@ fn observing_is_itself_a_fact() {
 }
 
 #[test]
+fn observers_are_seen_that_were_there_before_anybody_asked() {
+    let watch_watchers = "<group <rec Observe> {0: <bind <group <rec lit> {}>>}>";
+    check(
+        vec![Assert(observe(1, "<lit 1>")), Assert(observe(0, watch_watchers))],
+        "0+0[<lit 1>]",
+    );
+    check(
+        vec![
+            Assert(observe(1, "<lit 1>")),
+            Assert(observe(0, watch_watchers)),
+            Retract(observe(1, "<lit 1>")),
+        ],
+        "0-0[<lit 1>]",
+    );
+}
+
+#[test]
+fn what_nobody_asks_for_is_a_fact_all_the_same() {
+    let (mut dataspace, mut counters) = (Dataspace::default(), Counters::default());
+    let (first, second) = (observe(1, "<lit 1>"), observe(2, "<lit 1>"));
+    dataspace.assert(&first, &mut counters);
+    dataspace.assert(&second, &mut counters);
+    assert_eq!((dataspace.count(&first), dataspace.len()), (1, 2));
+    dataspace.retract(&second);
+    assert_eq!((dataspace.count(&second), dataspace.len()), (0, 1));
+    dataspace.commit_turn();
+    let facts = dataspace.facts();
+    assert_eq!(facts, [(first.value(), 1)]);
+    // Somebody asks, and then that turn never was.
+    dataspace.assert(&observe(3, "<_>"), &mut counters);
+    assert_eq!(dataspace.len(), 2);
+    dataspace.abort_turn();
+    assert_eq!(dataspace.facts(), facts);
+    assert_eq!(
+        Dataspace::decode(&dataspace.encode()).map(|restored| restored.facts()),
+        Ok(facts)
+    );
+    assert_eq!(dataspace.retract(&first), []);
+    assert!(dataspace.is_empty());
+}
+
+#[test]
 fn a_fact_with_many_parts_is_still_found() {
     let long = format!("<p {}>", (0..500).map(|i| i.to_string()).collect::<Vec<_>>().join(" "));
     let pattern = "<group <rec p> {400: <bind <lit 400>>}>";
@@ -241,7 +285,7 @@ impl Naive {
         let mut found: Vec<Vec<IOValue>> = self
             .facts
             .iter()
-            .filter_map(|fact| pattern.matches(fact.value()))
+            .filter_map(|fact| pattern.matches(&fact.value()))
             .collect();
         found.sort_by(|left, right| crate::value::compare_all(left, right));
         found.dedup_by(|left, right| crate::value::compare_all(left, right).is_eq());
@@ -288,14 +332,16 @@ fn believe(beliefs: &mut Beliefs, notices: &[Notice]) {
         match notice.kind {
             NoticeKind::Added(handle) => {
                 assert!(
-                    belief.insert(handle, notice.captures.to_vec()).is_none(),
+                    belief
+                        .insert(handle, notice.captures.iter().map(View::to_value).collect::<Vec<_>>())
+                        .is_none(),
                     "no match is added twice"
                 );
             }
             NoticeKind::Removed(handle) => {
                 assert_eq!(
                     belief.remove(&handle),
-                    Some(notice.captures.to_vec()),
+                    Some(notice.captures.iter().map(View::to_value).collect::<Vec<_>>()),
                     "what goes had come"
                 );
             }
@@ -380,11 +426,16 @@ impl Pair {
             .dataspace
             .message(message)
             .into_iter()
-            .map(|notice| (notice.to.observer.0, notice.captures.to_vec()))
+            .map(|notice| {
+                (
+                    notice.to.observer.0,
+                    notice.captures.iter().map(View::to_value).collect::<Vec<_>>(),
+                )
+            })
             .collect();
         let observers = self.naive.observers.iter();
         let expected: Vec<_> = observers
-            .filter_map(|(o, pattern)| Some((*o, pattern.matches(message.value())?)))
+            .filter_map(|(o, pattern)| Some((*o, pattern.matches(&message.value())?)))
             .collect();
         assert_eq!(told, expected);
     }

@@ -68,12 +68,12 @@ struct Versions<'a> {
 impl Merge {
     /// What is to be told to a run that stands in `state`: one input for each actor that has something to do, the main program's last.
     pub fn inputs(&self, state: &RunState) -> Vec<Input> {
-        let is_new = |fact: &IOValue| state.held.iter().all(|(_, held)| held.fact.value() != fact);
+        let is_new = |fact: &IOValue| state.held.iter().all(|(_, held)| held.fact.value() != *fact);
         let mut asserted: Vec<IOValue> = self.asserted.clone();
         asserted.extend(self.conflicts.iter().map(Conflict::fact).filter(is_new));
         let mut retracted: BTreeMap<ActorId, Vec<IOValue>> = BTreeMap::new();
         for fact in &self.retracted {
-            let holders = state.held.iter().filter(|(_, held)| held.fact.value() == fact);
+            let holders = state.held.iter().filter(|(_, held)| held.fact.value() == *fact);
             let actors: BTreeSet<ActorId> = holders.map(|(_, held)| held.actor).collect();
             for actor in actors {
                 retracted.entry(actor).or_default().push(fact.clone());

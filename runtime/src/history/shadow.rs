@@ -171,7 +171,7 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
             draft.abandon_interactions()?;
         }
         Event::Ended { actor, .. } => {
-            draft.acting_mut()?.monitors.remove(actor);
+            draft.take_monitor(*actor)?;
         }
         Event::Boot {}
         | Event::Added { .. }
@@ -255,10 +255,6 @@ fn act(draft: &mut Draft, action: &Action) -> Result<(), Refusal> {
 /// No action but a wait takes more procedures than this.
 const CALLABLES_MAX: usize = 4;
 
-#[expect(
-    clippy::mutable_key_type,
-    reason = "facts are ordered by their bytes, which do not change"
-)]
 /// Compares the facts with those at the beginning of the turn.
 fn changes(state: &RunState) -> Changes {
     let mut net: BTreeMap<&Fact, (i64, ActorId)> = BTreeMap::new();

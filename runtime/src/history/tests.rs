@@ -84,8 +84,8 @@ fn the_shadow_holds_what_the_run_held_after_every_turn() {
             let jumped = Shadow::at(&source, at(turn)).expect("the records fit");
             assert_eq!(jumped.facts(), facts, "after turn {turn}");
             let advance = walking.advance(&source, at(turn), |_, _, changes| {
-                held.retain(|fact| changes.disappeared.iter().all(|gone| gone.value() != fact));
-                held.extend(changes.appeared.iter().map(|(fact, _)| fact.value().clone()));
+                held.retain(|fact| changes.disappeared.iter().all(|gone| gone.value() != *fact));
+                held.extend(changes.appeared.iter().map(|(fact, _)| fact.value()));
                 Ok(())
             });
             advance.expect("the records fit");

@@ -131,7 +131,7 @@ pub(super) fn argument(instance: &mut Instance, argument: &Argument) -> Result<V
     let label = heap.intern(label)?;
     let parts = captures
         .iter()
-        .map(|capture| enter(heap, capture))
+        .map(|capture| boundary::decode(heap, capture.as_bytes(), Limits::default(), &mut References))
         .collect::<Result<Vec<_>, _>>();
     let captures = heap.list(&parts.map_err(|_| HeapFull)?, Value::NIL)?;
     let handle = handle

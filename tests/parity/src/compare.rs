@@ -37,7 +37,8 @@ pub(crate) enum Agreement {
     Different(Difference),
 }
 
-/// A stop hook asserts while the facet around it is stopping too: the reference drops the assertion, Duet shows it come and go.
+/// A stop hook asserts while the facet around it is stopping too: the reference drops the assertion, Duet shows it come and go. What reacts to it
+/// reacts on one side only.
 pub(crate) const STOP_HOOK: &str = "stop-hook-in-stopping-facet";
 
 /// Several watches of one actor see the same change, and a reaction of one ends others: which of them hear of it first is nobody's promise.
@@ -64,10 +65,21 @@ pub(crate) fn compare(program: &Program, ours: &Told, reference: &Told) -> Agree
     if lost.is_empty() {
         return Agreement::Different(first);
     }
-    // Neither side is asked about facts that only one of them has seen, in the rounds in which that happened.
+    // Neither side is asked about facts that only one of them has seen, in the rounds in which that happened, nor from then on about actors
+    // that react to those facts, or to such actors.
+    let watchers = program.watchers();
+    let strayed = strayed(program, lost);
     let is_asked = |entry: &&Entry| {
-        lost.iter()
-            .all(|(round, fact)| *round != entry.round || !concerns(entry, fact))
+        let concerns_lost = |(round, fact): &(usize, String)| *round == entry.round && concerns(entry, fact);
+        let owner = match entry.watch {
+            WatchName::Watch(watch) => watchers.get(&watch).copied(),
+            WatchName::Syncs(actor) => Some(actor),
+        };
+        let concerns_strayed = |(actor, round): (&u32, &usize)| {
+            let is_its = owner == Some(*actor) || entry.source.is_none_or(|source| source == Owner::Actor(*actor));
+            *round <= entry.round && is_its
+        };
+        !lost.iter().any(concerns_lost) && !strayed.iter().any(concerns_strayed)
     };
     let ours: Vec<Entry> = ours.entries.iter().filter(is_asked).cloned().collect();
     let theirs: Vec<Entry> = reference.entries.iter().filter(is_asked).cloned().collect();
@@ -77,11 +89,34 @@ pub(crate) fn compare(program: &Program, ours: &Told, reference: &Told) -> Agree
     }
 }
 
+/// Finds the actors that may do otherwise on one side, because they react to lost facts or to such actors, and from which round on.
+fn strayed(program: &Program, lost: &[(usize, String)]) -> BTreeMap<u32, usize> {
+    let reactors = program.reactors();
+    let mut strayed: BTreeMap<u32, usize> = BTreeMap::new();
+    let owner_of = |fact: &str| fact.split(' ').nth(1).map(str::to_owned);
+    let mut rest: Vec<(usize, String)> = lost
+        .iter()
+        .filter_map(|(round, fact)| Some((*round, owner_of(fact)?)))
+        .collect();
+    while let Some((round, owner)) = rest.pop() {
+        for (actor, source) in &reactors {
+            let is_earlier = strayed.get(actor).is_none_or(|known| round < *known);
+            if source.to_string() == owner && is_earlier {
+                strayed.insert(*actor, round);
+                rest.push((round, Owner::Actor(*actor).to_string()));
+            }
+        }
+    }
+    strayed
+}
+
 /// Lists the rounds and watches in which one side may have been told less than the other.
 fn cut_short(program: &Program, told: &Told) -> Vec<(usize, WatchName)> {
     let watchers = program.watchers();
     let of_cut = told.cut.iter().flat_map(|(round, actor, reacting)| {
-        let others = watchers.iter().filter(move |(watch, owner)| *owner == actor && *watch != reacting);
+        let others = watchers
+            .iter()
+            .filter(move |(watch, owner)| *owner == actor && *watch != reacting);
         others.map(|(watch, _)| (*round, WatchName::Watch(*watch)))
     });
     of_cut.collect()
@@ -89,7 +124,10 @@ fn cut_short(program: &Program, told: &Told) -> Vec<(usize, WatchName)> {
 
 /// Lists the rounds and actors whose syncs may not have been answered on one side.
 fn syncs_cut_short(told: &Told) -> Vec<(usize, WatchName)> {
-    let of_cut = told.cut.iter().map(|(round, actor, _)| (*round, WatchName::Syncs(*actor)));
+    let of_cut = told
+        .cut
+        .iter()
+        .map(|(round, actor, _)| (*round, WatchName::Syncs(*actor)));
     of_cut.collect()
 }
 
@@ -99,7 +137,8 @@ fn concerns(entry: &Entry, fact: &str) -> bool {
     let (owner, number) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let text = &entry.text;
     let of_owner = entry.source.is_none_or(|source| source.to_string() == owner);
-    let is_number = text.ends_with(&format!("{number}>")) || text.ends_with(number) || text.ends_with(owner) || text.len() == 1;
+    let is_number =
+        text.ends_with(&format!("{number}>")) || text.ends_with(number) || text.ends_with(owner) || text.len() == 1;
     of_owner && is_number
 }
 
@@ -114,7 +153,10 @@ fn difference(
     let keys: std::collections::BTreeSet<&Key> = ours.keys().chain(reference.keys()).collect();
     let nothing = Vec::new();
     keys.into_iter().find_map(|key| {
-        let (ours, reference) = (ours.get(key).unwrap_or(&nothing), reference.get(key).unwrap_or(&nothing));
+        let (ours, reference) = (
+            ours.get(key).unwrap_or(&nothing),
+            reference.get(key).unwrap_or(&nothing),
+        );
         let is_cut = cut.contains(&(key.0, key.1)) && (ours.starts_with(reference) || reference.starts_with(ours));
         (ours != reference && !is_cut).then(|| Difference {
             key: *key,

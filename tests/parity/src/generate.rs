@@ -104,9 +104,7 @@ impl Generator {
                     Operation::Watch(self.watch(actor))
                 }
                 26 if place == Place::Round => Operation::Unwatch(self.random.slot()),
-                27..=29 if !is_flat => {
-                    Operation::Facet(self.random.slot(), self.operations(actor, place, depth - 1))
-                }
+                27..=29 if !is_flat => Operation::Facet(self.random.slot(), self.operations(actor, place, depth - 1)),
                 30 if !is_flat => Operation::In(self.random.slot(), self.operations(actor, place, depth - 1)),
                 31 | 32 if place != Place::Hook => Operation::StopFacet(self.random.slot()),
                 33 if place != Place::Hook && self.random.one_in(3) => Operation::StopSelf,
@@ -148,9 +146,7 @@ impl Generator {
             self.reacting.push(actor);
             let pattern = Pattern::Of(self.owner());
             let count = 1 + self.random.below(3);
-            let reactions = (0..count)
-                .map(|_| self.operations(actor, Place::Reaction, 0))
-                .collect();
+            let reactions = (0..count).map(|_| self.operations(actor, Place::Reaction, 0)).collect();
             return Watch {
                 name,
                 slot,

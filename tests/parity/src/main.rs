@@ -4,6 +4,7 @@
 //! Read next: `program.rs`, then `compare.rs`.
 
 mod compare;
+mod duet;
 mod generate;
 mod ours;
 mod program;
@@ -17,7 +18,11 @@ use std::process::ExitCode;
 use compare::{Agreement, compare};
 use program::Program;
 
-const USAGE: &str = "usage: tests/parity/run --programs N --seed S, or tests/parity/run --speed";
+// The command's own, for both sides.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const USAGE: &str = "usage: tests/parity/run --programs N --seed S, or tests/parity/run --speed [WORD]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -25,7 +30,8 @@ fn main() -> ExitCode {
     let numbers = |count: &str, seed: &str| Some((count.parse().ok()?, seed.parse().ok()?));
     let wanted = match words[..] {
         ["--programs", count, "--seed", seed] | ["--seed", seed, "--programs", count] => numbers(count, seed),
-        ["--speed"] => return ExitCode::from(u8::from(!speed::run())),
+        ["--speed"] => return ExitCode::from(u8::from(!speed::run(""))),
+        ["--speed", word] => return ExitCode::from(u8::from(!speed::run(word))),
         ["--programs", count] => numbers(count, "1"),
         _ => None,
     };
@@ -43,12 +49,16 @@ fn agreement(program: &Program) -> Agreement {
 /// Runs so many programs, the first made from `seed`.
 fn parity(count: u64, seed: u64) -> ExitCode {
     let (mut equal, mut different, mut events) = (0_u64, 0_u64, 0_usize);
+    let mut performed = BTreeMap::new();
     let mut explained = BTreeMap::from([compare::ORDER, compare::STOP_HOOK, compare::SYNC].map(|name| (name, 0_u64)));
     for number in 0..count {
         let seed = generate::Random::new(seed.wrapping_add(number)).next();
         let program = generate::program(seed);
         let (ours, theirs) = (ours::run(&program), reference::run(&program));
         events += theirs.entries.len();
+        for (what, count) in &ours.performed {
+            *performed.entry(*what).or_insert(0_u64) += count;
+        }
         match compare(&program, &ours, &theirs) {
             Agreement::Equal => equal += 1,
             Agreement::Explained(name) => *explained.entry(name).or_default() += 1,
@@ -60,7 +70,15 @@ fn parity(count: u64, seed: u64) -> ExitCode {
             }
         }
     }
-    let explained: Vec<String> = explained.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    let explained: Vec<String> = explained
+        .iter()
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect();
+    let performed: Vec<String> = performed
+        .iter()
+        .map(|(what, count)| format!("{what} {count}"))
+        .collect();
+    println!("performed: {}", performed.join(", "));
     println!(
         "{count} programs, {events} events: {equal} equal, explained: {}, unexplained: {different}",
         explained.join(", ")

@@ -7,24 +7,18 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use duet_journal::store::memory::MemoryStore;
-use duet_journal::{BranchName, RunId};
-use duet_runtime::activation::{Activation, Newborn};
-use duet_runtime::actor::Manifest;
-use duet_runtime::body::{
-    Argument, End, FreezeError, Image, Programs, Resumption, Task, ThawError, Until,
-};
+use duet_runtime::activation::Activation;
+use duet_runtime::body::{Argument, End, FreezeError, Image, Programs, Resumption, Task, ThawError, Until};
 use duet_runtime::codec::Codec;
-use duet_runtime::dataspace::pattern::{GroupKind, Pattern as Looked, Step};
+use duet_runtime::dataspace::pattern::Pattern as Looked;
 use duet_runtime::draft::Refusal;
 use duet_runtime::driver::{Drivers, Effect, Input};
 use duet_runtime::identity::{Callable, FacetId, Handle, ObserverId};
-use duet_runtime::record::{Failure, Genesis, Limits, VERSION};
-use duet_runtime::run::{Run, Start};
-use duet_runtime::snapshot::SnapshotPolicy;
+use duet_runtime::record::{Failure, Limits};
 use duet_runtime::value::Fact as Packed;
-use preserves::{IOValue, Value};
+use preserves::IOValue;
 
+use crate::duet::{DONE, capture, fact, group, literal, never_frozen, never_thawed, record, spawn, start};
 use crate::program::{Entry, Fact, Operation, Owner, Pattern, Program, SLOTS, Told, Watch, WatchName};
 
 /// Told and the number of the present round.
@@ -42,22 +36,7 @@ pub(crate) fn run(program: &Program) -> Told {
         newborns: newborns(program),
         log: Arc::clone(&log),
     };
-    let mut store = MemoryStore::default();
-    let start = Start {
-        run: RunId::new("parity").expect("a name"),
-        branch: BranchName::new("main").expect("a name"),
-        owner: "parity".to_owned(),
-        genesis: Genesis {
-            version: VERSION,
-            program: IOValue::new(true),
-            manifest: Manifest::of(&["*"]),
-            limits: Limits::default(),
-            pinned: Vec::new(),
-            tools: Vec::new(),
-        },
-        pinned: Vec::new(),
-    };
-    let mut run = Run::start(start, programs, SnapshotPolicy::NEVER, &mut store).expect("an empty store");
+    let (mut store, mut run) = start(programs);
     let mut rounds = Rounds {
         log: Arc::clone(&log),
         next: 0,
@@ -123,6 +102,8 @@ struct Bodies {
 enum Kept {
     /// Operations from a position on.
     Operations(Arc<[Operation]>, usize),
+    /// What is done when a facet stops.
+    Hook(Arc<[Operation]>),
     Watch(Arc<Watch>),
     Control,
     Sync,
@@ -179,7 +160,8 @@ impl Programs for Bodies {
     }
 
     fn run(&mut self, body: &mut Body, task: Task, turn: &mut Activation) -> End {
-        body.run(task, turn).unwrap_or_else(|refusal| panic!("an operation is refused: {refusal}"))
+        body.run(task, turn)
+            .unwrap_or_else(|refusal| panic!("an operation is refused: {refusal}"))
     }
 
     fn release(&mut self, body: &mut Body, callable: Callable) {
@@ -187,19 +169,13 @@ impl Programs for Bodies {
     }
 
     fn freeze(&mut self, _: &mut Body) -> Result<Image, FreezeError> {
-        Err(FreezeError {
-            reason: "no snapshots are taken here".to_owned(),
-        })
+        Err(never_frozen())
     }
 
     fn thaw(&mut self, _: &IOValue, _: &Limits, _: Image) -> Result<Body, ThawError> {
-        Err(ThawError {
-            reason: "no snapshots are taken here".to_owned(),
-        })
+        Err(never_thawed())
     }
 }
-
-const DONE: End = End::Finished { is_true: true };
 
 impl Body {
     fn keep(&mut self, kept: Kept) -> Callable {
@@ -219,7 +195,7 @@ impl Body {
             Task::Evaluate { text, .. } => {
                 let round: u64 = text.parse().expect("a round");
                 let actor = u64::from(self.program.rounds[round as usize].actor);
-                turn.message(record("go", vec![actor.encode(), round.encode()]))?;
+                turn.message(fact(record("go", vec![actor.encode(), round.encode()])))?;
                 Ok(DONE)
             }
             Task::Call { procedure, argument } => {
@@ -241,29 +217,29 @@ impl Body {
     fn boot(&mut self, turn: &mut Activation) -> Result<End, Refusal> {
         let Some(actor) = self.actor else {
             for actor in 0..self.program.actors {
-                spawn(turn, actor)?;
+                spawn(turn, u64::from(actor).encode())?;
             }
             return Ok(DONE);
         };
         self.root = Some(turn.facet());
         let control = self.keep(Kept::Control);
-        let entries = vec![
-            (Step::Index(0), literal(IOValue::new(actor))),
-            (Step::Index(1), Looked::bind(Looked::Discard)),
-        ];
-        turn.watch(group("go", entries), control)?;
+        turn.watch(&group("go", vec![literal(IOValue::new(actor)), capture()]), control)?;
         self.perform(Arc::clone(&self.first), 0, turn)
     }
 
     fn call(&mut self, kept: Kept, argument: Option<Argument>, turn: &mut Activation) -> Result<End, Refusal> {
         match kept {
             Kept::Operations(operations, position) => self.perform(operations, position, turn),
+            Kept::Hook(operations) => {
+                self.count("stop-hook");
+                self.perform(operations, 0, turn)
+            }
             Kept::Watch(watch) => self.tell(&watch, argument, turn),
             Kept::Control => {
                 let Some(Argument::Message(captures)) = argument else {
                     return Ok(DONE);
                 };
-                let round = u64::decode(&captures[0]).expect("a round") as usize;
+                let round = captures.first().and_then(|round| round.unsigned()).expect("a round") as usize;
                 let operations = self.program.rounds[round].operations.clone();
                 self.perform(operations.into(), 0, turn)
             }
@@ -291,6 +267,10 @@ impl Body {
         });
     }
 
+    fn count(&self, what: &'static str) {
+        *lock(&self.log).1.performed.entry(what).or_default() += 1;
+    }
+
     fn tell(&mut self, watch: &Watch, argument: Option<Argument>, turn: &mut Activation) -> Result<End, Refusal> {
         let (kind, captures) = match argument {
             Some(Argument::Added(captures, _)) => ('+', captures),
@@ -298,7 +278,10 @@ impl Body {
             Some(Argument::Message(captures)) => ('!', captures),
             _ => return Ok(DONE),
         };
-        let captures: Vec<String> = captures.iter().map(|capture| format!("{capture:?}")).collect();
+        let captures: Vec<String> = captures
+            .iter()
+            .map(|capture| format!("{:?}", capture.to_value()))
+            .collect();
         let source = watch.pattern.source(&captures);
         let text = format!("{kind}{}", captures.join(" "));
         self.note(WatchName::Watch(watch.name), text, source);
@@ -310,13 +293,9 @@ impl Body {
         self.perform(reaction.clone().into(), 0, turn)
     }
 
-    fn perform(
-        &mut self,
-        operations: Arc<[Operation]>,
-        first: usize,
-        turn: &mut Activation,
-    ) -> Result<End, Refusal> {
+    fn perform(&mut self, operations: Arc<[Operation]>, first: usize, turn: &mut Activation) -> Result<End, Refusal> {
         for (position, operation) in operations.iter().enumerate().skip(first) {
+            self.count(operation.name());
             let stopped = match operation {
                 Operation::StopFacet(slot) => self.state.facets[*slot],
                 Operation::StopSelf => Some(turn.facet()).filter(|facet| Some(*facet) != self.root),
@@ -356,10 +335,10 @@ impl Body {
                 };
                 self.state.handles[*slot] = Some(handle);
             }
-            Operation::Message(fact) => turn.message(value(actor, *fact).value().clone())?,
+            Operation::Message(fact) => turn.message(value(actor, *fact))?,
             Operation::Watch(watch) => {
                 let handler = self.keep(Kept::Watch(Arc::new(watch.clone())));
-                self.state.watches[watch.slot] = Some(turn.watch(pattern(watch.pattern), handler)?);
+                self.state.watches[watch.slot] = Some(turn.watch(&pattern(watch.pattern), handler)?);
             }
             Operation::Unwatch(slot) => match self.state.watches[*slot].take() {
                 // One whose facet has stopped is refused; there is nothing to end.
@@ -380,10 +359,10 @@ impl Body {
                 }
             }
             Operation::OnStop(body) => {
-                let hook = self.operations(body);
+                let hook = self.keep(Kept::Hook(body.clone().into()));
                 turn.on_stop(hook)?;
             }
-            Operation::Spawn(newborn, _) => spawn(turn, *newborn)?,
+            Operation::Spawn(newborn, _) => drop(spawn(turn, u64::from(*newborn).encode())?),
             Operation::Sync => {
                 let sync = self.keep(Kept::Sync);
                 turn.spawn(turn.facet(), sync)?;
@@ -394,48 +373,21 @@ impl Body {
     }
 }
 
-fn spawn(turn: &mut Activation, actor: u32) -> Result<(), Refusal> {
-    turn.spawn_actor(Newborn {
-        program: u64::from(actor).encode(),
-        manifest: Manifest::of(&["*"]),
-        link: None,
-        on_end: None,
-    })?;
-    Ok(())
-}
-
-fn record(label: &str, fields: Vec<IOValue>) -> IOValue {
-    let fields = fields.into_iter().map(Value::from).collect();
-    IOValue::from(Value::record(Value::symbol(label.to_owned()), fields))
-}
-
-fn value(actor: u32, fact: Fact) -> Packed {
-    let owner = IOValue::symbol(fact.owner(actor).to_string());
-    Packed::new(record("fact", vec![owner, fact.number.encode()])).expect("a small value")
-}
-
-fn literal(value: IOValue) -> Looked {
-    Looked::Literal(Packed::new(value).expect("a small value"))
-}
-
-fn group(label: &str, entries: Vec<(Step, Looked)>) -> Looked {
-    Looked::Group {
-        kind: GroupKind::Record(Packed::new(IOValue::symbol(label.to_owned())).expect("a small value")),
-        size: None,
-        entries,
-    }
+fn value(actor: u32, told: Fact) -> Packed {
+    let owner = IOValue::symbol(told.owner(actor).to_string());
+    fact(record("fact", vec![owner, told.number.encode()]))
 }
 
 fn pattern(pattern: Pattern) -> Looked {
     let any = || Looked::Discard;
     let owner = |owner: Owner| literal(IOValue::symbol(owner.to_string()));
-    let fact = |owner, number| group("fact", vec![(Step::Index(0), owner), (Step::Index(1), number)]);
+    let fact = |owner, number| group("fact", vec![owner, number]);
     match pattern {
-        Pattern::Both => fact(Looked::bind(any()), Looked::bind(any())),
-        Pattern::Of(known) => fact(owner(known), Looked::bind(any())),
-        Pattern::Number(known) => fact(Looked::bind(any()), literal(known.encode())),
+        Pattern::Both => fact(capture(), capture()),
+        Pattern::Of(known) => fact(owner(known), capture()),
+        Pattern::Number(known) => fact(capture(), literal(known.encode())),
         Pattern::Whole => Looked::bind(fact(any(), any())),
-        Pattern::Merged => fact(any(), Looked::bind(any())),
+        Pattern::Merged => fact(any(), capture()),
         Pattern::Any => fact(any(), any()),
     }
 }

@@ -4,6 +4,7 @@
 //! of a program can be left out and the rest still means something.
 //! Read next: `generate.rs`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Slots for handles, watches and facets that each actor has.
@@ -123,27 +124,72 @@ pub(crate) struct Told {
     pub(crate) entries: Vec<Entry>,
     /// Facts, by round, that a stop hook asserted where the facet around it was stopping too.
     pub(crate) lost_to_stopping: Vec<(usize, String)>,
+    /// How often each operation was performed, on the side that counts them.
+    pub(crate) performed: BTreeMap<&'static str, u64>,
     /// Rounds, actors and watches by whose reaction something of the actor ended while it was being told things.
     pub(crate) cut: Vec<(usize, u32, u32)>,
 }
 
+impl Operation {
+    /// The name under which it is counted.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Assert(..) => "assert",
+            Self::Retract(_) => "retract",
+            Self::Update(..) => "update",
+            Self::Message(_) => "message",
+            Self::Watch(_) => "watch",
+            Self::Unwatch(_) => "unwatch",
+            Self::Facet(..) => "spawn-facet",
+            Self::In(..) => "in-facet",
+            Self::StopFacet(_) | Self::StopSelf => "stop-facet",
+            Self::OnStop(_) => "on-stop",
+            Self::Spawn(..) => "spawn",
+            Self::Sync => "sync",
+            Self::Crash => "crash",
+            Self::Exit => "exit",
+        }
+    }
+}
+
 impl Program {
     /// Which actor each watch belongs to.
-    pub(crate) fn watchers(&self) -> std::collections::BTreeMap<u32, u32> {
-        let mut watchers = std::collections::BTreeMap::new();
+    pub(crate) fn watchers(&self) -> BTreeMap<u32, u32> {
+        self.watches()
+            .into_iter()
+            .map(|(actor, watch)| (watch.name, actor))
+            .collect()
+    }
+
+    /// The actors that react to what others assert, each with whom it reacts to.
+    pub(crate) fn reactors(&self) -> Vec<(u32, Owner)> {
+        let reactors = self
+            .watches()
+            .into_iter()
+            .filter(|(_, watch)| !watch.reactions.is_empty());
+        let reactors = reactors.filter_map(|(actor, watch)| match watch.pattern {
+            Pattern::Of(owner) => Some((actor, owner)),
+            _ => None,
+        });
+        reactors.collect()
+    }
+
+    /// Lists the watches, each with its actor.
+    fn watches(&self) -> Vec<(u32, &Watch)> {
+        let mut watches = Vec::new();
         let rounds = self.rounds.iter().map(|round| (round.actor, &round.operations));
         let mut rest: Vec<(u32, &Vec<Operation>)> = rounds.collect();
         while let Some((actor, operations)) = rest.pop() {
             for operation in operations {
                 match operation {
-                    Operation::Watch(watch) => drop(watchers.insert(watch.name, actor)),
+                    Operation::Watch(watch) => watches.push((actor, watch)),
                     Operation::Facet(_, body) | Operation::In(_, body) => rest.push((actor, body)),
                     Operation::Spawn(newborn, body) => rest.push((*newborn, body)),
                     _ => {}
                 }
             }
         }
-        watchers
+        watches
     }
 }
 
@@ -154,7 +200,11 @@ pub(crate) fn fact_text(owner: Owner, number: u64) -> String {
 
 impl Fact {
     pub(crate) fn owner(self, actor: u32) -> Owner {
-        if self.is_shared { Owner::All } else { Owner::Actor(actor) }
+        if self.is_shared {
+            Owner::All
+        } else {
+            Owner::Actor(actor)
+        }
     }
 }
 

@@ -105,7 +105,9 @@ pub(crate) fn run(program: &Program) -> Told {
             if let Some(facet) = facet {
                 let (shared, operations) = (Arc::clone(&shared), round.operations.clone());
                 let actor = round.actor;
-                facet.activate(&Account::new(None, None), None, |t| perform_all(t, &shared, actor, &operations));
+                facet.activate(&Account::new(None, None), None, |t| {
+                    perform_all(t, &shared, actor, &operations)
+                });
             }
             settle(&shared).await;
         }
@@ -156,7 +158,11 @@ fn is_stopped(t: &mut Activation) -> bool {
 fn perform(t: &mut Activation, shared: &Arc<Shared>, actor: u32, operations: &[Operation]) -> ActorResult {
     for operation in operations {
         perform_one(t, shared, actor, operation)?;
-        if matches!(operation, Operation::StopFacet(_) | Operation::StopSelf | Operation::Exit) && is_stopped(t) {
+        if matches!(
+            operation,
+            Operation::StopFacet(_) | Operation::StopSelf | Operation::Exit
+        ) && is_stopped(t)
+        {
             break;
         }
     }

@@ -38,13 +38,18 @@ fn smaller(operations: &[Operation]) -> Vec<Vec<Operation>> {
             less
         };
         found.push(with(None));
-        found.extend(inside(&operations[position]).into_iter().map(|changed| with(Some(changed))));
+        found.extend(
+            inside(&operations[position])
+                .into_iter()
+                .map(|changed| with(Some(changed))),
+        );
     }
     found
 }
 
 fn inside(operation: &Operation) -> Vec<Operation> {
-    let wrap = |body: &[Operation], wrap: &dyn Fn(Vec<Operation>) -> Operation| smaller(body).into_iter().map(wrap).collect();
+    let wrap =
+        |body: &[Operation], wrap: &dyn Fn(Vec<Operation>) -> Operation| smaller(body).into_iter().map(wrap).collect();
     match operation {
         Operation::Facet(slot, body) => wrap(body, &|body| Operation::Facet(*slot, body)),
         Operation::In(slot, body) => wrap(body, &|body| Operation::In(*slot, body)),

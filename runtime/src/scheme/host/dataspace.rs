@@ -43,7 +43,7 @@ host_procedures! {
 
     /// Tells `value`, once, to everyone who observes it; nothing stays.
     "message!" "value" [1, 1] => |call| {
-        let value = call.datum(0)?;
+        let value = call.fact(0)?;
         call.turn.message(value)?;
         DONE
     };
@@ -56,7 +56,7 @@ host_procedures! {
         }
         let actor = call.reference(0, Class::Actor, "an actor")?;
         let facet = facet(call, 1)?;
-        let value = call.datum(2)?;
+        let value = call.fact(2)?;
         call.turn.send(ActorId(actor), facet, value)?;
         DONE
     };
@@ -66,7 +66,7 @@ host_procedures! {
     "watch" "pattern handler" [2, 2] => |call| {
         let pattern = call.pattern(call.argument(0))?;
         let handler = call.procedure(1)?;
-        let observer = call.turn.watch(pattern, handler)?;
+        let observer = call.turn.watch(&pattern, handler)?;
         call.refer(Class::Watch, observer.0)
     };
 
@@ -101,6 +101,7 @@ fn send_through(call: &mut Call<'_>) -> Result<Reply, Fault> {
         return Ok(Reply::Value(Value::FALSE));
     };
     let via = super::capability::capability(call, 0)?;
+    let value = Fact::new(value).map_err(Refusal::Value)?;
     call.turn.send_through(Some(via), (actor, facet), value)?;
     DONE
 }

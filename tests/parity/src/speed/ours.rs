@@ -5,29 +5,26 @@
 use std::time::Duration;
 
 use duet_journal::store::memory::MemoryStore;
-use duet_journal::{BranchName, RunId};
-use duet_runtime::activation::{Activation, Newborn};
-use duet_runtime::actor::Manifest;
+use duet_runtime::activation::Activation;
 use duet_runtime::body::{End, FreezeError, Image, Programs, Task, ThawError, Until};
 use duet_runtime::codec::Codec;
-use duet_runtime::dataspace::pattern::{GroupKind, Pattern, Step};
+use duet_runtime::dataspace::pattern::Pattern;
 use duet_runtime::draft::Refusal;
 use duet_runtime::driver::Input;
 use duet_runtime::identity::{ActorId, Callable, FacetId, Handle};
-use duet_runtime::record::{Failure, Genesis, Limits, VERSION};
-use duet_runtime::run::{Run, Start, Step as Taken};
-use duet_runtime::snapshot::SnapshotPolicy;
+use duet_runtime::record::{Failure, Limits};
+use duet_runtime::run::{Run, Step as Taken};
 use duet_runtime::value::Fact;
-use preserves::{IOValue, Value};
+use preserves::IOValue;
 
 use super::{Clock, Work, resident_bytes};
+use crate::duet::{DONE, capture, group, literal, never_frozen, never_thawed, start};
 
 /// Does the work and returns how long it took.
 pub(crate) fn run(work: Work) -> Duration {
-    let (mut store, mut run) = start(Some(work));
+    let (mut store, mut run) = start(Bodies { work: Some(work) });
     drive(&mut run, &mut store);
-    let mut clock = Clock(None);
-    clock.start();
+    let clock = Clock::start();
     go(&mut run, &mut store);
     clock.elapsed()
 }
@@ -35,17 +32,19 @@ pub(crate) fn run(work: Work) -> Duration {
 /// Makes so many actors that do nothing, and returns what a turn of one more takes, and how many bytes they all need.
 pub(crate) fn among_actors(actors: u64, before: u64) -> (Duration, u64) {
     const ROUNDS: u64 = 5_000;
-    let (mut store, mut run) = start(Some(Work::State { rounds: ROUNDS }));
+    let work = Some(Work::State { rounds: ROUNDS });
+    let (mut store, mut run) = start(Bodies { work });
     run.deliver(input(&format!("idle {actors}")));
     drive(&mut run, &mut store);
     let bytes = resident_bytes().saturating_sub(before);
-    let mut clock = Clock(None);
-    clock.start();
+    let clock = Clock::start();
     go(&mut run, &mut store);
     // Each round has two turns of the one that changes and two of the one that sees it.
     (clock.elapsed() / (ROUNDS as u32 * 4), bytes)
 }
 
+/// Is what is timed; never inlined, so that a profiler can be told to look at it alone.
+#[inline(never)]
 fn go(run: &mut Run<Bodies>, store: &mut MemoryStore) {
     run.deliver(input("go"));
     drive(run, store);
@@ -56,26 +55,6 @@ fn input(text: &str) -> Input {
         text: text.to_owned(),
         sources: Vec::new(),
     }
-}
-
-fn start(work: Option<Work>) -> (MemoryStore, Run<Bodies>) {
-    let mut store = MemoryStore::default();
-    let start = Start {
-        run: RunId::new("speed").expect("a name"),
-        branch: BranchName::new("main").expect("a name"),
-        owner: "speed".to_owned(),
-        genesis: Genesis {
-            version: VERSION,
-            program: IOValue::new(true),
-            manifest: Manifest::of(&["*"]),
-            limits: Limits::default(),
-            pinned: Vec::new(),
-            tools: Vec::new(),
-        },
-        pinned: Vec::new(),
-    };
-    let run = Run::start(start, Bodies { work }, SnapshotPolicy::NEVER, &mut store).expect("an empty store");
-    (store, run)
 }
 
 fn drive(run: &mut Run<Bodies>, store: &mut MemoryStore) {
@@ -99,8 +78,8 @@ enum Part {
     Main,
     /// Sees what others do.
     Observer,
-    /// The member of the ring before this actor and facet.
-    Member(ActorId, FacetId),
+    /// The member of the ring at this place, before this actor.
+    Member(u64, ActorId),
     Idle,
 }
 
@@ -108,7 +87,7 @@ enum Part {
 struct State {
     done: u64,
     handle: Option<Handle>,
-    first: Option<(ActorId, FacetId)>,
+    first: Option<ActorId>,
 }
 
 struct Body {
@@ -130,7 +109,7 @@ impl Programs for Bodies {
         let numbers: Vec<u64> = Vec::decode(program).unwrap_or_default();
         let part = match numbers[..] {
             [0] => Part::Observer,
-            [1, actor, facet] => Part::Member(ActorId(actor), FacetId(facet)),
+            [1, place, actor] => Part::Member(place, ActorId(actor)),
             [2] => Part::Idle,
             _ => Part::Main,
         };
@@ -164,19 +143,13 @@ impl Programs for Bodies {
     fn release(&mut self, _: &mut Body, _: Callable) {}
 
     fn freeze(&mut self, _: &mut Body) -> Result<Image, FreezeError> {
-        Err(FreezeError {
-            reason: String::new(),
-        })
+        Err(never_frozen())
     }
 
     fn thaw(&mut self, _: &IOValue, _: &Limits, _: Image) -> Result<Body, ThawError> {
-        Err(ThawError {
-            reason: String::new(),
-        })
+        Err(never_thawed())
     }
 }
-
-const DONE: End = End::Finished { is_true: true };
 
 impl Body {
     fn run(&mut self, task: Task, turn: &mut Activation) -> Result<End, Refusal> {
@@ -199,22 +172,20 @@ impl Body {
 
     fn boot(&mut self, turn: &mut Activation) -> Result<End, Refusal> {
         match (self.part, self.work) {
-            (Part::Main, Some(Work::Ring { actors, .. })) => {
-                turn.watch(pattern("token", Vec::new()), PASS)?;
-                let own = (turn.actor(), turn.facet());
-                let mut next = own;
-                for _ in 1..actors {
-                    let actor = spawn(turn, &[1, next.0.0, next.1.0])?;
-                    // Actors and their first facets are numbered alike.
-                    next = (actor, FacetId(actor.0));
+            (Part::Main, Some(Work::Ring { actors, .. } | Work::Direct { actors, .. })) => {
+                // The main actor has place 0; the others are made from the last to the first, so that each knows the next.
+                turn.watch(&group("token", vec![number(0)]), PASS)?;
+                let mut next = turn.actor();
+                for place in (1..actors).rev() {
+                    next = spawn(turn, &[1, place, next.0])?;
                 }
                 self.state.first = Some(next);
             }
             (Part::Main, _) => drop(spawn(turn, &[0])?),
-            (Part::Member(..), _) => drop(turn.watch(pattern("token", Vec::new()), PASS)?),
+            (Part::Member(place, _), _) => drop(turn.watch(&group("token", vec![number(place)]), PASS)?),
             (Part::Observer, work) => self.observe(work, turn)?,
             (Part::Idle, _) => {
-                turn.watch(pattern("idle", vec![literal(turn.actor().0)]), SEE)?;
+                turn.watch(&group("idle", vec![number(turn.actor().0)]), SEE)?;
             }
         }
         Ok(DONE)
@@ -224,23 +195,23 @@ impl Body {
         match work {
             Some(Work::AmongObservers { observers, .. }) => {
                 for other in 1..observers {
-                    turn.watch(pattern("state", vec![literal(other), capture()]), SEE)?;
+                    turn.watch(&group("state", vec![number(other), capture()]), SEE)?;
                 }
             }
             Some(Work::AmongAssertions { assertions, .. }) => {
                 for other in 1..assertions {
-                    turn.assert(fact("other", vec![other, 1]))?;
+                    turn.assert(fact("other", &[other, 1]))?;
                 }
             }
             _ => {}
         }
-        turn.watch(pattern("state", vec![literal(0), capture()]), SEE)?;
+        turn.watch(&group("state", vec![number(0), capture()]), SEE)?;
         Ok(())
     }
 
     fn pass(&mut self, turn: &mut Activation) -> Result<End, Refusal> {
-        match self.part {
-            Part::Member(actor, facet) => drop(turn.send(actor, facet, token())?),
+        match (self.part, self.work) {
+            (Part::Member(place, actor), Some(work)) => hand_on(turn, work, place, actor)?,
             _ => return self.next(turn),
         }
         Ok(DONE)
@@ -255,25 +226,23 @@ impl Body {
             Work::Publish { turns } => {
                 if round < turns {
                     for number in 0..100 {
-                        turn.message(fact("state", vec![0, number]).value().clone())?;
+                        turn.message(fact("state", &[0, number]))?;
                     }
                 }
                 round >= turns
             }
-            Work::Ring { laps, .. } => {
+            Work::Ring { laps, .. } | Work::Direct { laps, .. } => {
                 if round < laps
-                    && let Some((actor, facet)) = self.state.first
+                    && let Some(actor) = self.state.first
                 {
-                    turn.send(actor, facet, token())?;
+                    hand_on(turn, work, 0, actor)?;
                 }
                 return Ok(DONE);
             }
-            Work::State { rounds }
-            | Work::AmongObservers { rounds, .. }
-            | Work::AmongAssertions { rounds, .. } => {
+            Work::State { rounds } | Work::AmongObservers { rounds, .. } | Work::AmongAssertions { rounds, .. } => {
                 match self.state.handle.take() {
                     Some(handle) => drop(turn.retract(handle)?),
-                    None => self.state.handle = Some(turn.assert(fact("state", vec![0, round]))?),
+                    None => self.state.handle = Some(turn.assert(fact("state", &[0, round]))?),
                 }
                 round + 1 >= rounds * 2
             }
@@ -288,40 +257,30 @@ impl Body {
     }
 }
 
-fn spawn(turn: &mut Activation, program: &[u64]) -> Result<ActorId, Refusal> {
-    turn.spawn_actor(Newborn {
-        program: program.to_vec().encode(),
-        manifest: Manifest::default(),
-        link: None,
-        on_end: None,
-    })
-}
-
-fn record(label: &'static str, fields: Vec<u64>) -> IOValue {
-    let fields = fields.into_iter().map(Value::new).collect();
-    IOValue::from(Value::record(Value::symbol(label), fields))
-}
-
-fn fact(label: &'static str, fields: Vec<u64>) -> Fact {
-    Fact::new(record(label, fields)).expect("a small value")
-}
-
-fn token() -> IOValue {
-    record("token", Vec::new())
-}
-
-fn literal(number: u64) -> Pattern {
-    Pattern::Literal(Fact::new(IOValue::new(number)).expect("a small value"))
-}
-
-fn capture() -> Pattern {
-    Pattern::bind(Pattern::Discard)
-}
-
-fn pattern(label: &'static str, fields: Vec<Pattern>) -> Pattern {
-    Pattern::Group {
-        kind: GroupKind::Record(Fact::new(IOValue::symbol(label)).expect("a small value")),
-        size: None,
-        entries: (0..).map(Step::Index).zip(fields).collect(),
+/// Hands the token on from the member at `place` to the next one.
+fn hand_on(turn: &mut Activation, work: Work, place: u64, to: ActorId) -> Result<(), Refusal> {
+    let next = match work {
+        Work::Ring { actors, .. } | Work::Direct { actors, .. } => (place + 1) % actors,
+        _ => 0,
+    };
+    let token = fact("token", &[next]);
+    match work {
+        // Actors and their first facets are numbered alike.
+        Work::Direct { .. } => drop(turn.send(to, FacetId(to.0), token)?),
+        _ => turn.message(token)?,
     }
+    Ok(())
+}
+
+fn spawn(turn: &mut Activation, program: &[u64]) -> Result<ActorId, Refusal> {
+    crate::duet::spawn(turn, program.to_vec().encode())
+}
+
+fn fact(label: &str, fields: &[u64]) -> Fact {
+    let written = Fact::write(|out| out.record(label, |out| fields.iter().for_each(|field| out.unsigned(*field))));
+    written.expect("a small value")
+}
+
+fn number(number: u64) -> Pattern {
+    literal(number.encode())
 }

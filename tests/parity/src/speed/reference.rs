@@ -14,7 +14,9 @@ use super::{Clock, Work};
 
 /// Does the work and returns how long it took.
 pub(crate) fn run(work: Work) -> Duration {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime");
     runtime.block_on(async {
         let (sender, receiver) = channel();
         let held = sender.clone();
@@ -27,12 +29,13 @@ pub(crate) fn run(work: Work) -> Duration {
         let Said::Dataspace(dataspace) = heard(&receiver).await else {
             return Duration::ZERO;
         };
-        if let Work::Ring { actors, laps } = work {
-            return ring(actors, laps, &sender, &receiver).await;
+        match work {
+            Work::Ring { actors, laps } => return ring(actors, laps, Some(dataspace), &sender, &receiver).await,
+            Work::Direct { actors, laps } => return ring(actors, laps, None, &sender, &receiver).await,
+            _ => {}
         }
         observe(work, &dataspace, &sender, &receiver).await;
-        let mut clock = Clock(None);
-        clock.start();
+        let clock = Clock::start();
         Actor::top(None, move |t| {
             let _ = t.prevent_inert_check();
             let worker = t.create_inert_ref();
@@ -116,7 +119,7 @@ async fn observe(work: Work, dataspace: &Arc<Cap>, sender: &Sender<Said>, receiv
             Work::AmongAssertions { assertions, .. } => (1..assertions).for_each(|other| {
                 dataspace.assert(t, &value("other", [other, 1]));
             }),
-            Work::Publish { .. } | Work::State { .. } | Work::Ring { .. } => {}
+            Work::Publish { .. } | Work::State { .. } | Work::Ring { .. } | Work::Direct { .. } => {}
         }
         look(t, 0);
         let ready = t.create_ref(Ready(sender));
@@ -158,7 +161,7 @@ impl Worker {
                 }
                 round >= rounds * 2
             }
-            Work::Ring { .. } => true,
+            Work::Ring { .. } | Work::Direct { .. } => true,
         };
         if is_over {
             let _ = self.sender.send(Said::Ready);
@@ -176,13 +179,16 @@ impl Entity<Synced> for Worker {
 }
 
 struct Member {
+    /// Whom to send to, if it is not told to the dataspace.
     next: Option<Arc<Ref<()>>>,
+    /// What is told to the dataspace, if it is.
+    told: Option<(Arc<Cap>, AnyValue)>,
     /// For the first one only: how many laps are left, and whom to tell.
     laps: Option<(u64, Sender<Said>)>,
 }
 
-impl Entity<()> for Member {
-    fn message(&mut self, t: &mut Activation, (): ()) -> ActorResult {
+impl Member {
+    fn pass(&mut self, t: &mut Activation) -> ActorResult {
         if let Some((laps, sender)) = &mut self.laps {
             if *laps == 0 {
                 let _ = sender.send(Said::Ready);
@@ -193,7 +199,25 @@ impl Entity<()> for Member {
         if let Some(next) = &self.next {
             t.message(next, ());
         }
+        if let Some((dataspace, token)) = &self.told {
+            dataspace.message(t, token);
+        }
         Ok(())
+    }
+}
+
+impl Entity<()> for Member {
+    fn message(&mut self, t: &mut Activation, (): ()) -> ActorResult {
+        self.pass(t)
+    }
+}
+
+/// A member that hears of its token from the dataspace.
+struct Hearer(Member);
+
+impl Entity<AnyValue> for Hearer {
+    fn message(&mut self, t: &mut Activation, _: AnyValue) -> ActorResult {
+        self.0.pass(t)
     }
 }
 
@@ -206,25 +230,70 @@ fn member(sender: &Sender<Said>) {
     });
 }
 
-async fn ring(actors: u64, laps: u64, sender: &Sender<Said>, receiver: &Receiver<Said>) -> Duration {
+fn token(place: u64) -> AnyValue {
+    Value::record(Value::symbol("token"), vec![Value::new(place)])
+}
+
+/// Makes a member that observes the token of its place.
+fn hearer(place: u64, dataspace: Arc<Cap>, member: Member, sender: &Sender<Said>) {
+    let sender = sender.clone();
+    Actor::top(None, move |t| {
+        let _ = t.prevent_inert_check();
+        let observer = t.create_anycap(Hearer(member));
+        let lit = p::Pattern::Lit {
+            value: p::AnyAtom::Int(place.into()),
+        };
+        let pattern = p::Pattern::Group {
+            type_: p::GroupType::Rec {
+                label: Value::symbol("token"),
+            },
+            entries: Map::from([(p::_Any::new(0), lit)]),
+        };
+        dataspace.assert(t, &Observe { pattern, observer });
+        let ready = t.create_ref(Ready(sender));
+        dataspace.sync(t, ready);
+        Ok(())
+    });
+}
+
+async fn ring(
+    actors: u64,
+    laps: u64,
+    dataspace: Option<Arc<Cap>>,
+    sender: &Sender<Said>,
+    receiver: &Receiver<Said>,
+) -> Duration {
+    let laps_of = |place: u64| (place == 0).then(|| (laps, sender.clone()));
     let mut members = Vec::new();
-    for _ in 0..actors {
-        member(sender);
+    for place in 0..actors {
+        match &dataspace {
+            Some(dataspace) => {
+                let told = Some((Arc::clone(dataspace), token((place + 1) % actors)));
+                let (next, laps) = (None, laps_of(place));
+                hearer(place, Arc::clone(dataspace), Member { next, told, laps }, sender);
+            }
+            None => member(sender),
+        }
         if let Said::Member(member) = heard(receiver).await {
             members.push(member);
         }
     }
-    for (position, member) in members.iter().enumerate() {
+    for (place, member) in (0..).zip(&members) {
         member.become_entity(Member {
-            next: Some(Arc::clone(&members[(position + 1) % members.len()])),
-            laps: (position == 0).then(|| (laps, sender.clone())),
+            next: Some(Arc::clone(&members[(place as usize + 1) % members.len()])),
+            told: None,
+            laps: laps_of(place),
         });
     }
-    let first = Arc::clone(&members[0]);
-    let mut clock = Clock(None);
-    clock.start();
+    let first = members.first().cloned();
+    let clock = Clock::start();
     Actor::top(None, move |t| {
-        t.message(&first, ());
+        if let Some(first) = &first {
+            t.message(first, ());
+        }
+        if let Some(dataspace) = &dataspace {
+            dataspace.message(t, &token(0));
+        }
         Ok(())
     });
     let _ = heard(receiver).await;

@@ -1,0 +1,186 @@
+//! How much memory do many parked fibers and many actors take, and is a turn as fast among many as among few?
+//!
+//! Each size has a process of its own, whose peak resident size is that of the system's account. The journal is a SQLite file, so that what is
+//! measured is the run and not its past. Times are processor times of the process, commits included, so other work on the computer shows little.
+
+mod support {
+    pub(crate) mod scheme_run;
+}
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Command;
+
+use duet_journal::Store;
+use duet_journal::store::sqlite::SqliteStore;
+use duet_runtime::driver::{Effect, EffectKind, Input};
+use duet_runtime::run::{Run, Step};
+use duet_runtime::scheme::SchemePrograms;
+use duet_runtime::snapshot::SnapshotPolicy;
+use support::scheme_run::{compile, start_compiled};
+
+/// So many rounds are timed.
+const ROUNDS: u64 = 20_000;
+
+/// After so many turns they are committed.
+const TURNS_COMMITTED: u64 = 1_024;
+
+/// Actors that each wait for a message of their own. A timer marks the end of each part: making them, poking a few of them, poking them all.
+fn actors(count: u64) -> String {
+    format!(
+        "(define-library (idle)
+           (export idler)
+           (import (duet base) (duet dataspace))
+           (begin
+             (define (idler number)
+               (on-message (poke ,number $round) (message! (record 'poked round))))))
+         (import (duet base) (duet dataspace) (idle))
+         (register-entity! 'idler idler)
+         (define (spawn-many from to)
+           (when (< from to)
+             (spawn-entity! 'idler ':config from)
+             (if (= 0 (modulo from 100)) (yield))
+             (spawn-many (+ from 1) to)))
+         (define (poke-many round step)
+           (when (< round {ROUNDS})
+             (message! (record 'poke (modulo (* round step) {count}) round))
+             (yield)
+             (poke-many (+ round 1) step)))
+         (spawn-many 0 {count})
+         (sleep 1)
+         (poke-many 0 (quotient {count} 64))
+         (sleep 1)
+         (poke-many 0 7919)
+         (sleep 1)"
+    )
+}
+
+/// Fibers that each wait for a signal of their own; then some are woken, each of which ends.
+fn fibers(count: u64) -> String {
+    format!(
+        "(import (duet base) (duet dataspace))
+         (define (park-many from to)
+           (when (< from to)
+             (spawn (lambda () (await (pattern (go ,from)))))
+             (if (= 0 (modulo from 100)) (yield))
+             (park-many (+ from 1) to)))
+         (define (wake-many round)
+           (when (< round {ROUNDS})
+             (message! (record 'go (modulo (* round 7919) {count})))
+             (yield)
+             (wake-many (+ round 1))))
+         (park-many 0 {count})
+         (sleep 1)
+         (wake-many 0)
+         (sleep 1)"
+    )
+}
+
+/// What the system's accounts say of this process under a name, in KiB.
+fn account_kib(name: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+    let number = line.split_whitespace().nth(1).and_then(|number| number.parse().ok());
+    number.unwrap_or_default()
+}
+
+/// The processor time that this process has used, in clock ticks of 10 ms.
+fn processor_ticks() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields
+        .skip(11)
+        .take(2)
+        .filter_map(|field| field.parse::<u64>().ok())
+        .sum()
+}
+
+/// A process that does the work and writes a line for each part of it: turns, ticks, resident KiB, peak KiB.
+fn child(program: &str, journal: &Path) -> io::Result<()> {
+    let mut store = SqliteStore::open(journal, "bench").expect("an empty place for a journal");
+    let compiled = compile(program, &["duet", "base"]);
+    let mut run = start_compiled("scale", compiled, SnapshotPolicy::NEVER, &mut store);
+    let mut out = io::stdout().lock();
+    let (mut turns, mut ticks, mut taken) = (0, processor_ticks(), 0);
+    loop {
+        match run.step().expect("the run goes on") {
+            Step::Turn => taken += 1,
+            Step::Ended { .. } => return Ok(()),
+            Step::Idle => {
+                let Some(elapsed) = timer(&mut run, &mut store) else {
+                    return Ok(());
+                };
+                let now = processor_ticks();
+                let (resident, peak) = (account_kib("VmRSS"), account_kib("VmHWM"));
+                writeln!(out, "{} {} {resident} {peak}", taken - turns, now - ticks)?;
+                (turns, ticks) = (taken, now);
+                run.deliver(elapsed);
+            }
+        }
+        if taken % TURNS_COMMITTED == 0 {
+            run.flush(&mut store).expect("the store does not fail");
+        }
+    }
+}
+
+/// Commits, and returns that the timer has run out for which the run waits.
+fn timer(run: &mut Run<SchemePrograms>, store: &mut dyn Store) -> Option<Input> {
+    let effects = run.flush(store).expect("the store does not fail");
+    let is_timer = |effect: &Effect| matches!(effect.kind, EffectKind::Timer { .. });
+    let timer = effects.into_iter().find(is_timer)?;
+    Some(Input::Elapsed { request: timer.request })
+}
+
+/// Has a process do the work; returns what it wrote of each part.
+fn parts(kind: &str, count: u64) -> io::Result<Vec<[u64; 4]>> {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let output = Command::new(std::env::current_exe()?)
+        .args(["child", kind, &count.to_string()])
+        .arg(folder.path().join("journal.sqlite"))
+        .stderr(std::process::Stdio::inherit())
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let numbers = |line: &str| {
+        let mut numbers = line.split(' ').map(|number| number.parse().unwrap_or_default());
+        [(); 4].map(|()| numbers.next().unwrap_or_default())
+    };
+    Ok(text.lines().map(numbers).collect())
+}
+
+fn table() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for (kind, counts) in [
+        ("actors", [1_000, 10_000, 100_000]),
+        ("fibers", [10_000, 100_000, 1_000_000]),
+    ] {
+        for count in counts {
+            let parts = parts(kind, count)?;
+            let Some([_, _, _, peak]) = parts.last() else {
+                writeln!(out, "{count:>9} {kind}: the process did not come to its end")?;
+                continue;
+            };
+            let each = parts.first().map_or(0, |[_, _, resident, _]| resident * 1024 / count);
+            write!(out, "{count:>9} {kind}: peak {:>5} MiB, {each} bytes each", peak / 1024)?;
+            for ([turns, ticks, ..], what) in parts.iter().zip(["making them", "a few", "all"]) {
+                let microseconds = *ticks as f64 * 10_000.0 / (*turns).max(1) as f64;
+                write!(out, "; {what}: {microseconds:.2} µs a turn of {turns}")?;
+            }
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
+
+fn main() -> io::Result<()> {
+    #[expect(clippy::disallowed_methods, reason = "the process is told what to do by its parent")]
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["child", kind, count, journal] => {
+            let count = count.parse().unwrap_or_default();
+            let program = if kind == "actors" { actors(count) } else { fibers(count) };
+            child(&program, Path::new(journal))
+        }
+        _ => table(),
+    }
+}
