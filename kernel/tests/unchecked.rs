@@ -12,6 +12,7 @@ use duet_kernel::heap::{Limits, Statistics};
 use duet_kernel::image::{freeze_instance, thaw_instance};
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::printer::{Anonymous, write_limited};
+use duet_kernel::unit::CompiledUnit;
 use duet_kernel::value::Value;
 
 /// What happens to a computation whenever its slice of fuel is used up.
@@ -26,11 +27,10 @@ enum Between {
 }
 
 /// Runs a program in a heap of at most `bytes_max`, with a break after each `slice` of fuel: its value as it is written, and what its heap has done.
-fn run(text: &str, bytes_max: usize, slice: u64, between: Between) -> (String, Statistics) {
+fn run(program: &CompiledUnit, bytes_max: usize, slice: u64, between: Between) -> (String, Statistics) {
     let limits = Limits { bytes_max };
-    let program = compiled("program", text);
     let other = matches!(between, Between::Freeze).then(|| compiled("other", "(define other '(1 2 3))"));
-    let mut code = code_of(&[&program]);
+    let mut code = code_of(&[program]);
     let (mut machine, mut instance) = (Machine::new(), Instance::new(limits));
     let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
     machine.start(&mut instance, procedure, &[]);
@@ -39,7 +39,7 @@ fn run(text: &str, bytes_max: usize, slice: u64, between: Between) -> (String, S
         match machine.run(&mut instance, &code, &mut fuel).unwrap() {
             Outcome::Finished(value) => return (written(&instance, value), instance.heap.statistics()),
             Outcome::OutOfFuel => {}
-            outcome @ (Outcome::Uncaught(_) | Outcome::Request { .. }) => panic!("{text}: {outcome:?}"),
+            outcome @ (Outcome::Uncaught(_) | Outcome::Request { .. }) => panic!("{outcome:?}"),
         }
         match between {
             Between::Nothing => {}
@@ -51,7 +51,7 @@ fn run(text: &str, bytes_max: usize, slice: u64, between: Between) -> (String, S
             Between::Freeze => {
                 let parked = machine.capture(&mut instance, &code).unwrap();
                 let image = freeze_instance(&instance, &[parked], &code).unwrap();
-                code = code_of(&[other.as_ref().unwrap(), &program]);
+                code = code_of(&[other.as_ref().unwrap(), program]);
                 let (thawed, values) = thaw_instance(&image, limits, &code).unwrap();
                 instance = thawed;
                 machine.reinstate(&mut instance, &code, values[0]);
@@ -65,9 +65,9 @@ fn written(instance: &Instance, value: Value) -> String {
     write_limited(&instance.heap, &Anonymous, value, 1000)
 }
 
-fn check(text: &str, slice: u64, between: Between, expected: &str) -> Statistics {
-    let (value, statistics) = run(text, 64 << 20, slice, between);
-    assert_eq!(value, expected, "{text}");
+fn check(program: &CompiledUnit, slice: u64, between: Between, expected: &str) -> Statistics {
+    let (value, statistics) = run(program, 64 << 20, slice, between);
+    assert_eq!(value, expected);
     statistics
 }
 
@@ -85,8 +85,9 @@ const CALLS: &str = "
 #[test]
 fn calls_closures_and_slow_arithmetic() {
     let expected = "(6 2.25 22539340290692258087863249 #t #(0 12 0) 3 3)";
-    check(CALLS, 1, Between::Nothing, expected);
-    check(CALLS, 3, Between::Park, expected);
+    let program = compiled("calls", CALLS);
+    check(&program, 1, Between::Nothing, expected);
+    check(&program, 3, Between::Park, expected);
 }
 
 const CONTROL: &str = "
@@ -103,14 +104,11 @@ const CONTROL: &str = "
     (list entered (%call/cc (lambda (k) (deep 40 k))) resumed)";
 
 #[test]
-fn continuations_and_prompts() {
-    check(CONTROL, u64::MAX, Between::Nothing, "(102 7 30)");
-    check(CONTROL, 2, Between::Park, "(102 7 30)");
-}
-
-#[test]
-fn images() {
-    check(CONTROL, 40, Between::Freeze, "(102 7 30)");
+fn continuations_prompts_and_images() {
+    let program = compiled("control", CONTROL);
+    check(&program, u64::MAX, Between::Nothing, "(102 7 30)");
+    check(&program, 2, Between::Park, "(102 7 30)");
+    check(&program, 40, Between::Freeze, "(102 7 30)");
 }
 
 const GARBAGE: &str = "
@@ -121,10 +119,11 @@ const GARBAGE: &str = "
 
 #[test]
 fn collections_under_a_running_program() {
-    let statistics = check(GARBAGE, u64::MAX, Between::Nothing, "(30 (7 . 7))");
+    let program = compiled("garbage", GARBAGE);
+    let statistics = check(&program, u64::MAX, Between::Nothing, "(30 (7 . 7))");
     assert!(statistics.collections_minor > 1, "{statistics:?}");
     // Where nothing more may be allocated, everything is collected at once.
-    let (value, statistics) = run(GARBAGE, 120 << 10, u64::MAX, Between::Nothing);
+    let (value, statistics) = run(&program, 120 << 10, u64::MAX, Between::Nothing);
     assert_eq!(value, "(30 (7 . 7))");
     assert!(statistics.collections_major > 1, "{statistics:?}");
 }
@@ -132,5 +131,5 @@ fn collections_under_a_running_program() {
 #[test]
 fn the_stack_moves_to_the_heap() {
     let text = "(define (deep n) (if (= n 0) 0 (+ 1 (deep (- n 1))))) (deep 25000)";
-    check(text, u64::MAX, Between::Nothing, "25000");
+    check(&compiled("deep", text), u64::MAX, Between::Nothing, "25000");
 }

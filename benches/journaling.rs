@@ -1,0 +1,157 @@
+//! What does a journal add to the processor time of a program that only computes, and of one that prints a great deal (ratio)?
+//!
+//! Each program runs under `duet run` with its journal on disk, the same with the journal in memory, and on the bare machine: the same compiler, libraries and
+//! machine, without turns, records and world, its output dropped. Every side is a process of its own that runs with little and with much work; the difference
+//! leaves out starting and compiling. The sides take turns, and the ratio is that of medians. Linux only: the times are those of `/proc/self/stat`.
+
+mod support {
+    pub(crate) mod clock;
+    pub(crate) mod scheme_run;
+}
+
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use duet_kernel::heap;
+use duet_kernel::machine::{Instance, Machine, Outcome};
+use duet_kernel::primitive::take_console_output;
+use duet_kernel::value::Value;
+use support::clock::median;
+use support::scheme_run::compile;
+
+const REPETITIONS: usize = 5;
+/// What Linux counts processor time in, on every processor that Duet is made for.
+const TICKS_PER_SECOND: f64 = 100.0;
+const STANDARD_OUTPUT: usize = 1;
+
+/// A program with `COUNT` in the place of how much it does, and two amounts.
+struct Program {
+    title: &'static str,
+    text: &'static str,
+    counts: [u32; 2],
+}
+
+const PROGRAMS: [Program; 2] = [
+    Program {
+        title: "computes, and prints one line",
+        text: "(import (scheme base) (scheme write))
+               (define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+               (define (build n) (let loop ((i 0) (l '())) (if (= i n) l (loop (+ i 1) (cons i l)))))
+               (let loop ((i 0) (sum 0))
+                 (if (< i COUNT) (loop (+ i 1) (+ sum (fib 20) (length (build 2000)))) (begin (display sum) (newline))))",
+        counts: [500, 6_500],
+    },
+    Program {
+        title: "prints a line for every few hundred instructions",
+        text: "(import (scheme base) (scheme write))
+               (let loop ((i 0))
+                 (if (< i COUNT)
+                     (begin (write i) (write-string \" has the square \") (write (* i i)) (newline) (loop (+ i 1)))))",
+        counts: [50_000, 1_050_000],
+    },
+];
+
+const SIDES: [&str; 3] = ["bare machine", "journal in memory", "journal on disk"];
+
+/// Evaluates a program's units one after the other and drops what they print.
+fn run_bare(text: &str) {
+    let (programs, _) = compile(text, &["duet", "base"]);
+    let code = programs.code();
+    let bytes_max = duet_runtime::record::Limits::default().heap_bytes_max as usize;
+    let (mut machine, mut instance) = (Machine::new(), Instance::new(heap::Limits { bytes_max }));
+    for unit in 1..code.units().len() {
+        let procedure = instance.unit_procedure(code, unit).expect("there is room");
+        machine.start(&mut instance, procedure, &[]);
+        loop {
+            let mut fuel = 1 << 40;
+            match machine.run(&mut instance, code, &mut fuel).expect("there is room") {
+                Outcome::Finished(_) => break,
+                Outcome::OutOfFuel => machine.resume(Value::UNSPECIFIED),
+                Outcome::Request { .. } => {
+                    drop(take_console_output(&mut instance.heap, STANDARD_OUTPUT));
+                    machine.resume(Value::UNSPECIFIED);
+                }
+                Outcome::Uncaught(object) => panic!("the program failed: {object:?}"),
+            }
+        }
+    }
+}
+
+/// The processor time of all processes that this one has waited for, in seconds.
+fn seconds_of_children() -> f64 {
+    let text = fs::read_to_string("/proc/self/stat").expect("Linux tells processor times");
+    let (_, after_name) = text.rsplit_once(") ").expect("a name in brackets comes second");
+    // After the name: the state is the 1st, user and system time of the children are the 14th and 15th.
+    let fields: Vec<&str> = after_name.split(' ').collect();
+    let ticks = |place: usize| fields[place - 1].parse::<f64>().expect("a number of ticks");
+    (ticks(14) + ticks(15)) / TICKS_PER_SECOND
+}
+
+/// The processor time of one run of a file on one of [`SIDES`], in seconds.
+fn seconds(side: usize, file: &Path, folder: &Path) -> f64 {
+    let mut command = if side == 0 {
+        Command::new(env::current_exe().expect("the benchmark is a file"))
+    } else {
+        Command::new(env!("CARGO_BIN_EXE_duet"))
+    };
+    match side {
+        0 => command.arg("--bare").arg(file),
+        1 => command.arg("run").arg(file).arg("--memory"),
+        _ => command.arg("run").arg(file),
+    };
+    let before = seconds_of_children();
+    let status = command
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status();
+    assert!(status.is_ok_and(|status| status.success()), "{command:?} fails");
+    seconds_of_children() - before
+}
+
+/// The processor time of the work of a program, in seconds, once on each side.
+fn measure(program: &Program) -> [f64; SIDES.len()] {
+    // Beside the binary: a temporary directory may lie in memory, where syncing costs nothing.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory can be made");
+    let time = |side, count: u32| {
+        let file = folder.path().join("program.scm");
+        fs::write(&file, program.text.replace("COUNT", &count.to_string())).expect("a file can be written");
+        seconds(side, &file, folder.path())
+    };
+    let [little, much] = program.counts;
+    std::array::from_fn(|side| time(side, much) - time(side, little))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the benchmark runs itself as one of its sides")]
+fn main() -> io::Result<()> {
+    let arguments: Vec<String> = env::args().collect();
+    if let [_, option, file] = arguments.as_slice()
+        && option == "--bare"
+    {
+        run_bare(&fs::read_to_string(file)?);
+        return Ok(());
+    }
+    let mut out = io::stdout().lock();
+    for program in &PROGRAMS {
+        let mut measured: [Vec<f64>; SIDES.len()] = Default::default();
+        for _ in 0..REPETITIONS {
+            for (side, seconds) in measured.iter_mut().zip(measure(program)) {
+                side.push(seconds);
+            }
+        }
+        let medians = measured.map(median);
+        writeln!(out, "{} (processor time, medians of {REPETITIONS}):", program.title)?;
+        for (side, seconds) in SIDES.iter().zip(medians) {
+            writeln!(
+                out,
+                "  {side}: {:.0} ms, ratio {:.3}",
+                seconds * 1e3,
+                seconds / medians[0]
+            )?;
+        }
+    }
+    Ok(())
+}
