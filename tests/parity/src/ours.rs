@@ -168,6 +168,12 @@ impl Programs for Bodies {
         body.state.kept.remove(&callable.0);
     }
 
+    fn mark(&mut self, _: &mut Body, _: u64, _: u64) {}
+
+    fn go_back(&mut self, _: &mut Body, _: u64) -> bool {
+        false
+    }
+
     fn freeze(&mut self, _: &mut Body) -> Result<Image, FreezeError> {
         Err(never_frozen())
     }
