@@ -336,6 +336,20 @@ impl SyntaxStore {
         OriginId(u32::try_from(self.origins.len()).unwrap_or(u32::MAX))
     }
 
+    /// Takes a form that a macro was given, and returned as it was, for one that the expansion step made: so a macro that expands into its own
+    /// use takes ever more steps, which are limited.
+    pub(crate) fn made_in(&mut self, step: OriginId, form: Syntax) -> Syntax {
+        let depth = |origin| self.origin_details(origin).map_or(0, |origin| origin.depth);
+        let kind = &self.kinds[form.node as usize];
+        if !matches!(kind, Kind::Pair(..) | Kind::Symbol(_)) || depth(self.origin(form)) >= depth(step) {
+            return form;
+        }
+        let (kind, written) = (kind.clone(), self.written[form.node as usize]);
+        let made = self.add(kind, form.scopes, self.span(form), step);
+        self.written[made.node as usize] = written;
+        made
+    }
+
     /// How many nodes there are.
     pub fn length(&self) -> u32 {
         u32::try_from(self.kinds.len()).unwrap_or(u32::MAX)

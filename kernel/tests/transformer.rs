@@ -108,7 +108,10 @@ fn errors_name_the_macro_and_the_place() {
             "(define-syntax m (car 5)) 1",
             "`m` failed: argument 1 of car must be a pair: 5 at (car 5); raised here, in code that runs while the program is expanded: (car 5)",
         ),
-        ("(define-syntax m (lambda (x) y)) 1", "`y` is not defined at y"),
+        (
+            "(define-syntax m (lambda (x) y)) (m)",
+            "`m` failed: y is not defined: y at (m); raised here, in code that runs while the program is expanded: y; in an expansion of `m`, defined here: (define-syntax m (lambda (x) y))",
+        ),
     ] {
         check(program, expected);
     }
@@ -379,6 +382,19 @@ const WORDS: [&str; 30] = [
     "set!",
     "begin-for-syntax",
 ];
+
+#[test]
+fn a_macro_that_expands_into_its_own_use_is_stopped() {
+    for program in [
+        "(define-syntax m (lambda (x) x)) (m 1)",
+        "(define-syntax m (lambda (x) x)) (lambda () (m 1) 2)",
+        "(define-syntax m (lambda (x) x)) m",
+        "(define-syntax m (lambda (x) (syntax-case x () ((_ a) #'(m a))))) (m 1)",
+    ] {
+        let outcome = expand(&[], program);
+        assert!(outcome.contains("to more than 10000 levels"), "{program}: {outcome}");
+    }
+}
 
 proptest! {
     #[test]

@@ -174,6 +174,7 @@ impl UnitExpander<'_> {
         let made = self.session.run(limits, |transformers, expanding| {
             transformers.apply(id, form, expanding)
         });
+        let made = made.map(|made| self.session.syntax.made_in(step.origin, made));
         made.map_err(|fault| {
             let keyword = self.session.syntax.symbols.name(macro_use.keyword).clone();
             let run = Run {
