@@ -34,18 +34,32 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let Some(turn) = place.turn else {
         return Err(Failure::usage("the input of which turn?").advise(format!("`duet amend {}@N INPUT`", place.name())));
     };
-    let source = Source { store: &store, run: &place.run, branch: &place.branch };
+    let source = Source {
+        store: &store,
+        run: &place.run,
+        branch: &place.branch,
+    };
     let said = recorded(&source, (turn, turn))?.into_iter().next();
-    let (Some(said), Some(before)) = (said, turn.number().checked_sub(1).and_then(|before| Sequence::new(before).ok())) else {
-        return Err(Failure::problem(format!("the world said nothing in {}", place.address(turn)))
-            .advise(format!("`duet log {}` shows which turns had an input", place.name())));
+    let (Some(said), Some(before)) = (
+        said,
+        turn.number()
+            .checked_sub(1)
+            .and_then(|before| Sequence::new(before).ok()),
+    ) else {
+        return Err(
+            Failure::problem(format!("the world said nothing in {}", place.address(turn)))
+                .advise(format!("`duet log {}` shows which turns had an input", place.name())),
+        );
     };
     let input = changed(&said, text)?;
     let branch = new_branch(&store, &place, turn, arguments.one("branch"))?;
     let owner = owner("amend");
     move_head(&mut store, (&place.run, &place.branch, &owner), before, Some(&branch))?;
     let address = format!("{}/{branch}", place.run);
-    terminal.message(&format!("{address} begins at {} and is told something else", place.address(before)));
+    terminal.message(&format!(
+        "{address} begins at {} and is told something else",
+        place.address(before)
+    ));
     let place = journal.resolve(&store, Some(&address))?;
     let mut session = Session::resume(&place, (&mut store, journal.path()), Outfit::default(), "amend")?;
     session.parts().0.deliver_first(input);
@@ -58,9 +72,17 @@ fn changed(said: &Recorded, text: &str) -> Result<Input, Failure> {
     let (request, question) = match &said.what {
         What::Answer { request, question, .. } => (*request, question),
         What::Unasked(Input::Evaluate { sources, .. }) => {
-            return Ok(Input::Evaluate { text: text.to_owned(), sources: sources.clone() });
+            return Ok(Input::Evaluate {
+                text: text.to_owned(),
+                sources: sources.clone(),
+            });
         }
-        What::Unasked(_) => return Err(Failure::problem(format!("what the world said in turn {} has no other form", said.turn))),
+        What::Unasked(_) => {
+            return Err(Failure::problem(format!(
+                "what the world said in turn {} has no other form",
+                said.turn
+            )));
+        }
     };
     let outcome = outcome(question, text)?;
     let unfit = || Failure::usage(format!("`{text}` is nothing that turn {} could be told", said.turn));
@@ -71,13 +93,19 @@ fn changed(said: &Recorded, text: &str) -> Result<Input, Failure> {
 fn outcome(question: &EffectKind, text: &str) -> Result<Result<IOValue, IOValue>, Failure> {
     match question {
         EffectKind::Ask { prompt } => {
-            let value = Question::read(prompt).answer(text).map_err(|error| Failure::usage(error.to_string()))?;
+            let value = Question::read(prompt)
+                .answer(text)
+                .map_err(|error| Failure::usage(error.to_string()))?;
             Ok(Ok(value))
         }
         EffectKind::Read { .. } => Ok(Ok(IOValue::bytes(text.as_bytes().to_vec()))),
         _ => {
             let value = read_value(text)?;
-            Ok(if is_labelled(&value, "tool-failed") { Err(value) } else { Ok(value) })
+            Ok(if is_labelled(&value, "tool-failed") {
+                Err(value)
+            } else {
+                Ok(value)
+            })
         }
     }
 }
@@ -85,20 +113,31 @@ fn outcome(question: &EffectKind, text: &str) -> Result<Result<IOValue, IOValue>
 fn new_branch(store: &dyn Store, place: &Place, turn: Sequence, name: Option<&str>) -> Result<BranchName, Failure> {
     let heads = store.heads(&place.run)?;
     let is_free = |name: &BranchName| heads.iter().all(|head| head.branch != *name);
-    let wrong = |name: &str, error: &dyn std::fmt::Display| Failure::usage(format!("`{name}` cannot be a branch's name: {error}"));
+    let wrong = |name: &str, error: &dyn std::fmt::Display| {
+        Failure::usage(format!("`{name}` cannot be a branch's name: {error}"))
+    };
     if let Some(name) = name {
         let branch = BranchName::new(name).map_err(|error| wrong(name, &error))?;
         return if is_free(&branch) {
             Ok(branch)
         } else {
-            Err(Failure::usage(format!("{} has a branch {branch} already", place.run))
-                .advise(format!("`duet branches {}` lists them", journal::name(&place.run, &branch))))
+            Err(
+                Failure::usage(format!("{} has a branch {branch} already", place.run)).advise(format!(
+                    "`duet branches {}` lists them",
+                    journal::name(&place.run, &branch)
+                )),
+            )
         };
     }
     let first = format!("{}-{turn}", place.branch);
     for number in 1_u64.. {
-        let name = if number == 1 { first.clone() } else { format!("{first}-{number}") };
-        let branch = BranchName::new(name.as_str()).map_err(|error| wrong(&name, &error).advise("name it with `--branch NAME`"))?;
+        let name = if number == 1 {
+            first.clone()
+        } else {
+            format!("{first}-{number}")
+        };
+        let branch = BranchName::new(name.as_str())
+            .map_err(|error| wrong(&name, &error).advise("name it with `--branch NAME`"))?;
         if is_free(&branch) {
             return Ok(branch);
         }

@@ -19,20 +19,33 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let place = journal.resolve(&store, arguments.word(0))?;
     let name = place.name();
     if let Some(turn) = place.turn.filter(|turn| *turn != place.head.sequence) {
-        return Err(Failure::usage(format!("only the newest turn of {name} can be answered, not turn {turn}"))
-            .advise(format!("`duet goto {}` goes back there first", place.address(turn))));
+        return Err(Failure::usage(format!(
+            "only the newest turn of {name} can be answered, not turn {turn}"
+        ))
+        .advise(format!("`duet goto {}` goes back there first", place.address(turn))));
     }
-    let mut session = Session::resume(&place, (&mut store, journal.path()), Outfit::answering(vec![text.to_owned()]), "answer")?;
+    let mut session = Session::resume(
+        &place,
+        (&mut store, journal.path()),
+        Outfit::answering(vec![text.to_owned()]),
+        "answer",
+    )?;
     if let Some(code) = session.exit() {
         terminal.message(&ended(&place, code));
         return Ok(Code::FAILED);
     }
     match session.questions().first() {
         None => {
-            return Err(Failure::problem(format!("{name} asks nothing at turn {}", session.head()))
-                .advise(format!("`duet waits {name}` says what it waits for; `duet resume {name}` goes on")));
+            return Err(
+                Failure::problem(format!("{name} asks nothing at turn {}", session.head())).advise(format!(
+                    "`duet waits {name}` says what it waits for; `duet resume {name}` goes on"
+                )),
+            );
         }
-        Some(question) => question.answer(text).map(drop).map_err(|error| Failure::usage(error.to_string()))?,
+        Some(question) => question
+            .answer(text)
+            .map(drop)
+            .map_err(|error| Failure::usage(error.to_string()))?,
     }
     if arguments.has("again") {
         session.call_again();

@@ -39,7 +39,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         }
     }
     let agreeing = cases.len() - differences;
-    terminal.data(&format!("{SUITE}: {} cases, {agreeing} as expected, {differences} different\n", cases.len()))?;
+    terminal.data(&format!(
+        "{SUITE}: {} cases, {agreeing} as expected, {differences} different\n",
+        cases.len()
+    ))?;
     Ok(if differences == 0 { Code::OK } else { Code::FAILED })
 }
 
@@ -63,7 +66,9 @@ fn read(path: &str, text: &str) -> Result<Vec<(usize, Case)>, Failure> {
         });
     }
     if cases.is_empty() {
-        return Err(Failure::usage(format!("`{path}` has no cases")).advise("a case is a JSON object on a line of its own"));
+        return Err(
+            Failure::usage(format!("`{path}` has no cases")).advise("a case is a JSON object on a line of its own")
+        );
     }
     Ok(cases)
 }

@@ -28,8 +28,17 @@ pub(crate) fn signature(name: &str) -> Option<String> {
 }
 
 fn entry(asked: &str, description: &Description) -> String {
-    let Description { name, call, place, documentation } = description;
-    let renamed = if name == asked { String::new() } else { format!("{asked} is {name}:\n") };
+    let Description {
+        name,
+        call,
+        place,
+        documentation,
+    } = description;
+    let renamed = if name == asked {
+        String::new()
+    } else {
+        format!("{asked} is {name}:\n")
+    };
     let place = place.as_ref().map(|place| format!("  in {place}")).unwrap_or_default();
     let lines: String = documentation.lines().map(|line| format!("  {line}\n")).collect();
     format!("{renamed}{call}{place}\n{lines}")
@@ -52,12 +61,16 @@ mod tests {
     #[test]
     fn whatever_a_library_exports_is_described() {
         let mut silent = BTreeSet::new();
-        let libraries = duet_stdlib::FILES.iter().filter(|(path, _)| path.ends_with(".sld") && !path.contains("/internal/"));
+        let libraries = duet_stdlib::FILES
+            .iter()
+            .filter(|(path, _)| path.ends_with(".sld") && !path.contains("/internal/"));
         let mut count = 0;
         for (path, text) in libraries {
             for name in exports(text) {
                 count += 1;
-                if !FORMS.split_whitespace().any(|form| form == name) && descriptions(&name, duet_stdlib::FILES).is_empty() {
+                if !FORMS.split_whitespace().any(|form| form == name)
+                    && descriptions(&name, duet_stdlib::FILES).is_empty()
+                {
                     silent.insert(format!("{name} of {path}"));
                 }
             }
@@ -86,7 +99,8 @@ mod tests {
             }
         };
         let declarations = elements(reading.forms[0]).into_iter().map(elements);
-        let exports = declarations.filter(|parts| parts.first().and_then(|head| symbol(*head)).as_deref() == Some("export"));
+        let exports =
+            declarations.filter(|parts| parts.first().and_then(|head| symbol(*head)).as_deref() == Some("export"));
         exports
             .flat_map(|parts| parts.into_iter().skip(1))
             .filter_map(|spec| {

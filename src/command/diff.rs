@@ -57,13 +57,20 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 }
 
 fn source<'a>(store: &'a dyn Store, place: &'a Place) -> Source<'a> {
-    Source { store, run: &place.run, branch: &place.branch }
+    Source {
+        store,
+        run: &place.run,
+        branch: &place.branch,
+    }
 }
 
 fn look(store: &dyn Store, place: &Place, parting: &Parting) -> Result<Side, Failure> {
     let facts = Shadow::at(&source(store, place), place.at())?.facts();
     let is_shown = |fact: &IOValue| label_of(fact).as_deref() != Some("Observe");
-    let mut side = Side { facts: facts.into_iter().filter(is_shown).collect(), ..Side::default() };
+    let mut side = Side {
+        facts: facts.into_iter().filter(is_shown).collect(),
+        ..Side::default()
+    };
     let mut next = parting.shared.map_or(Some(Sequence::FIRST), Sequence::next);
     while let Some(at) = next.filter(|at| *at <= place.at()) {
         if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)? {
@@ -75,7 +82,10 @@ fn look(store: &dyn Store, place: &Place, parting: &Parting) -> Result<Side, Fai
 }
 
 impl Side {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "other actions leave nothing outside the run")]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "other actions leave nothing outside the run"
+    )]
     fn see(&mut self, action: &Action) {
         match action {
             Action::Write(write) => {
@@ -86,7 +96,9 @@ impl Side {
                 }
             }
             Action::InvokeTool(call) => {
-                let Some(path) = text_at(&call.payload, "path") else { return };
+                let Some(path) = text_at(&call.payload, "path") else {
+                    return;
+                };
                 match call.tool.as_str() {
                     "workspace/write" => drop(self.files.insert(path, text_at(&call.payload, "content"))),
                     "workspace/delete" => drop(self.files.insert(path, None)),
@@ -103,7 +115,9 @@ fn text_at(payload: &IOValue, key: &str) -> Option<String> {
         return None;
     }
     let found: IOValue = payload.get(IOValue::symbol(key.to_owned()).value())?.into();
-    let bytes = found.as_bytestring().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let bytes = found
+        .as_bytestring()
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     found.as_string().map(|text| text.into_owned()).or(bytes)
 }
 
@@ -116,7 +130,9 @@ fn apart<'a, T: PartialEq>(left: &'a [T], right: &'a [T]) -> (Vec<&'a T>, Vec<&'
 /// The lines between what two texts begin and end with alike.
 fn lines_apart<'a>(left: &'a str, right: &'a str) -> (Vec<&'a str>, Vec<&'a str>) {
     let (mut left, mut right): (Vec<&str>, Vec<&str>) = (left.lines().collect(), right.lines().collect());
-    let same = std::iter::zip(&left, &right).take_while(|(left, right): &(&&str, &&str)| **left == **right).count();
+    let same = std::iter::zip(&left, &right)
+        .take_while(|(left, right): &(&&str, &&str)| **left == **right)
+        .count();
     left.drain(..same);
     right.drain(..same);
     while left.last().is_some() && left.last() == right.last() {
@@ -127,7 +143,10 @@ fn lines_apart<'a>(left: &'a str, right: &'a str) -> (Vec<&'a str>, Vec<&'a str>
 }
 
 fn first_shown(divergence: &Divergence, names: [&str; 2]) -> String {
-    let element = divergence.element.map(|element| format!(" {}", element + 1)).unwrap_or_default();
+    let element = divergence
+        .element
+        .map(|element| format!(" {}", element + 1))
+        .unwrap_or_default();
     let [left, right] = brief::apart([divergence.journal_says.as_ref(), divergence.program_did.as_ref()]);
     format!(
         "turn {} of {} differs in its {}{element}\n  - {}  {left}\n  + {}  {right}\n",
@@ -155,10 +174,23 @@ fn text(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> String {
     }
     let [left, right] = sides;
     let (only_left, only_right) = apart(&left.facts, &right.facts);
-    section(&mut text, "facts", briefs(&only_left, &only_right), briefs(&only_right, &only_left));
-    for (title, left, right) in [("output", &left.output, &right.output), ("errors", &left.errors, &right.errors)] {
+    section(
+        &mut text,
+        "facts",
+        briefs(&only_left, &only_right),
+        briefs(&only_right, &only_left),
+    );
+    for (title, left, right) in [
+        ("output", &left.output, &right.output),
+        ("errors", &left.errors, &right.errors),
+    ] {
         let (only_left, only_right) = lines_apart(left, right);
-        section(&mut text, title, only_left.into_iter().map(str::to_owned), only_right.into_iter().map(str::to_owned));
+        section(
+            &mut text,
+            title,
+            only_left.into_iter().map(str::to_owned),
+            only_right.into_iter().map(str::to_owned),
+        );
     }
     let (only_left, only_right) = files_apart(left, right);
     section(&mut text, "files", only_left.into_iter(), only_right.into_iter());
@@ -167,11 +199,16 @@ fn text(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> String {
 
 fn files_apart(left: &Side, right: &Side) -> (Vec<String>, Vec<String>) {
     let differing = |one: &Side, other: &Side| {
-        let files = one.files.iter().filter(|(path, content)| other.files.get(*path) != Some(content));
-        files.map(|(path, content)| match content {
-            Some(content) => format!("{path}, {} bytes", content.len()),
-            None => format!("{path}, deleted"),
-        }).collect()
+        let files = one
+            .files
+            .iter()
+            .filter(|(path, content)| other.files.get(*path) != Some(content));
+        files
+            .map(|(path, content)| match content {
+                Some(content) => format!("{path}, {} bytes", content.len()),
+                None => format!("{path}, deleted"),
+            })
+            .collect()
     };
     (differing(left, right), differing(right, left))
 }
@@ -179,11 +216,18 @@ fn files_apart(left: &Side, right: &Side) -> (Vec<String>, Vec<String>) {
 /// Writes the facts that one side has; those that would look like one of the other side, in full.
 fn briefs(facts: &[&IOValue], others: &[&IOValue]) -> impl Iterator<Item = String> {
     let others: BTreeSet<String> = others.iter().map(|fact| brief(fact)).collect();
-    facts.iter().map(move |fact| Some(brief(fact)).filter(|text| !others.contains(text)).unwrap_or_else(|| shown(fact)))
+    facts.iter().map(move |fact| {
+        Some(brief(fact))
+            .filter(|text| !others.contains(text))
+            .unwrap_or_else(|| shown(fact))
+    })
 }
 
 fn section(text: &mut String, title: &str, left: impl Iterator<Item = String>, right: impl Iterator<Item = String>) {
-    let lines: Vec<String> = left.map(|line| format!("  - {line}\n")).chain(right.map(|line| format!("  + {line}\n"))).collect();
+    let lines: Vec<String> = left
+        .map(|line| format!("  - {line}\n"))
+        .chain(right.map(|line| format!("  + {line}\n")))
+        .collect();
     if !lines.is_empty() {
         text.push_str(title);
         text.push('\n');

@@ -17,7 +17,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let units = expand::units(arguments, &code, terminal)?;
     let mut program = None;
     for unit in &units {
-        let failed = |error: &(dyn std::error::Error + 'static)| Failure::caused(format!("{} cannot be compiled", unit.name), error);
+        let failed = |error: &(dyn std::error::Error + 'static)| {
+            Failure::caused(format!("{} cannot be compiled", unit.name), error)
+        };
         let compiled = compile(unit, &code).map_err(|error| failed(&error))?;
         code.load(&compiled).map_err(|error| failed(&error))?;
         program = Some(compiled);

@@ -32,22 +32,34 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut run = session::restore(&store, &place)?;
     if run.state().exit.is_some() {
         let before = place.at().number().saturating_sub(1);
-        return Err(Failure::problem(format!("the run is over at {}", place.address(place.at())))
-            .advise(format!("`duet eval {}@{before} EXPR` asks before its end", place.name())));
+        return Err(
+            Failure::problem(format!("the run is over at {}", place.address(place.at()))).advise(format!(
+                "`duet eval {}@{before} EXPR` asks before its end",
+                place.name()
+            )),
+        );
     }
     if let Some((programs, _)) = run.lend(MAIN) {
         programs.observe();
     }
-    run.deliver(Input::Evaluate { text: text.to_owned(), sources: Vec::new() });
+    run.deliver(Input::Evaluate {
+        text: text.to_owned(),
+        sources: Vec::new(),
+    });
     let mut shown = String::new();
     for _ in 0..TURNS_MAX {
         let step = run.step()?;
         let newest = run.unflushed().and_then(|append| append.records.last().cloned());
         for effect in run.confirm_durable() {
             match effect.kind {
-                EffectKind::Write { stream: Stream::Output, bytes } => shown.push_str(&String::from_utf8_lossy(&bytes)),
+                EffectKind::Write {
+                    stream: Stream::Output,
+                    bytes,
+                } => shown.push_str(&String::from_utf8_lossy(&bytes)),
                 EffectKind::Tool { name, .. } => return Err(refused(&format!("it calls {name}"))),
-                EffectKind::Timer { .. } | EffectKind::Alarm { .. } => return Err(refused("it waits for time to pass")),
+                EffectKind::Timer { .. } | EffectKind::Alarm { .. } => {
+                    return Err(refused("it waits for time to pass"));
+                }
                 EffectKind::Read { .. } | EffectKind::Ask { .. } => return Err(refused("it asks a person")),
                 EffectKind::Write { .. }
                 | EffectKind::Proceed { .. }

@@ -32,12 +32,14 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 pub(super) fn units(arguments: &Arguments, code: &CodeSpace, terminal: &Terminal) -> Result<Vec<Arc<Unit>>, Failure> {
     let launch = Launch::read(arguments.word(0).unwrap_or_default(), None, Vec::new())?;
     let mut expander = Expander::new(code.signatures(), session::default_libraries())
-            .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
+        .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
     let mut libraries = session::libraries(&launch.path);
     let name = launch.path.display().to_string();
-    let expansion = expander.expand_program(&name, &launch.text, &mut libraries).map_err(|errors| {
-        let texts = Texts::of(&expander);
-        Failure::Shown(render::diagnostics(&Level::ERROR, &errors, &texts, terminal.is_styled))
-    })?;
+    let expansion = expander
+        .expand_program(&name, &launch.text, &mut libraries)
+        .map_err(|errors| {
+            let texts = Texts::of(&expander);
+            Failure::Shown(render::diagnostics(&Level::ERROR, &errors, &texts, terminal.is_styled))
+        })?;
     Ok(expansion.units)
 }

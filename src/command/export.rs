@@ -38,8 +38,18 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let journal = Journal::of(arguments);
     let store = journal.open_to_read()?;
     let place = journal.resolve(&store, arguments.word(0))?;
-    let is_one = arguments.word(0).map(read_address).transpose()?.unwrap_or_default().branch.is_some();
-    let heads = if is_one { vec![place.head.clone()] } else { store.heads(&place.run)? };
+    let is_one = arguments
+        .word(0)
+        .map(read_address)
+        .transpose()?
+        .unwrap_or_default()
+        .branch
+        .is_some();
+    let heads = if is_one {
+        vec![place.head.clone()]
+    } else {
+        store.heads(&place.run)?
+    };
     let mut secrets = Secrets::of(arguments.all("redact"));
     if !arguments.has("with-secrets") {
         learn(&store, &place, &heads, &mut secrets)?;
@@ -49,7 +59,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let count = if secrets.count() == 0 {
         copy(&store, &mut exported, (&place.run, &heads), &owner, None)?
     } else {
-        let count = copy(&store, &mut exported, (&place.run, &heads), &owner, Some(&mut |record, parent| secrets.mask(record, parent)))?;
+        let count = copy(
+            &store,
+            &mut exported,
+            (&place.run, &heads),
+            &owner,
+            Some(&mut |record, parent| secrets.mask(record, parent)),
+        )?;
         check(&exported, &place)?;
         count
     };
@@ -63,15 +79,26 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     bytes.extend_from_slice(END);
     bytes.extend_from_slice(hash.as_bytes());
     write(path, &bytes).map_err(|error| Failure::caused(format!("cannot write `{}`", path.display()), &error))?;
-    let masked = if secrets.count() > 0 { format!(", {} secrets masked", secrets.count()) } else { String::new() };
-    terminal.message(&format!("{count} records of {} in {}{masked}", place.run, path.display()));
+    let masked = if secrets.count() > 0 {
+        format!(", {} secrets masked", secrets.count())
+    } else {
+        String::new()
+    };
+    terminal.message(&format!(
+        "{count} records of {} in {}{masked}",
+        place.run,
+        path.display()
+    ));
     Ok(Code::OK)
 }
 
 /// Writes a file that is there whole or not at all, and replaces none.
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     if path.exists() {
-        return Err(std::io::Error::new(std::io::ErrorKind::AlreadyExists, "the file exists already"));
+        return Err(std::io::Error::new(
+            std::io::ErrorKind::AlreadyExists,
+            "the file exists already",
+        ));
     }
     let beside = path.with_extension("new");
     let mut file = File::create(&beside)?;
@@ -82,7 +109,11 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 
 fn learn(store: &dyn Store, place: &Place, heads: &[Head], secrets: &mut Secrets) -> Result<(), Failure> {
     for head in heads {
-        let place = Place { branch: head.branch.clone(), head: head.clone(), ..place.clone() };
+        let place = Place {
+            branch: head.branch.clone(),
+            head: head.clone(),
+            ..place.clone()
+        };
         let mut next = Sequence::FIRST.next();
         while let Some(at) = next.filter(|at| *at <= head.sequence) {
             if let Body::Turn(turn) = turn::body(&session::record_at(store, &place, at)?)? {
@@ -97,9 +128,17 @@ fn learn(store: &dyn Store, place: &Place, heads: &[Head], secrets: &mut Secrets
 /// Requires that every branch replays.
 pub(super) fn check(store: &dyn Store, place: &Place) -> Result<(), Failure> {
     for head in store.heads(&place.run)? {
-        let place = Place { branch: head.branch.clone(), head, ..place.clone() };
+        let place = Place {
+            branch: head.branch.clone(),
+            head,
+            ..place.clone()
+        };
         let pinned = session::pinned(store, &place)?;
-        let source = Source { store, run: &place.run, branch: &place.branch };
+        let source = Source {
+            store,
+            run: &place.run,
+            branch: &place.branch,
+        };
         source.restore(None, pinned.programs, Snapshots::Ignore)?;
     }
     Ok(())

@@ -42,10 +42,18 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     for (handle, held) in &held {
         let value = shown(&held.fact.value());
-        terminal.data(&format!("{:<10} {:<8} {value}\n", handle.to_string(), turn::actor(held.actor)))?;
+        terminal.data(&format!(
+            "{:<10} {:<8} {value}\n",
+            handle.to_string(),
+            turn::actor(held.actor)
+        ))?;
     }
     if held.is_empty() {
-        let what = if query.is_some() { "nothing that matches" } else { "nothing" };
+        let what = if query.is_some() {
+            "nothing that matches"
+        } else {
+            "nothing"
+        };
         terminal.message(&format!("{what} is asserted at {}", place.address(place.at())));
     }
     Ok(Code::OK)

@@ -18,7 +18,11 @@ address it checks that branch only. The exit code is 1 if something is damaged.
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
     let journal = Journal::of(arguments);
     let is_repair = arguments.has("repair");
-    let mut store = if is_repair { journal.open_to_write("fsck")? } else { journal.open_to_read()? };
+    let mut store = if is_repair {
+        journal.open_to_write("fsck")?
+    } else {
+        journal.open_to_read()?
+    };
     let branches = match arguments.word(0) {
         Some(address) => {
             let place = journal.resolve(&store, Some(address))?;
@@ -43,7 +47,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         terminal.data(&describe(&report, &branch))?;
         if let Some(lost) = lost {
             let name = name(&run, &branch);
-            terminal.data(&format!("  repaired: {name} no longer has turns {} to {}\n", lost.positions.start(), lost.positions.end()))?;
+            terminal.data(&format!(
+                "  repaired: {name} no longer has turns {} to {}\n",
+                lost.positions.start(),
+                lost.positions.end()
+            ))?;
         } else if !report.is_sound() {
             terminal.message("  `duet fsck --repair` takes it back to its last sound turn");
         }
@@ -67,7 +75,11 @@ fn describe(report: &Report, branch: &BranchName) -> String {
     let name = name(&report.run, branch);
     match &report.damage {
         None => format!("{name}: sound, {} records\n", report.sound_records),
-        Some(damage) => format!("{name}: {}; sound before that: {} records\n", damaged(damage), report.sound_records),
+        Some(damage) => format!(
+            "{name}: {}; sound before that: {} records\n",
+            damaged(damage),
+            report.sound_records
+        ),
     }
 }
 

@@ -30,7 +30,11 @@ other leads to. Nothing that a branch needs which stays is touched; it all happe
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
     let journal = Journal::of(arguments);
     let is_dry = arguments.has("dry-run");
-    let mut store = if is_dry { journal.open_to_read()? } else { journal.open_to_write("gc")? };
+    let mut store = if is_dry {
+        journal.open_to_read()?
+    } else {
+        journal.open_to_write("gc")?
+    };
     let place = journal.resolve(&store, arguments.word(0))?;
     let rules = Rules::read(arguments)?;
     let given_up = rules.choose(&journal, &store, &place)?;
@@ -44,7 +48,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     Ok(Code::OK)
 }
 
-fn tell(garbage: &Garbage, place: &Place, (is_dry, is_json): (bool, bool), terminal: &mut Terminal) -> Result<(), Failure> {
+fn tell(
+    garbage: &Garbage,
+    place: &Place,
+    (is_dry, is_json): (bool, bool),
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
     if is_json {
         return terminal.json(&json!({
             "run": place.run.as_str(),
@@ -62,7 +71,9 @@ fn tell(garbage: &Garbage, place: &Place, (is_dry, is_json): (bool, bool), termi
     let (branches, turns, blobs) = (garbage.branches.len(), garbage.records.len(), garbage.blobs.len());
     let bytes = garbage.record_bytes + garbage.blob_bytes;
     let verb = if is_dry { "would go" } else { "are gone" };
-    terminal.message(&format!("{branches} branches, {turns} turns and {blobs} blobs {verb}, {bytes} bytes"));
+    terminal.message(&format!(
+        "{branches} branches, {turns} turns and {blobs} blobs {verb}, {bytes} bytes"
+    ));
     Ok(())
 }
 
@@ -93,11 +104,16 @@ impl Rules {
     /// The branches to give up.
     fn choose(&self, journal: &Journal, store: &dyn Store, place: &Place) -> Result<BTreeSet<BranchName>, Failure> {
         let heads = store.heads(&place.run)?;
-        if let Some(unknown) = self.keep.iter().find(|keep| heads.iter().all(|head| head.branch.as_str() != **keep)) {
+        if let Some(unknown) = self
+            .keep
+            .iter()
+            .find(|keep| heads.iter().all(|head| head.branch.as_str() != **keep))
+        {
             return Err(Failure::usage(format!("{} has no branch {unknown}", place.run))
                 .advise(format!("`duet branches {}` lists them", place.run)));
         }
-        let newest = |wanted: &dyn Fn(&&Head) -> bool| heads.iter().filter(wanted).map(|head| head.sequence.number()).max();
+        let newest =
+            |wanted: &dyn Fn(&&Head) -> bool| heads.iter().filter(wanted).map(|head| head.sequence.number()).max();
         let is_candidate = |head: &Head| self.is_candidate(head, &heads, place);
         let longest = newest(&|head| !is_candidate(head)).unwrap_or(0);
         let left = moves::left(journal, &place.run);
@@ -105,7 +121,8 @@ impl Rules {
         for head in heads.iter().filter(|head| is_candidate(head)) {
             let is_recent = self.turns > 0 && head.sequence.number() + self.turns > longest;
             let since = left.get(&head.hash).copied();
-            let is_young = self.age_days > 0 && since.is_none_or(|since| moves::now_s() < since + self.age_days * 86_400);
+            let is_young =
+                self.age_days > 0 && since.is_none_or(|since| moves::now_s() < since + self.age_days * 86_400);
             if !is_recent && !is_young {
                 given_up.insert(head.branch.clone());
             }
@@ -153,7 +170,9 @@ impl Rules {
 fn is_left_behind(name: &str, heads: &[Head]) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     heads.iter().any(|head| {
-        let rest = name.strip_prefix(head.branch.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        let rest = name
+            .strip_prefix(head.branch.as_str())
+            .and_then(|rest| rest.strip_prefix('.'));
         rest.is_some_and(|rest| rest.split('.').all(is_number) && rest.split('.').count() <= 2)
     })
 }

@@ -15,8 +15,8 @@ use files::Plan;
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
 use crate::journal::{self, Journal, Place, owner};
-use crate::outfit::Outfit;
 use crate::moves::{self, Kind, Move};
+use crate::outfit::Outfit;
 use crate::session;
 use crate::terminal::Terminal;
 use crate::turn;
@@ -39,15 +39,22 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut store = journal.open_to_write("goto")?;
     let (place, marked) = aim(&journal, &store, arguments.word(0))?;
     let Some(turn) = place.turn else {
-        return Err(Failure::usage("to which turn?")
-            .advise(format!("`duet goto {}@N`; `duet log {}` lists the turns", place.name(), place.name())));
+        return Err(Failure::usage("to which turn?").advise(format!(
+            "`duet goto {}@N`; `duet log {}` lists the turns",
+            place.name(),
+            place.name()
+        )));
     };
     let ahead = match marked {
         None if turn > place.head.sequence => Some(ahead(&store, &place, turn)?),
         marked => marked,
     };
     let branch = ahead.as_ref().map_or(&place.branch, |(branch, _)| branch);
-    let files = if wishes.is_workspace { Some(Plan::make(&store, &place, branch, turn)?) } else { None };
+    let files = if wishes.is_workspace {
+        Some(Plan::make(&store, &place, branch, turn)?)
+    } else {
+        None
+    };
     if let Some(files) = &files {
         if wishes.is_dry {
             files.list(wishes.is_json, terminal)?;
@@ -64,8 +71,19 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         (None, true) => terminal.message(&format!("{} is at turn {turn} already", place.name())),
         (None, false) => back(&mut store, &place, turn, &wishes, terminal)?,
     }
-    if let Some(head) = store.head(&place.run, &place.branch)?.filter(|head| head.hash != place.head.hash) {
-        moves::note(&journal, &place, Kind::Move, Move { from: place.head.hash, to: head.hash });
+    if let Some(head) = store
+        .head(&place.run, &place.branch)?
+        .filter(|head| head.hash != place.head.hash)
+    {
+        moves::note(
+            &journal,
+            &place,
+            Kind::Move,
+            Move {
+                from: place.head.hash,
+                to: head.hash,
+            },
+        );
     }
     journal.set_current(&place.run, &place.branch);
     Ok(Code::OK)
@@ -73,7 +91,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 
 /// Finds the branch to move and the turn. A marked turn may lie ahead of the branch, where only another one leads to; then that one and the turn's
 /// record are returned too.
-fn aim(journal: &Journal, store: &dyn Store, address: Option<&str>) -> Result<(Place, Option<(BranchName, RecordHash)>), Failure> {
+fn aim(
+    journal: &Journal,
+    store: &dyn Store,
+    address: Option<&str>,
+) -> Result<(Place, Option<(BranchName, RecordHash)>), Failure> {
     let there = journal.resolve(store, address)?;
     let without_turn = address.map(|address| address.split('@').next().unwrap_or_default());
     let meant = journal.resolve(store, without_turn.filter(|address| !address.is_empty()))?;
@@ -81,11 +103,18 @@ fn aim(journal: &Journal, store: &dyn Store, address: Option<&str>) -> Result<(P
         return Ok((there, None));
     };
     if hash_at(store, &there, &there.branch, meant.head.sequence)? != Some(meant.head.hash) {
-        return Err(Failure::problem(format!("{} has gone another way since that turn", meant.name()))
-            .advise(format!("`duet goto {}` moves the branch that leads to it", there.address(turn))));
+        return Err(
+            Failure::problem(format!("{} has gone another way since that turn", meant.name())).advise(format!(
+                "`duet goto {}` moves the branch that leads to it",
+                there.address(turn)
+            )),
+        );
     }
     let hash = hash_at(store, &there, &there.branch, turn)?.ok_or_else(|| journal::beyond(&there, turn))?;
-    let place = Place { turn: Some(turn), ..meant };
+    let place = Place {
+        turn: Some(turn),
+        ..meant
+    };
     Ok((place, Some((there.branch, hash))))
 }
 
@@ -103,17 +132,32 @@ impl Wishes {
             ["workspace", "dry-run", "force", "json"].map(|name| arguments.has(name));
         for (name, is_given) in [("dry-run", is_dry), ("force", is_forced)] {
             if is_given && !is_workspace {
-                return Err(Failure::usage(format!("`--{name}` is about the files, which only `--workspace` touches")));
+                return Err(Failure::usage(format!(
+                    "`--{name}` is about the files, which only `--workspace` touches"
+                )));
             }
         }
         if is_json && !is_dry {
-            return Err(Failure::usage("only `--dry-run` prints data, which `--json` could shape"));
+            return Err(Failure::usage(
+                "only `--dry-run` prints data, which `--json` could shape",
+            ));
         }
-        Ok(Self { is_workspace, is_dry, is_forced, is_json })
+        Ok(Self {
+            is_workspace,
+            is_dry,
+            is_forced,
+            is_json,
+        })
     }
 }
 
-fn back(store: &mut dyn Store, place: &Place, turn: Sequence, wishes: &Wishes, terminal: &mut Terminal) -> Result<(), Failure> {
+fn back(
+    store: &mut dyn Store,
+    place: &Place,
+    turn: Sequence,
+    wishes: &Wishes,
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
     let left = left(store, place, turn)?;
     let kept = keep(store, place)?;
     let at = (&place.run, &place.branch, owner("goto"));
@@ -126,7 +170,9 @@ fn back(store: &mut dyn Store, place: &Place, turn: Sequence, wishes: &Wishes, t
     ));
     if left.is_files && !wishes.is_workspace {
         let address = place.address(turn);
-        terminal.message(&format!("files that were written in those turns stay as they are; `duet goto --workspace {address}` puts them back"));
+        terminal.message(&format!(
+            "files that were written in those turns stay as they are; `duet goto --workspace {address}` puts them back"
+        ));
     }
     for tool in left.tools {
         terminal.message(&format!(
@@ -147,21 +193,33 @@ pub(super) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, F
     let first = format!("{}.{}", place.branch, place.head.sequence);
     let names = std::iter::once(first.clone()).chain((2..).map(|number: u64| format!("{first}.{number}")));
     let free = names.map(BranchName::new).find(|name| {
-        name.as_ref().map_or(true, |name| heads.iter().all(|head| head.branch != *name))
+        name.as_ref()
+            .map_or(true, |name| heads.iter().all(|head| head.branch != *name))
     });
     let kept = free.unwrap_or_else(|| BranchName::new(first)).map_err(|error| {
-        Failure::caused("the branch's name is too long to keep what it leaves behind", &error)
-            .advise(format!("`duet fork {} BRANCH` under a shorter name first", place.address(place.head.sequence)))
+        Failure::caused("the branch's name is too long to keep what it leaves behind", &error).advise(format!(
+            "`duet fork {} BRANCH` under a shorter name first",
+            place.address(place.head.sequence)
+        ))
     })?;
     let owner = owner("goto");
-    move_head(store, (&place.run, &place.branch, &owner), place.head.sequence, Some(&kept))?;
+    move_head(
+        store,
+        (&place.run, &place.branch, &owner),
+        place.head.sequence,
+        Some(&kept),
+    )?;
     Ok(kept)
 }
 
 /// Finds the turn after the head that another branch has on the same line.
 fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(BranchName, RecordHash), Failure> {
     let mut found: Vec<(BranchName, RecordHash)> = Vec::new();
-    for head in store.heads(&place.run)?.into_iter().filter(|head| head.sequence >= turn) {
+    for head in store
+        .heads(&place.run)?
+        .into_iter()
+        .filter(|head| head.sequence >= turn)
+    {
         if hash_at(store, place, &head.branch, place.head.sequence)? == Some(place.head.hash)
             && let Some(hash) = hash_at(store, place, &head.branch, turn)?
             && found.iter().all(|(_, known)| *known != hash)
@@ -176,8 +234,12 @@ fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(BranchName
         found.retain(own);
     }
     if found.len() > 1 {
-        let names: Vec<String> = found.iter().map(|(branch, _)| format!("`duet resume {}/{branch}`", place.run)).collect();
-        return Err(Failure::usage(format!("several branches go on to turn {turn}")).advise(format!("choose: {}", names.join(", "))));
+        let names: Vec<String> = found
+            .iter()
+            .map(|(branch, _)| format!("`duet resume {}/{branch}`", place.run))
+            .collect();
+        return Err(Failure::usage(format!("several branches go on to turn {turn}"))
+            .advise(format!("choose: {}", names.join(", "))));
     }
     found.pop().ok_or_else(|| journal::beyond(place, turn))
 }
@@ -197,8 +259,14 @@ fn forward(
         to: hash,
     })?;
     let name = place.name();
-    terminal.message(&format!("{name} is at turn {turn}; it was at turn {}", place.head.sequence));
-    terminal.message(&format!("`duet goto {}` goes back, `duet resume {name}` goes on from here", place.address(place.head.sequence)));
+    terminal.message(&format!(
+        "{name} is at turn {turn}; it was at turn {}",
+        place.head.sequence
+    ));
+    terminal.message(&format!(
+        "`duet goto {}` goes back, `duet resume {name}` goes on from here",
+        place.address(place.head.sequence)
+    ));
     Ok(())
 }
 

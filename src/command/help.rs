@@ -7,7 +7,8 @@ use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
 use crate::terminal::Terminal;
 
-pub(super) const DETAILS: &str = "Without a command it lists them all. `duet COMMAND --help` does the same as `duet help COMMAND`.";
+pub(super) const DETAILS: &str =
+    "Without a command it lists them all. `duet COMMAND --help` does the same as `duet help COMMAND`.";
 
 const HEAD: &str = "Duet is a Scheme for orchestrating agents and tools in which every step can be taken back.\n\n";
 
@@ -30,7 +31,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 
 /// Explains a command.
 pub(super) fn of(row: &Row) -> String {
-    let Row { form, summary, details, .. } = row;
+    let Row {
+        form, summary, details, ..
+    } = row;
     format!("{form}\n\n{summary}.\n\n{details}\n")
 }
 

@@ -34,34 +34,54 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         for head in &heads {
             let report = verify(&file, &run, &head.branch)?;
             if !report.is_sound() {
-                return Err(damaged(path, &format!("{run}/{} is sound only in its first {} records", head.branch, report.sound_records)));
+                return Err(damaged(
+                    path,
+                    &format!(
+                        "{run}/{} is sound only in its first {} records",
+                        head.branch, report.sound_records
+                    ),
+                ));
             }
         }
-        let place = Place { run: run.clone(), branch: first.branch.clone(), head: first.clone(), turn: None };
+        let place = Place {
+            run: run.clone(),
+            branch: first.branch.clone(),
+            head: first.clone(),
+            turn: None,
+        };
         check(&file, &place)?;
         let mut store = journal.open_or_create("import")?;
         let count = match copy(&file, &mut store, (&run, &heads), &owner("import"), None) {
             Err(StoreError::HeadMoved { branch, .. }) => {
-                return Err(Failure::problem(format!("the journal has a run {run} with a branch {branch} that the file does not know"))
-                    .advise("it was left as it was; `--journal FILE` imports into another journal"));
+                return Err(Failure::problem(format!(
+                    "the journal has a run {run} with a branch {branch} that the file does not know"
+                ))
+                .advise("it was left as it was; `--journal FILE` imports into another journal"));
             }
             count => count?,
         };
         journal.set_current(&run, &first.branch);
-        let branches: Vec<String> = heads.iter().map(|head| format!("{}@{}", head.branch, head.sequence)).collect();
+        let branches: Vec<String> = heads
+            .iter()
+            .map(|head| format!("{}@{}", head.branch, head.sequence))
+            .collect();
         terminal.message(&format!("{run}: {count} records, branches {}", branches.join(" ")));
     }
     Ok(Code::OK)
 }
 
 fn damaged(path: &Path, why: &str) -> Failure {
-    Failure::problem(format!("`{}` is no whole export of a run: {why}", path.display())).advise("nothing was imported; export it again")
+    Failure::problem(format!("`{}` is no whole export of a run: {why}", path.display()))
+        .advise("nothing was imported; export it again")
 }
 
 fn read(path: &Path) -> Result<MemoryStore, Failure> {
     let mut bytes =
         fs::read(path).map_err(|error| Failure::caused(format!("cannot read `{}`", path.display()), &error))?;
-    let end = bytes.len().checked_sub(END.len() + HASH_BYTES).filter(|end| bytes[*end..].starts_with(END));
+    let end = bytes
+        .len()
+        .checked_sub(END.len() + HASH_BYTES)
+        .filter(|end| bytes[*end..].starts_with(END));
     let end = end.ok_or_else(|| damaged(path, "its end is missing"))?;
     if BlobHash::of(&bytes[..end]).as_bytes()[..] != bytes[end + END.len()..] {
         return Err(damaged(path, "its bytes have changed"));

@@ -52,7 +52,11 @@ struct Filter {
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
-    let limit = arguments.one("limit").map(read_limit).transpose()?.unwrap_or(usize::MAX);
+    let limit = arguments
+        .one("limit")
+        .map(read_limit)
+        .transpose()?
+        .unwrap_or(usize::MAX);
     let journal = Journal::of(arguments);
     let store = journal.open_to_read()?;
     let place = journal.resolve_turn(&store, arguments.word(0))?;
@@ -60,18 +64,28 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let is_one_line = address.branch.is_some() || address.turn.is_some();
     let heads = store.heads(&place.run)?;
     let filter = Filter::read(arguments, &journal, &store, &place)?;
-    let mut history = History { records: BTreeMap::new(), limit, filter };
+    let mut history = History {
+        records: BTreeMap::new(),
+        limit,
+        filter,
+    };
     if is_one_line {
         history.walk(&store, &place, place.at())?;
     } else {
         for head in &heads {
-            let place = Place { branch: head.branch.clone(), head: head.clone(), ..place.clone() };
+            let place = Place {
+                branch: head.branch.clone(),
+                head: head.clone(),
+                ..place.clone()
+            };
             history.walk(&store, &place, head.sequence)?;
         }
     }
     if arguments.has("json") {
         let records = history.newest_first()?;
-        let records = records.into_iter().map(|record| Ok(turn::json(record, &turn::body(record)?)));
+        let records = records
+            .into_iter()
+            .map(|record| Ok(turn::json(record, &turn::body(record)?)));
         let records: Vec<_> = records.collect::<Result<_, Failure>>()?;
         terminal.json(&json!(records))?;
     } else {
@@ -141,7 +155,11 @@ impl Filter {
     }
 
     fn is_any(&self) -> bool {
-        self.actor.is_some() || self.label.is_some() || self.query.is_some() || self.since.is_some() || self.until.is_some()
+        self.actor.is_some()
+            || self.label.is_some()
+            || self.query.is_some()
+            || self.since.is_some()
+            || self.until.is_some()
     }
 
     fn admits(&self, record: &Record) -> Result<bool, Failure> {
@@ -159,7 +177,10 @@ impl Filter {
         };
         Ok(self.actor.is_none_or(|actor| turn.actor == actor)
             && self.label.as_ref().is_none_or(has_label)
-            && self.query.as_ref().is_none_or(|query| values.iter().any(|value| query.finds(value))))
+            && self
+                .query
+                .as_ref()
+                .is_none_or(|query| values.iter().any(|value| query.finds(value))))
     }
 }
 
@@ -168,13 +189,20 @@ fn read_actor(text: &str) -> Result<ActorId, Failure> {
         return Ok(MAIN);
     }
     let number = text.strip_prefix("actor ").unwrap_or(text).parse();
-    number.map(ActorId).map_err(|_| Failure::usage(format!("`--actor {text}`: an actor is `main` or a number, as `duet log` shows it")))
+    number.map(ActorId).map_err(|_| {
+        Failure::usage(format!(
+            "`--actor {text}`: an actor is `main` or a number, as `duet log` shows it"
+        ))
+    })
 }
 
 /// For each turn, the position of the first head it leads to: the addressed branch's, then the others in order of their names.
 fn ranks(newest_first: &[&Record], heads: &[Head], own: RecordHash) -> BTreeMap<RecordHash, usize> {
     let mut ranks = BTreeMap::new();
-    for (rank, head) in std::iter::once(own).chain(heads.iter().map(|head| head.hash)).enumerate() {
+    for (rank, head) in std::iter::once(own)
+        .chain(heads.iter().map(|head| head.hash))
+        .enumerate()
+    {
         ranks.entry(head).or_insert(rank);
     }
     for record in newest_first {
@@ -192,11 +220,19 @@ fn draw(history: &History, heads: &[Head], place: &Place, terminal: &mut Termina
     let mut order: Vec<&Record> = history.newest_first()?;
     // Among turns of one position, the addressed branch's comes first, so that its column is the leftmost.
     let ranks = ranks(&order, heads, place.head.hash);
-    order.sort_by_key(|record| (std::cmp::Reverse(record.header().sequence), ranks.get(&record.hash()).copied()));
+    order.sort_by_key(|record| {
+        (
+            std::cmp::Reverse(record.header().sequence),
+            ranks.get(&record.hash()).copied(),
+        )
+    });
     for record in order {
         let (header, body) = (record.header(), turn::body(record)?);
-        let ends: Vec<&str> =
-            heads.iter().filter(|head| head.hash == record.hash()).map(|head| head.branch.as_str()).collect();
+        let ends: Vec<&str> = heads
+            .iter()
+            .filter(|head| head.hash == record.hash())
+            .map(|head| head.branch.as_str())
+            .collect();
         let glyph = match header.parent {
             _ if record.hash() == place.head.hash => '@',
             _ if turn::is_failed(&body) => '×',
@@ -212,8 +248,16 @@ fn draw(history: &History, heads: &[Head], place: &Place, terminal: &mut Termina
         for line in before {
             terminal.data(&format!("{line}\n"))?;
         }
-        let ends = if ends.is_empty() { String::new() } else { format!("[{}] ", ends.join(" ")) };
-        terminal.data(&format!("{drawn} {:>width$}  {ends}{}\n", header.sequence, turn::line(&body)))?;
+        let ends = if ends.is_empty() {
+            String::new()
+        } else {
+            format!("[{}] ", ends.join(" "))
+        };
+        terminal.data(&format!(
+            "{drawn} {:>width$}  {ends}{}\n",
+            header.sequence,
+            turn::line(&body)
+        ))?;
     }
     if graph.is_open() {
         terminal.data(&format!("{}\n", graph.continued().trim_end()))?;

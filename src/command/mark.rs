@@ -41,10 +41,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Ok(Code::OK);
     };
     let mark = Mark::new(name).ok_or_else(|| {
-        Failure::usage(format!("`{name}` cannot be a mark: it begins with a letter and has letters, digits, `-`, `_` and `.`"))
+        Failure::usage(format!(
+            "`{name}` cannot be a mark: it begins with a letter and has letters, digits, `-`, `_` and `.`"
+        ))
     })?;
     let record = session::record_at(&store, &place, place.at())?.hash();
-    let marked = (!arguments.has("delete")).then_some(Marked { turn: place.at(), record });
+    let marked = (!arguments.has("delete")).then_some(Marked {
+        turn: place.at(),
+        record,
+    });
     if marked.is_none() && !marks::of(&journal, &place.run).contains_key(&mark) {
         return Err(Failure::problem(format!("no turn of {} is marked {mark}", place.run)));
     }

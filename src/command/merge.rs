@@ -30,14 +30,22 @@ not there.
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
     let journal = Journal::of(arguments);
     let is_dry = arguments.has("dry-run");
-    let mut store = if is_dry { journal.open_to_read()? } else { journal.open_to_write("merge")? };
+    let mut store = if is_dry {
+        journal.open_to_read()?
+    } else {
+        journal.open_to_write("merge")?
+    };
     let from = journal.resolve_turn(&store, arguments.word(0))?;
     let into = match arguments.one("into") {
         Some(branch) if !branch.contains('/') => journal.resolve(&store, Some(&format!("{}/{branch}", from.run)))?,
         into => journal.resolve(&store, into)?,
     };
     if from.run != into.run {
-        return Err(Failure::usage(format!("{} and {} are branches of different runs", from.name(), into.name())));
+        return Err(Failure::usage(format!(
+            "{} and {} are branches of different runs",
+            from.name(),
+            into.name()
+        )));
     }
     if from.branch == into.branch {
         return Err(Failure::usage(format!("{} cannot be merged into itself", from.name()))
@@ -56,8 +64,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 }
 
 fn compare(store: &dyn Store, from: &Place, into: &Place) -> Result<Merge, Failure> {
-    let source = |branch| Source { store, run: &from.run, branch };
-    Ok(between((&source(&into.branch), into.at()), (&source(&from.branch), from.at()))?)
+    let source = |branch| Source {
+        store,
+        run: &from.run,
+        branch,
+    };
+    Ok(between(
+        (&source(&into.branch), into.at()),
+        (&source(&from.branch), from.at()),
+    )?)
 }
 
 fn take_over(
@@ -75,8 +90,10 @@ fn take_over(
     );
     let mut session = Session::resume(into, (store, journal.path()), Outfit::default(), "merge")?;
     if session.exit().is_some() {
-        return Err(Failure::problem(format!("{} is over and takes nothing over", into.name()))
-            .advise(format!("`duet goto {}@-1` goes back to before its end", into.name())));
+        return Err(
+            Failure::problem(format!("{} is over and takes nothing over", into.name()))
+                .advise(format!("`duet goto {}@-1` goes back to before its end", into.name())),
+        );
     }
     let (run, _) = session.parts();
     for input in merge.inputs(run.state()) {
@@ -92,7 +109,12 @@ fn text(merge: &Merge) -> String {
     let asserted = merge.asserted.iter().map(|fact| format!("+ {}\n", shown(fact)));
     let retracted = merge.retracted.iter().map(|fact| format!("- {}\n", shown(fact)));
     let conflicts = merge.conflicts.iter().map(|conflict| {
-        format!("! {} here, {} there, {} before\n", side(&conflict.ours), side(&conflict.theirs), side(&conflict.base))
+        format!(
+            "! {} here, {} there, {} before\n",
+            side(&conflict.ours),
+            side(&conflict.theirs),
+            side(&conflict.base)
+        )
     });
     asserted.chain(retracted).chain(conflicts).collect()
 }

@@ -22,10 +22,12 @@ then not called. Inputs that nothing asks for are named. The branch goes on unti
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
     let range = arguments.word(0).unwrap_or_default();
-    let onto = arguments.one("onto").ok_or_else(|| {
-        Failure::usage("onto which branch?").advise(format!("`duet pick {range} --onto BRANCH`"))
-    })?;
-    let (from, last) = range.split_once("..").map_or((range, None), |(from, last)| (from, Some(last)));
+    let onto = arguments
+        .one("onto")
+        .ok_or_else(|| Failure::usage("onto which branch?").advise(format!("`duet pick {range} --onto BRANCH`")))?;
+    let (from, last) = range
+        .split_once("..")
+        .map_or((range, None), |(from, last)| (from, Some(last)));
     let journal = Journal::of(arguments);
     let mut store = journal.open_to_write("pick")?;
     let source = journal.resolve_turn(&store, Some(from))?;
@@ -33,17 +35,32 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Err(Failure::usage("which turns?").advise(format!("`duet pick {from}@A..B --onto {onto}`")));
     };
     let last = last.map_or(Ok(first), |last| {
-        let number = last.strip_prefix('@').unwrap_or(last).parse().ok().and_then(|number| Sequence::new(number).ok());
+        let number = last
+            .strip_prefix('@')
+            .unwrap_or(last)
+            .parse()
+            .ok()
+            .and_then(|number| Sequence::new(number).ok());
         let number = number.filter(|last| (first..=source.head.sequence).contains(last));
         number.ok_or_else(|| {
-            Failure::usage(format!("`{range}`: after `..` comes a turn from {first} to {}", source.head.sequence))
+            Failure::usage(format!(
+                "`{range}`: after `..` comes a turn from {first} to {}",
+                source.head.sequence
+            ))
         })
     })?;
-    let of = Source { store: &store, run: &source.run, branch: &source.branch };
+    let of = Source {
+        store: &store,
+        run: &source.run,
+        branch: &source.branch,
+    };
     let inputs = recorded(&of, (first, last))?;
     if inputs.is_empty() {
-        return Err(Failure::problem(format!("the world said nothing in turns {first} to {last} of {}", source.name()))
-            .advise(format!("`duet log {}` shows which turns had an input", source.name())));
+        return Err(Failure::problem(format!(
+            "the world said nothing in turns {first} to {last} of {}",
+            source.name()
+        ))
+        .advise(format!("`duet log {}` shows which turns had an input", source.name())));
     }
     let target = journal.resolve(&store, Some(onto))?;
     let mut session = Session::resume(&target, (&mut store, journal.path()), Outfit::default(), "pick")?;
@@ -53,7 +70,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut drivers = Redelivery::new(world, inputs);
     let rest = run.drive(&mut store, &mut drivers)?;
     let (delivered, left) = drivers.outcome();
-    terminal.message(&format!("{} was told {delivered} of {count} inputs of {}", target.name(), source.name()));
+    terminal.message(&format!(
+        "{} was told {delivered} of {count} inputs of {}",
+        target.name(),
+        source.name()
+    ));
     for turn in left {
         terminal.message(&format!("nothing asked for the input of {}", source.address(turn)));
     }

@@ -56,7 +56,9 @@ fn open(arguments: &Arguments, address: Option<&str>, terminal: &mut Terminal) -
     let workspace = arguments.one("workspace");
     if arguments.has("memory") {
         if address.is_some() || arguments.has("journal") {
-            return Err(Failure::usage("a session that is kept in memory has no address and no journal"));
+            return Err(Failure::usage(
+                "a session that is kept in memory has no address and no journal",
+            ));
         }
         return Live::begin_in_memory(&run::read_name(STEM)?, workspace, terminal);
     }
@@ -81,7 +83,10 @@ fn follow(mut live: Live, terminal: &mut Terminal) -> Result<Code, Failure> {
     let mut text = String::new();
     let mut input = io::stdin().lock();
     loop {
-        let is_over = input.read_line(&mut text).map_err(|error| Failure::caused("standard input cannot be read", &error))? == 0;
+        let is_over = input
+            .read_line(&mut text)
+            .map_err(|error| Failure::caused("standard input cannot be read", &error))?
+            == 0;
         if !is_over && (is_incomplete(&text) || text.trim().is_empty()) {
             continue;
         }
@@ -146,7 +151,10 @@ fn answer(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, 
     };
     terminal.message("what it had done in the turns before is taken back:");
     let place = format!("{}@{before}", live.address());
-    Ok((live.lend(&["goto".to_owned(), place], &After::Here, terminal)?, Evaluated::Failed))
+    Ok((
+        live.lend(&["goto".to_owned(), place], &After::Here, terminal)?,
+        Evaluated::Failed,
+    ))
 }
 
 /// The forms of a text; the text itself if it cannot be read, so that what is wrong with it is said as with any other text.
@@ -156,7 +164,9 @@ fn forms(text: &str) -> Vec<&str> {
         return vec![text];
     }
     let spans = reading.forms.iter().map(|form| reading.spans[form.0 as usize]);
-    spans.filter_map(|span| text.get(span.start as usize..span.end as usize)).collect()
+    spans
+        .filter_map(|span| text.get(span.start as usize..span.end as usize))
+        .collect()
 }
 
 fn obey(
@@ -178,7 +188,12 @@ fn obey(
     let words: Result<Vec<String>, Failure> = match &command {
         Command::Quit => return Ok((live, Evaluated::Ended(Code::OK))),
         Command::Help(name) => return help(live, name.as_deref(), terminal),
-        Command::Describe(name) => return Ok((live.lend_without_journal(&["describe", name], terminal), Evaluated::Done)),
+        Command::Describe(name) => {
+            return Ok((
+                live.lend_without_journal(&["describe", name], terminal),
+                Evaluated::Done,
+            ));
+        }
         Command::Apropos(text) => return apropos(live, text, terminal),
         Command::Expand(text) => return look(live, |live| live.expanded(text), terminal),
         Command::Disassemble(text) => return look(live, |live| live.disassembled(text), terminal),
@@ -205,7 +220,9 @@ fn obey(
         Command::Log => words(&["log", &here]),
         Command::Facts(None) => words(&["facts", &here]),
         Command::Facts(Some(pattern)) => words(&["facts", &here, pattern]),
-        Command::Diff(other) => live.compared(other.as_deref()).map(|other| vec!["diff".to_owned(), other, here.clone()]),
+        Command::Diff(other) => live
+            .compared(other.as_deref())
+            .map(|other| vec!["diff".to_owned(), other, here.clone()]),
         Command::Why(pattern) => words(&["why", pattern, &here]),
         Command::When(pattern) => words(&["when", pattern, &here]),
         Command::At(turn, text) => words(&["eval", &at(turn), text]),
@@ -243,7 +260,9 @@ fn timed(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, E
     let before = live.turn();
     let evaluated = live.evaluate(text, terminal)?;
     let (turns, fuel) = live.cost_since(before)?;
-    terminal.message(&format!("turns: {turns}, units of fuel (calls and rounds of loops): {fuel}"));
+    terminal.message(&format!(
+        "turns: {turns}, units of fuel (calls and rounds of loops): {fuel}"
+    ));
     Ok((live, evaluated))
 }
 
@@ -277,7 +296,10 @@ fn profiled(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live
     let all: u64 = counts.iter().map(|(_, used)| used).sum();
     terminal.message("      fuel       %  procedure");
     for (procedure, used) in counts.iter().take(PROFILE_LINES) {
-        let name = procedure.name.as_deref().unwrap_or("an unnamed procedure or the text itself");
+        let name = procedure
+            .name
+            .as_deref()
+            .unwrap_or("an unnamed procedure or the text itself");
         let share = *used as f64 * 100.0 / all as f64;
         terminal.message(&format!("{used:>10}  {share:>6.1}  {name}, in {}", procedure.unit));
     }

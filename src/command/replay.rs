@@ -29,7 +29,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         Some(program) => session::changed(&store, &place, program, terminal)?,
         None => session::pinned(&store, &place)?,
     };
-    let source = Source { store: &store, run: &place.run, branch: &place.branch };
+    let source = Source {
+        store: &store,
+        run: &place.run,
+        branch: &place.branch,
+    };
     let run = match source.restore(Some(place.at()), pinned.programs, Snapshots::Ignore) {
         Err(RunError::Divergence(divergence)) => {
             if arguments.has("json") {

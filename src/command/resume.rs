@@ -27,8 +27,14 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let place = journal.resolve(&store, arguments.word(0))?;
     if let Some(turn) = place.turn.filter(|turn| *turn != place.head.sequence) {
         let address = place.address(turn);
-        return Err(Failure::usage(format!("{} goes on from its newest turn, {}", place.name(), place.head.sequence))
-            .advise(format!("`duet goto {address}` takes it back there first, `duet fork {address} BRANCH` begins a branch there")));
+        return Err(Failure::usage(format!(
+            "{} goes on from its newest turn, {}",
+            place.name(),
+            place.head.sequence
+        ))
+        .advise(format!(
+            "`duet goto {address}` takes it back there first, `duet fork {address} BRANCH` begins a branch there"
+        )));
     }
     let outfit = Outfit::read(arguments)?;
     let mut session = Session::resume(&place, (&mut store, journal.path()), outfit, "resume")?;

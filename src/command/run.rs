@@ -56,7 +56,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         Some(id) => id,
         None => free_name(&store, &launch.stem)?,
     };
-    let session = Session::start(&launch, id.clone(), (&mut store, Some(journal.path())), outfit, terminal)?;
+    let session = Session::start(
+        &launch,
+        id.clone(),
+        (&mut store, Some(journal.path())),
+        outfit,
+        terminal,
+    )?;
     journal.set_current(&id, &journal::first_branch()?);
     session.drive(&mut store, launch.is_folder, terminal)
 }
@@ -66,8 +72,9 @@ pub(super) fn read_name(name: &str) -> Result<RunId, Failure> {
 }
 
 pub(super) fn taken(id: &RunId) -> Failure {
-    Failure::usage(format!("there is a run {id} already"))
-        .advise(format!("`duet resume {id}` goes on with it; `duet runs` lists the names that are taken"))
+    Failure::usage(format!("there is a run {id} already")).advise(format!(
+        "`duet resume {id}` goes on with it; `duet runs` lists the names that are taken"
+    ))
 }
 
 /// Finds a name of which the journal has no run: the stem, or the stem with a number.
@@ -75,6 +82,8 @@ pub(super) fn free_name(store: &dyn Store, stem: &str) -> Result<RunId, Failure>
     let taken = store.runs()?;
     let numbered = (2..).map(|number: u64| format!("{stem}-{number}"));
     let candidates = std::iter::once(stem.to_owned()).chain(numbered);
-    let free = candidates.map(|name| read_name(&name)).find(|id| id.as_ref().map_or(true, |id| !taken.contains(id)));
+    let free = candidates
+        .map(|name| read_name(&name))
+        .find(|id| id.as_ref().map_or(true, |id| !taken.contains(id)));
     free.unwrap_or_else(|| read_name(stem))
 }

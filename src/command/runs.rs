@@ -30,15 +30,24 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     if arguments.has("json") {
         let runs = listed.iter().map(|(run, program, heads)| {
-            let branches = heads.iter().map(|head| json!({ "branch": head.branch.as_str(), "turn": head.sequence.number() }));
+            let branches = heads
+                .iter()
+                .map(|head| json!({ "branch": head.branch.as_str(), "turn": head.sequence.number() }));
             json!({ "run": run.as_str(), "program": program, "branches": branches.collect::<Vec<_>>() })
         });
         terminal.json(&json!(runs.collect::<Vec<_>>()))?;
         return Ok(Code::OK);
     }
-    let width = listed.iter().map(|(run, ..)| run.as_str().len()).max().unwrap_or_default();
+    let width = listed
+        .iter()
+        .map(|(run, ..)| run.as_str().len())
+        .max()
+        .unwrap_or_default();
     for (run, program, heads) in &listed {
-        let heads: Vec<String> = heads.iter().map(|head| format!("{}@{}", head.branch, head.sequence)).collect();
+        let heads: Vec<String> = heads
+            .iter()
+            .map(|head| format!("{}@{}", head.branch, head.sequence))
+            .collect();
         terminal.data(&format!("{:<width$}  {program}  {}\n", run.as_str(), heads.join(" ")))?;
     }
     Ok(Code::OK)

@@ -41,9 +41,18 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 
 /// What the turn changed among the facts.
 fn changes(store: &dyn Store, place: &Place) -> Result<Changes, Failure> {
-    let source = Source { store, run: &place.run, branch: &place.branch };
+    let source = Source {
+        store,
+        run: &place.run,
+        branch: &place.branch,
+    };
     let mut found = Changes::default();
-    if let Some(before) = place.at().number().checked_sub(1).and_then(|before| Sequence::new(before).ok()) {
+    if let Some(before) = place
+        .at()
+        .number()
+        .checked_sub(1)
+        .and_then(|before| Sequence::new(before).ok())
+    {
         Shadow::at(&source, before)?.advance(&source, place.at(), |_, _, changes| {
             found = changes.clone();
             Ok(())

@@ -42,7 +42,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let heads = store.heads(&place.run)?;
     let mut counted = Counted::default();
     for head in &heads {
-        let place = Place { branch: head.branch.clone(), head: head.clone(), ..place.clone() };
+        let place = Place {
+            branch: head.branch.clone(),
+            head: head.clone(),
+            ..place.clone()
+        };
         counted.branch(&store, &place)?;
     }
     let turns = counted.seen.len().saturating_sub(1);
@@ -65,10 +69,22 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let each = counted.record_bytes / (turns + 1);
     let mut text = format!(
         "{}: {} branches\n  turns      {turns}, {} of them from inputs, {} failed\n  fuel       {}\n  records    {} bytes, {each} each\n  snapshots  {}, {} bytes\n  pinned     {} bytes\n",
-        place.run, heads.len(), counted.inputs, counted.failures, counted.fuel, counted.record_bytes, counted.snapshots,
-        counted.snapshot_bytes, counted.pinned_bytes,
+        place.run,
+        heads.len(),
+        counted.inputs,
+        counted.failures,
+        counted.fuel,
+        counted.record_bytes,
+        counted.snapshots,
+        counted.snapshot_bytes,
+        counted.pinned_bytes,
     );
-    text.extend(counted.actions.iter().map(|(action, count)| format!("  {action:<16} {count}\n")));
+    text.extend(
+        counted
+            .actions
+            .iter()
+            .map(|(action, count)| format!("  {action:<16} {count}\n")),
+    );
     terminal.data(&text)?;
     Ok(Code::OK)
 }
@@ -88,7 +104,11 @@ impl Counted {
                 if self.blobs.insert(blob) {
                     let length = store.blob(&blob)?.len();
                     let is_pinned = position == Sequence::FIRST;
-                    *(if is_pinned { &mut self.pinned_bytes } else { &mut self.snapshot_bytes }) += length;
+                    *(if is_pinned {
+                        &mut self.pinned_bytes
+                    } else {
+                        &mut self.snapshot_bytes
+                    }) += length;
                 }
             }
             if let Body::Turn(turn) = turn::body(&record)? {
@@ -99,7 +119,10 @@ impl Counted {
                     *self.actions.entry(action.name()).or_default() += 1;
                 }
             }
-            at = position.number().checked_sub(1).and_then(|before| Sequence::new(before).ok());
+            at = position
+                .number()
+                .checked_sub(1)
+                .and_then(|before| Sequence::new(before).ok());
         }
         Ok(())
     }

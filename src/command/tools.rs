@@ -42,7 +42,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             terminal.data(&format!("  tried again: {}\n", tool.retry))?;
         }
         for field in tool.payload.iter() {
-            let name = if field.required { field.name.to_string() } else { format!("[{}]", field.name) };
+            let name = if field.required {
+                field.name.to_string()
+            } else {
+                format!("[{}]", field.name)
+            };
             terminal.data(&format!("    {name:<22} {}: {}\n", field.shape.words(), field.meaning))?;
         }
         terminal.data(&format!("  returns {}\n\n", tool.result))?;

@@ -36,7 +36,8 @@ pub(super) fn redo(arguments: &Arguments, terminal: &mut Terminal) -> Result<Cod
         return Err(nothing(&place, "redo").advise("`duet undo` takes a move back, and that can be done again"));
     };
     if undone.to != place.head.hash {
-        return Err(nothing(&place, "redo").advise("the branch has gone on since the last `duet undo`; `duet log` shows where to"));
+        return Err(nothing(&place, "redo")
+            .advise("the branch has gone on since the last `duet undo`; `duet log` shows where to"));
     }
     go(&journal, &mut store, &place, (Kind::Redo, undone.from), terminal)?;
     Ok(Code::OK)
@@ -55,8 +56,11 @@ fn go(
 ) -> Result<(), Failure> {
     let target = match store.record(&to) {
         Err(StoreError::NoSuchRecord { .. }) => {
-            return Err(Failure::problem(format!("the turn that {} was at is not in the journal any more", place.name()))
-                .advise("`duet gc` has given it up; `duet mark` keeps a turn from that"));
+            return Err(Failure::problem(format!(
+                "the turn that {} was at is not in the journal any more",
+                place.name()
+            ))
+            .advise("`duet gc` has given it up; `duet mark` keeps a turn from that"));
         }
         found => found?.header().sequence,
     };
@@ -72,6 +76,10 @@ fn go(
     })?;
     moves::note(journal, place, kind, Move { from, to });
     journal.set_current(&place.run, &place.branch);
-    terminal.message(&format!("{} is at turn {target}; it was at turn {}", place.name(), place.head.sequence));
+    terminal.message(&format!(
+        "{} is at turn {target}; it was at turn {}",
+        place.name(),
+        place.head.sequence
+    ));
     Ok(())
 }

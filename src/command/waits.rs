@@ -28,7 +28,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Ok(Code::OK);
     }
     let lines = waits(state).chain(requests(state).map(|(id, request)| {
-        format!("{:<10} {:<8} {}", id.to_string(), turn::actor(request.actor), question(request))
+        format!(
+            "{:<10} {:<8} {}",
+            id.to_string(),
+            turn::actor(request.actor),
+            question(request)
+        )
     }));
     let mut is_waiting = false;
     for line in lines {
@@ -45,7 +50,13 @@ fn waits(state: &RunState) -> impl Iterator<Item = String> {
     state.actors.iter().flat_map(|(id, actor)| {
         actor.waits.iter().map(|(wait, found)| {
             let conditions: Vec<String> = found.conditions.iter().map(condition).collect();
-            format!("{:<10} {:<8} {} for {}", wait.to_string(), turn::actor(*id), found.fiber, conditions.join(" or "))
+            format!(
+                "{:<10} {:<8} {} for {}",
+                wait.to_string(),
+                turn::actor(*id),
+                found.fiber,
+                conditions.join(" or ")
+            )
         })
     })
 }

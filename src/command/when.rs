@@ -27,18 +27,26 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let journal = Journal::of(arguments);
     let store = journal.open_to_read()?;
     let place = journal.resolve_turn(&store, arguments.word(1))?;
-    let source = Source { store: &store, run: &place.run, branch: &place.branch };
+    let source = Source {
+        store: &store,
+        run: &place.run,
+        branch: &place.branch,
+    };
     let mut found = Vec::new();
     let mut shadow = Shadow::begin(&session::record_at(&store, &place, Sequence::FIRST)?)?;
     let is_all = arguments.has("all");
     while shadow.sequence() < place.at() && (is_all || found.is_empty()) {
         // In portions, so that the first match need not wait for the last turn.
-        let to = Sequence::new(shadow.sequence().number() + PORTION).unwrap_or(place.at()).min(place.at());
+        let to = Sequence::new(shadow.sequence().number() + PORTION)
+            .unwrap_or(place.at())
+            .min(place.at());
         shadow.advance(&source, to, |record, turn, changes| {
             let came = changes.appeared.iter().map(|(fact, _)| ("+", fact));
             let went = changes.disappeared.iter().filter(|_| is_all).map(|fact| ("-", fact));
             let matching = came.chain(went).filter(|(_, fact)| query.finds(&fact.value()));
-            found.extend(matching.map(|(sign, fact)| (record.header().sequence, turn.actor, sign, shown(&fact.value()))));
+            found.extend(
+                matching.map(|(sign, fact)| (record.header().sequence, turn.actor, sign, shown(&fact.value()))),
+            );
             Ok(())
         })?;
     }
@@ -53,7 +61,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         terminal.json(&json!(rows.collect::<Vec<_>>()))?;
     } else {
         for (turn, actor, sign, fact) in &found {
-            terminal.data(&format!("{} {:<8} {sign} {fact}\n", place.address(*turn), turn::actor(*actor)))?;
+            terminal.data(&format!(
+                "{} {:<8} {sign} {fact}\n",
+                place.address(*turn),
+                turn::actor(*actor)
+            ))?;
         }
     }
     if found.is_empty() {

@@ -30,7 +30,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let journal = Journal::of(arguments);
     let store = journal.open_to_read()?;
     let place = journal.resolve_turn(&store, arguments.word(1))?;
-    let source = Source { store: &store, run: &place.run, branch: &place.branch };
+    let source = Source {
+        store: &store,
+        run: &place.run,
+        branch: &place.branch,
+    };
     let mut newest = None;
     let mut shadow = Shadow::begin(&session::record_at(&store, &place, Sequence::FIRST)?)?;
     shadow.advance(&source, place.at(), |record, _, changes| {
@@ -57,7 +61,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 
 /// Says whether a turn in the middle of a chain only let a fiber go on.
 fn is_going_on(link: &Link) -> bool {
-    link.turn.events.iter().all(|event| matches!(event, Event::Resume { .. }))
+    link.turn
+        .events
+        .iter()
+        .all(|event| matches!(event, Event::Resume { .. }))
 }
 
 fn text(place: &Place, links: &[Link]) -> String {
@@ -79,7 +86,10 @@ fn text(place: &Place, links: &[Link]) -> String {
             Cause::Start {} => "  the run began:",
             Cause::Turn { .. } => "  it was told",
         };
-        let asked = link.asked.map(|asked| format!(", asked for in turn {asked}")).unwrap_or_default();
+        let asked = link
+            .asked
+            .map(|asked| format!(", asked for in turn {asked}"))
+            .unwrap_or_default();
         text.push_str(&format!(
             "{} {}\n{cause} {}{asked}\n",
             place.address(link.sequence),

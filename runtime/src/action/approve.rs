@@ -27,7 +27,10 @@ pub(super) fn carry_out(draft: &mut Draft, request: RequestId, attempts: &[Actio
         };
         let known = draft.state.requests.get_mut(&call.request);
         let known = known.ok_or(Refusal::NoRequest(call.request))?;
-        known.question = Question::Tool { name: call.tool.clone(), payload: call.payload.clone() };
+        known.question = Question::Tool {
+            name: call.tool.clone(),
+            payload: call.payload.clone(),
+        };
         draft.state.count_call(draft.actor);
     }
     Ok(())

@@ -33,10 +33,15 @@ codec_struct!(AskUser "ask-user" { request, facet, handle, prompt, tag });
 
 impl Act for AskUser {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let question = Question::Ask { prompt: self.prompt.clone() };
+        let question = Question::Ask {
+            prompt: self.prompt.clone(),
+        };
         enter(draft, self.request, self.facet, question, self.tag.clone())?;
         let name = draft.names.name("request", self.request.0);
-        let shown = record("user-input-request", vec![name.encode(), self.prompt.clone(), self.tag.encode()]);
+        let shown = record(
+            "user-input-request",
+            vec![name.encode(), self.prompt.clone(), self.tag.encode()],
+        );
         draft.hold(self.facet, self.handle, Fact::new(shown)?)?;
         if let Some(request) = draft.state.requests.get_mut(&self.request) {
             request.handle = Some(self.handle);
@@ -53,7 +58,12 @@ impl Act for AskUser {
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
-        Some((self.request, EffectKind::Ask { prompt: self.prompt.clone() }))
+        Some((
+            self.request,
+            EffectKind::Ask {
+                prompt: self.prompt.clone(),
+            },
+        ))
     }
 
     fn show(&self) -> String {

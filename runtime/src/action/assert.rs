@@ -24,7 +24,9 @@ impl Act for Assert {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().using(Thing::Facet(self.facet)).making(Thing::Handle(self.handle))
+        Claims::default()
+            .using(Thing::Facet(self.facet))
+            .making(Thing::Handle(self.handle))
     }
 
     fn show(&self) -> String {

@@ -21,7 +21,10 @@ codec_struct!(Attenuate "attenuate" { capability, from, caveats });
 impl Act for Attenuate {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         if let Authority::Capability { capability } = self.from {
-            let chain = draft.state.chain(capability).map_err(|_| Refusal::Revoked(capability))?;
+            let chain = draft
+                .state
+                .chain(capability)
+                .map_err(|_| Refusal::Revoked(capability))?;
             if chain.len() >= CHAIN_MAX {
                 return Err(Refusal::TooNarrow(capability));
             }

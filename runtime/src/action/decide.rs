@@ -27,7 +27,13 @@ codec_struct!(Decide "decide" { to, request, answer });
 impl Act for Decide {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         let outcome = Ok(self.answer.clone());
-        draft.outbox.push(self.to, Event::Answered { request: self.request, outcome });
+        draft.outbox.push(
+            self.to,
+            Event::Answered {
+                request: self.request,
+                outcome,
+            },
+        );
         draft.outbox.withdrawn.push(self.request);
         Ok(())
     }

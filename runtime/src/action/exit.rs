@@ -28,7 +28,11 @@ impl Act for Exit {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         let actor = draft.acting()?.clone();
         draft.acting_mut()?.observers.clear();
-        let heir = draft.state.actor(MAIN).filter(|_| draft.actor != MAIN).map(|main| (MAIN, main.root));
+        let heir = draft
+            .state
+            .actor(MAIN)
+            .filter(|_| draft.actor != MAIN)
+            .map(|main| (MAIN, main.root));
         for handle in &self.handles {
             draft.state.let_go(*handle, heir, &mut draft.outbox);
         }
@@ -52,7 +56,11 @@ impl Act for Exit {
             draft.outbox.push(monitor, Event::Ended { actor, code, failure });
         }
         let owner = draft.actor;
-        let owned = draft.state.capabilities.iter().filter(|(_, capability)| capability.owner == owner);
+        let owned = draft
+            .state
+            .capabilities
+            .iter()
+            .filter(|(_, capability)| capability.owner == owner);
         for capability in owned.map(|(id, _)| *id).collect::<Vec<_>>() {
             draft.state.capabilities.remove(&capability);
         }

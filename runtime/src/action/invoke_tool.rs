@@ -37,12 +37,17 @@ impl Act for InvokeTool {
             draft.state.require(via, &self.authority())?;
         }
         draft.state.count_call(draft.actor);
-        let question = Question::Tool { name: self.tool.clone(), payload: self.payload.clone() };
+        let question = Question::Tool {
+            name: self.tool.clone(),
+            payload: self.payload.clone(),
+        };
         enter(draft, self.request, self.facet, question, self.tag.clone())
     }
 
     fn claims(&self) -> Claims {
-        let claims = Claims::default().using(Thing::Facet(self.facet)).making(Thing::Request(self.request));
+        let claims = Claims::default()
+            .using(Thing::Facet(self.facet))
+            .making(Thing::Request(self.request));
         match self.via {
             Some(via) => claims.going_through(via, self.authority()),
             None => claims.needing(self.tool.clone()),
@@ -50,18 +55,29 @@ impl Act for InvokeTool {
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
-        Some((self.request, EffectKind::Tool { name: self.tool.clone(), payload: self.payload.clone() }))
+        Some((
+            self.request,
+            EffectKind::Tool {
+                name: self.tool.clone(),
+                payload: self.payload.clone(),
+            },
+        ))
     }
 
     fn show(&self) -> String {
         let via = self.via.map(|via| format!(" through {via}")).unwrap_or_default();
-        format!("{} {:?}{via} as {}, tag {:?}", self.tool, self.payload, self.request, self.tag)
+        format!(
+            "{} {:?}{via} as {}, tag {:?}",
+            self.tool, self.payload, self.request, self.tag
+        )
     }
 }
 
 impl InvokeTool {
     fn authority(&self) -> Authority {
-        Authority::Tool { name: self.tool.clone() }
+        Authority::Tool {
+            name: self.tool.clone(),
+        }
     }
 }
 
@@ -75,7 +91,16 @@ pub(super) fn enter(
 ) -> Result<(), Refusal> {
     draft.facet_mut(facet)?.requests.insert(id);
     let key = draft.key(id);
-    let request = Request { actor: draft.actor, facet, question, tag, key, handle: None, answer: None, kept: None };
+    let request = Request {
+        actor: draft.actor,
+        facet,
+        question,
+        tag,
+        key,
+        handle: None,
+        answer: None,
+        kept: None,
+    };
     draft.state.requests.insert(id, request);
     Ok(())
 }

@@ -31,7 +31,13 @@ impl Act for Keep {
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
         let note = self.kept.note.clone();
-        Some((self.request, EffectKind::Proceed { note, contents: Vec::new() }))
+        Some((
+            self.request,
+            EffectKind::Proceed {
+                note,
+                contents: Vec::new(),
+            },
+        ))
     }
 
     fn show(&self) -> String {

@@ -24,13 +24,18 @@ codec_struct!(Limit "limit" { request, facet, of, delay_ms });
 
 impl Act for Limit {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let question = Question::Limit { delay_ms: self.delay_ms, of: self.of };
+        let question = Question::Limit {
+            delay_ms: self.delay_ms,
+            of: self.of,
+        };
         let tag = draft.names.name("request", self.request.0);
         enter(draft, self.request, self.facet, question, tag)
     }
 
     fn claims(&self) -> Claims {
-        let claims = Claims::default().using(Thing::Facet(self.facet)).using(Thing::Request(self.of));
+        let claims = Claims::default()
+            .using(Thing::Facet(self.facet))
+            .using(Thing::Request(self.of));
         claims.making(Thing::Request(self.request))
     }
 

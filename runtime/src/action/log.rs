@@ -25,7 +25,12 @@ impl Act for Log {
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
-        Some((self.request, EffectKind::Log { text: self.text.clone() }))
+        Some((
+            self.request,
+            EffectKind::Log {
+                text: self.text.clone(),
+            },
+        ))
     }
 
     fn show(&self) -> String {

@@ -24,9 +24,21 @@ codec_struct!(Observe "observe" { facet, observer, handle, pattern });
 
 impl Act for Observe {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let target = Target::Handler { procedure: draft.take_callable()? };
+        let target = Target::Handler {
+            procedure: draft.take_callable()?,
+        };
         let (facet, handle, pattern) = (self.facet, self.handle, self.pattern.clone());
-        begin(draft, self.observer, Observer { facet, handle, pattern, target, is_closing: false })
+        begin(
+            draft,
+            self.observer,
+            Observer {
+                facet,
+                handle,
+                pattern,
+                target,
+                is_closing: false,
+            },
+        )
     }
 
     fn claims(&self) -> Claims {
@@ -44,7 +56,13 @@ impl Act for Observe {
 /// Enters an observer and asserts its `Observe` fact.
 pub(super) fn begin(draft: &mut Draft, id: ObserverId, observer: Observer) -> Result<(), Refusal> {
     let (facet, handle) = (observer.facet, observer.handle);
-    let fact = observe_fact(ObserverRef { actor: draft.actor, observer: id }, &observer.pattern)?;
+    let fact = observe_fact(
+        ObserverRef {
+            actor: draft.actor,
+            observer: id,
+        },
+        &observer.pattern,
+    )?;
     draft.facet_mut(facet)?.observers.insert(id);
     draft.acting_mut()?.observers.insert(id, observer.into());
     draft.hold(facet, handle, fact)

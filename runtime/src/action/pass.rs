@@ -22,7 +22,10 @@ impl Pass {
     fn authority(&self) -> Option<Authority> {
         match &self.action[..] {
             [Action::Assert(_)] => Some(Authority::Dataspace {}),
-            [Action::Send(send)] => Some(Authority::Facet { actor: send.to, facet: send.facet }),
+            [Action::Send(send)] => Some(Authority::Facet {
+                actor: send.to,
+                facet: send.facet,
+            }),
             _ => None,
         }
     }

@@ -25,16 +25,23 @@ codec_struct!(Postpone "postpone" { request, facet, attempts });
 impl Act for Postpone {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         for call in self.attempts.iter().filter_map(Action::call) {
-            let question = Question::Deferred { name: call.tool.clone(), payload: call.payload.clone() };
+            let question = Question::Deferred {
+                name: call.tool.clone(),
+                payload: call.payload.clone(),
+            };
             enter(draft, call.request, call.facet, question, call.tag.clone())?;
         }
         let name = draft.names.name("request", self.request.0);
-        let question = Question::Postponed { attempts: self.attempts.clone() };
+        let question = Question::Postponed {
+            attempts: self.attempts.clone(),
+        };
         enter(draft, self.request, self.facet, question, name)
     }
 
     fn claims(&self) -> Claims {
-        let claims = Claims::default().using(Thing::Facet(self.facet)).making(Thing::Request(self.request));
+        let claims = Claims::default()
+            .using(Thing::Facet(self.facet))
+            .making(Thing::Request(self.request));
         claims.attempting(&self.attempts)
     }
 

@@ -30,7 +30,14 @@ impl Act for Progress {
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
         let (done, total) = (self.done, self.total);
-        Some((self.request, EffectKind::Progress { label: self.label.clone(), done, total }))
+        Some((
+            self.request,
+            EffectKind::Progress {
+                label: self.label.clone(),
+                done,
+                total,
+            },
+        ))
     }
 
     fn show(&self) -> String {

@@ -36,7 +36,10 @@ codec_struct!(Propose "propose" { request, facet, handle, attempts, prompt, poli
 impl Act for Propose {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         for call in self.attempts.iter().filter_map(Action::call) {
-            let question = Question::Deferred { name: call.tool.clone(), payload: call.payload.clone() };
+            let question = Question::Deferred {
+                name: call.tool.clone(),
+                payload: call.payload.clone(),
+            };
             enter(draft, call.request, call.facet, question, call.tag.clone())?;
         }
         let name = draft.names.name("request", self.request.0);
@@ -68,7 +71,12 @@ impl Act for Propose {
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
-        Some((self.request, EffectKind::Ask { prompt: self.prompt.clone() }))
+        Some((
+            self.request,
+            EffectKind::Ask {
+                prompt: self.prompt.clone(),
+            },
+        ))
     }
 
     fn show(&self) -> String {

@@ -22,7 +22,9 @@ codec_struct!(Read "read" { request, facet, length_bytes_max });
 
 impl Act for Read {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let question = Question::Read { length_bytes_max: self.length_bytes_max };
+        let question = Question::Read {
+            length_bytes_max: self.length_bytes_max,
+        };
         let tag = draft.names.name("request", self.request.0);
         enter(draft, self.request, self.facet, question, tag)
     }
@@ -35,7 +37,9 @@ impl Act for Read {
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
-        let question = Question::Read { length_bytes_max: self.length_bytes_max };
+        let question = Question::Read {
+            length_bytes_max: self.length_bytes_max,
+        };
         question.effect().map(|effect| (self.request, effect))
     }
 

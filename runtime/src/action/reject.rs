@@ -12,7 +12,10 @@ impl Reject {
     /// Describes the reason to whoever waits for a tool.
     pub fn fault(&self) -> IOValue {
         let details = vec![IOValue::symbol(self.code.clone())];
-        record("tool-failed", vec![IOValue::symbol("policy-denied"), self.reason.encode(), details.encode()])
+        record(
+            "tool-failed",
+            vec![IOValue::symbol("policy-denied"), self.reason.encode(), details.encode()],
+        )
     }
 }
 
@@ -43,7 +46,9 @@ impl Act for Reject {
 
     fn claims(&self) -> Claims {
         let claims = Claims::default().ending(Thing::Request(self.request));
-        self.calls.iter().fold(claims, |claims, call| claims.using(Thing::Request(*call)))
+        self.calls
+            .iter()
+            .fold(claims, |claims, call| claims.using(Thing::Request(*call)))
     }
 
     fn show(&self) -> String {

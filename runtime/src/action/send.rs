@@ -25,7 +25,13 @@ codec_struct!(Send "send" { to, facet, value, ignored });
 impl Act for Send {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         if self.ignored.is_none() {
-            draft.outbox.push(self.to, Event::Direct { facet: self.facet, payload: self.value.clone() });
+            draft.outbox.push(
+                self.to,
+                Event::Direct {
+                    facet: self.facet,
+                    payload: self.value.clone(),
+                },
+            );
         }
         Ok(())
     }
@@ -35,7 +41,10 @@ impl Act for Send {
     }
 
     fn show(&self) -> String {
-        let ignored = self.ignored.map(|reason| format!(", ignored: {reason:?}")).unwrap_or_default();
+        let ignored = self
+            .ignored
+            .map(|reason| format!(", ignored: {reason:?}"))
+            .unwrap_or_default();
         format!("{:?} to {} of {}{ignored}", self.value, self.facet, self.to)
     }
 }

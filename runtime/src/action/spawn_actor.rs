@@ -62,7 +62,9 @@ impl Act for SpawnActor {
 
     fn show(&self) -> String {
         let linked = self.link.map_or_else(String::new, |link| format!(", linked to {link}"));
-        let watched = self.monitor.map_or_else(String::new, |facet| format!(", its end told in {facet}"));
+        let watched = self
+            .monitor
+            .map_or_else(String::new, |facet| format!(", its end told in {facet}"));
         format!("{} running {:?}{linked}{watched}", self.actor, self.program)
     }
 }

@@ -19,13 +19,18 @@ codec_struct!(SpawnFacet "spawn-facet" { facet, parent });
 impl Act for SpawnFacet {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         draft.facet_mut(self.parent)?.children.insert(self.facet);
-        let facet = Facet { parent: Some(self.parent), ..Facet::default() };
+        let facet = Facet {
+            parent: Some(self.parent),
+            ..Facet::default()
+        };
         draft.acting_mut()?.facets.insert(self.facet, facet);
         Ok(())
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().using(Thing::Facet(self.parent)).making(Thing::Facet(self.facet))
+        Claims::default()
+            .using(Thing::Facet(self.parent))
+            .making(Thing::Facet(self.facet))
     }
 
     fn show(&self) -> String {

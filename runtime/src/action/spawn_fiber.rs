@@ -21,7 +21,9 @@ impl Act for SpawnFiber {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().using(Thing::Facet(self.facet)).making(Thing::Fiber(self.fiber))
+        Claims::default()
+            .using(Thing::Facet(self.facet))
+            .making(Thing::Fiber(self.fiber))
     }
 
     fn show(&self) -> String {

@@ -56,7 +56,9 @@ impl Act for StopFacet {
 
     fn claims(&self) -> Claims {
         let claims = Claims::default().ending(Thing::Facet(self.facet));
-        self.handles.iter().fold(claims, |claims, handle| claims.ending(Thing::Handle(*handle)))
+        self.handles
+            .iter()
+            .fold(claims, |claims, handle| claims.ending(Thing::Handle(*handle)))
     }
 
     fn show(&self) -> String {
@@ -76,14 +78,20 @@ fn heir(draft: &Draft, facet: FacetId) -> Option<(ActorId, FacetId)> {
 
 /// Frees the role of the entity whose facet this was, and forgets what was to be called here at the end of other actors.
 fn forget_entities(draft: &mut Draft, facet: FacetId) -> Result<(), Refusal> {
-    let actor = draft.state.actor_mut(draft.actor).ok_or(Refusal::NoActor(draft.actor))?;
+    let actor = draft
+        .state
+        .actor_mut(draft.actor)
+        .ok_or(Refusal::NoActor(draft.actor))?;
     if !actor.attached.is_empty() {
         let role = actor.attached.iter().find(|(_, attached)| **attached == facet);
         if let Some(role) = role.map(|(role, _)| role.clone()) {
             actor.attached.remove(&role);
         }
     }
-    let told = actor.facets.get(&facet).map(|facet| facet.monitored.iter().copied().collect());
+    let told = actor
+        .facets
+        .get(&facet)
+        .map(|facet| facet.monitored.iter().copied().collect());
     let told: Vec<ActorId> = told.unwrap_or_default();
     for other in told {
         if let Some(monitor) = actor.monitors.remove(&other) {

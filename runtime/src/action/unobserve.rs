@@ -18,7 +18,11 @@ impl Act for Unobserve {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         let id = self.observer;
         let actor = draft.acting_mut()?;
-        let observer = actor.observers.get_mut(&id).filter(|observer| !observer.is_closing).ok_or(Refusal::NoObserver(id))?;
+        let observer = actor
+            .observers
+            .get_mut(&id)
+            .filter(|observer| !observer.is_closing)
+            .ok_or(Refusal::NoObserver(id))?;
         std::sync::Arc::make_mut(observer).is_closing = true;
         let handle = observer.handle;
         draft.state.release(handle, &mut draft.outbox);

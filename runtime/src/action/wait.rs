@@ -29,21 +29,38 @@ codec_struct!(Wait "wait" { wait, fiber, kind, facet, conditions, is_edge });
 impl Act for Wait {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         let continuation = draft.take_callable()?;
-        draft.park(self.fiber, Fiber { facet: self.facet, kind: self.kind, continuation })?;
+        draft.park(
+            self.fiber,
+            Fiber {
+                facet: self.facet,
+                kind: self.kind,
+                continuation,
+            },
+        )?;
         draft.facet_mut(self.facet)?.waits.insert(self.wait);
-        let wait = actor::Wait { fiber: self.fiber, facet: self.facet, conditions: self.conditions.clone() };
+        let wait = actor::Wait {
+            fiber: self.fiber,
+            facet: self.facet,
+            conditions: self.conditions.clone(),
+        };
         draft.acting_mut()?.waits.insert(self.wait, wait.into());
-        self.conditions.iter().try_for_each(|condition| self.begin(draft, condition))
+        self.conditions
+            .iter()
+            .try_for_each(|condition| self.begin(draft, condition))
     }
 
     fn claims(&self) -> Claims {
-        let claims = Claims::default().using(Thing::Facet(self.facet)).making(Thing::Wait(self.wait));
-        self.conditions.iter().fold(claims, |claims, condition| match condition {
-            Condition::Matching { observer, handle, .. } | Condition::Accepted { observer, handle, .. } => {
-                claims.making(Thing::Observer(*observer)).making(Thing::Handle(*handle))
-            }
-            Condition::Answer { request } => claims.using(Thing::Request(*request)),
-        })
+        let claims = Claims::default()
+            .using(Thing::Facet(self.facet))
+            .making(Thing::Wait(self.wait));
+        self.conditions
+            .iter()
+            .fold(claims, |claims, condition| match condition {
+                Condition::Matching { observer, handle, .. } | Condition::Accepted { observer, handle, .. } => {
+                    claims.making(Thing::Observer(*observer)).making(Thing::Handle(*handle))
+                }
+                Condition::Answer { request } => claims.using(Thing::Request(*request)),
+            })
     }
 
     fn show(&self) -> String {
@@ -61,22 +78,46 @@ impl Wait {
     fn begin(&self, draft: &mut Draft, condition: &Condition) -> Result<(), Refusal> {
         let (wait, facet) = (self.wait, self.facet);
         let (observer, handle, pattern, target) = match condition {
-            Condition::Matching { observer, handle, pattern } => (observer, handle, pattern, Target::Wait { wait }),
-            Condition::Accepted { observer, handle, pattern } => {
+            Condition::Matching {
+                observer,
+                handle,
+                pattern,
+            } => (observer, handle, pattern, Target::Wait { wait }),
+            Condition::Accepted {
+                observer,
+                handle,
+                pattern,
+            } => {
                 let procedure = draft.take_callable()?;
                 (observer, handle, pattern, Target::Predicate { wait, procedure })
             }
             Condition::Answer { request } => {
-                let known = draft.state.requests.get(request).filter(|known| known.actor == draft.actor);
+                let known = draft
+                    .state
+                    .requests
+                    .get(request)
+                    .filter(|known| known.actor == draft.actor);
                 let is_answered = known.ok_or(Refusal::NoRequest(*request))?.answer.is_some();
                 draft.acting_mut()?.awaited.insert((*request, wait));
                 if is_answered {
-                    draft.outbox.push(draft.actor, Event::Settled { wait, request: *request });
+                    draft.outbox.push(
+                        draft.actor,
+                        Event::Settled {
+                            wait,
+                            request: *request,
+                        },
+                    );
                 }
                 return Ok(());
             }
         };
-        let entry = Observer { facet, handle: *handle, pattern: pattern.clone(), target, is_closing: false };
+        let entry = Observer {
+            facet,
+            handle: *handle,
+            pattern: pattern.clone(),
+            target,
+            is_closing: false,
+        };
         let told = draft.outbox.told(draft.actor);
         observe::begin(draft, *observer, entry)?;
         if self.is_edge {

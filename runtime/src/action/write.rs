@@ -31,7 +31,13 @@ impl Act for Write {
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
-        Some((self.request, EffectKind::Write { stream: self.stream, bytes: self.bytes.0.clone() }))
+        Some((
+            self.request,
+            EffectKind::Write {
+                stream: self.stream,
+                bytes: self.bytes.0.clone(),
+            },
+        ))
     }
 
     fn show(&self) -> String {

@@ -36,7 +36,14 @@ codec_struct!(Yield "yield" { fiber, kind, facet, pause });
 impl Act for Yield {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         let continuation = draft.take_callable()?;
-        draft.park(self.fiber, Fiber { facet: self.facet, kind: self.kind, continuation })?;
+        draft.park(
+            self.fiber,
+            Fiber {
+                facet: self.facet,
+                kind: self.kind,
+                continuation,
+            },
+        )?;
         draft.outbox.push(draft.actor, Event::Resume { fiber: self.fiber });
         Ok(())
     }

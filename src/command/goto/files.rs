@@ -70,7 +70,12 @@ impl Plan {
             }
             let is_known = past.known.iter().any(|known| known.is_like(&now));
             let is_foreign = !is_known && !is_held(store, &now)? && !now.is_like(&then);
-            files.push(File { change, now, then, is_foreign });
+            files.push(File {
+                change,
+                now,
+                then,
+                is_foreign,
+            });
         }
         Ok(Self { workspace, root, files })
     }
@@ -80,14 +85,28 @@ impl Plan {
     /// # Errors
     /// Naming the files.
     pub(super) fn require_known(&self, address: &str) -> Result<(), Failure> {
-        let foreign: Vec<String> = self.files.iter().filter(|file| file.is_foreign).map(File::line).collect();
+        let foreign: Vec<String> = self
+            .files
+            .iter()
+            .filter(|file| file.is_foreign)
+            .map(File::line)
+            .collect();
         if foreign.is_empty() {
             return Ok(());
         }
-        let count = if foreign.len() == 1 { "1 file was".to_owned() } else { format!("{} files were", foreign.len()) };
-        let what = format!("{count} changed outside Duet in `{}`; nothing was done", self.root.display());
+        let count = if foreign.len() == 1 {
+            "1 file was".to_owned()
+        } else {
+            format!("{} files were", foreign.len())
+        };
+        let what = format!(
+            "{count} changed outside Duet in `{}`; nothing was done",
+            self.root.display()
+        );
         let failure = foreign.into_iter().fold(Failure::problem(what), Failure::advise);
-        Err(failure.advise(format!("`duet goto --workspace --force {address}` overwrites them; what is in them now is then lost")))
+        Err(failure.advise(format!(
+            "`duet goto --workspace --force {address}` overwrites them; what is in them now is then lost"
+        )))
     }
 
     /// Puts the files back.
@@ -96,8 +115,14 @@ impl Plan {
     /// If a content is missing or a file cannot be written; the same command goes on from there.
     pub(super) fn carry_out(&self, store: &dyn Store, terminal: &mut Terminal) -> Result<(), Failure> {
         for file in &self.files {
-            let content = if let State::File { content, .. } = &file.then { Some(store.blob(content)?) } else { None };
-            self.workspace.put(&file.change, &file.then, content.as_deref()).map_err(|failure| told(&failure))?;
+            let content = if let State::File { content, .. } = &file.then {
+                Some(store.blob(content)?)
+            } else {
+                None
+            };
+            self.workspace
+                .put(&file.change, &file.then, content.as_deref())
+                .map_err(|failure| told(&failure))?;
         }
         let root = self.root.display();
         terminal.message(&match self.files.len() {
@@ -124,7 +149,9 @@ impl Plan {
             });
             return terminal.json(&json!(files.collect::<Vec<_>>()));
         }
-        self.files.iter().try_for_each(|file| terminal.data(&format!("{}\n", file.line())))
+        self.files
+            .iter()
+            .try_for_each(|file| terminal.data(&format!("{}\n", file.line())))
     }
 }
 
@@ -136,7 +163,11 @@ impl File {
             (now, State::Absent) => format!("delete {path}: now {now}"),
             (now, then) => format!("replace {path}: now {now}, then {then}"),
         };
-        if self.is_foreign { format!("{what}; changed outside Duet") } else { what }
+        if self.is_foreign {
+            format!("{what}; changed outside Duet")
+        } else {
+            what
+        }
     }
 }
 
@@ -149,17 +180,28 @@ impl Past {
         // A branch that was begun later found what the earlier ones had left.
         let is_left = |state: &State| self.later.iter().any(|(_, other)| other.after.is_like(state));
         let original = self.later.iter().filter(|(_, change)| !is_left(&change.before));
-        let first = original.min_by_key(|(at, _)| *at).or_else(|| self.later.iter().min_by_key(|(at, _)| *at));
+        let first = original
+            .min_by_key(|(at, _)| *at)
+            .or_else(|| self.later.iter().min_by_key(|(at, _)| *at));
         first.map(|(_, change)| (change.clone(), change.before.clone()))
     }
 }
 
 /// Collects what a run has done to each file, on all its branches, as seen from turn `at` of one of them.
-fn pasts(store: &dyn Store, run: &RunId, branch: &BranchName, at: Sequence) -> Result<BTreeMap<PathBuf, Past>, Failure> {
+fn pasts(
+    store: &dyn Store,
+    run: &RunId,
+    branch: &BranchName,
+    at: Sequence,
+) -> Result<BTreeMap<PathBuf, Past>, Failure> {
     let mut pasts: BTreeMap<PathBuf, Past> = BTreeMap::new();
     for head in store.heads(run)? {
         let shared = shared(store, run, (branch, at), (&head.branch, head.sequence))?;
-        let from = if head.branch == *branch { Sequence::FIRST } else { shared };
+        let from = if head.branch == *branch {
+            Sequence::FIRST
+        } else {
+            shared
+        };
         let mut is_first: BTreeMap<PathBuf, bool> = BTreeMap::new();
         for (sequence, change) in kept(store, run, &head.branch, (from, head.sequence))? {
             let past = pasts.entry(change.path.clone()).or_default();
@@ -183,7 +225,8 @@ fn shared(
     (branch, at): (&BranchName, Sequence),
     (other, head): (&BranchName, Sequence),
 ) -> Result<Sequence, Failure> {
-    let hash = |branch: &BranchName, at| Ok::<_, Failure>(store.record_at(run, branch, at)?.map(|record| record.hash()));
+    let hash =
+        |branch: &BranchName, at| Ok::<_, Failure>(store.record_at(run, branch, at)?.map(|record| record.hash()));
     let position = |number| Sequence::new(number).map_err(|error| Failure::problem(error.to_string()));
     // They share the first turn of all, and once they have parted they stay apart.
     let (mut low, mut high) = (0, at.min(head).number());
@@ -217,7 +260,13 @@ fn kept(
                 continue;
             }
             if let Body::Turn(turn) = turn::body(&record)? {
-                let notes = turn.actions.iter().filter_map(|action| if let Action::Keep(keep) = action { Some(&keep.kept.note) } else { None });
+                let notes = turn.actions.iter().filter_map(|action| {
+                    if let Action::Keep(keep) = action {
+                        Some(&keep.kept.note)
+                    } else {
+                        None
+                    }
+                });
                 found.extend(notes.flat_map(changes).map(|change| (sequence, change)));
             }
         }
@@ -229,7 +278,10 @@ fn kept(
 /// The workspace that a run works in.
 fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, Failure> {
     let genesis = replay::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
-    let note = genesis.pinned.iter().find_map(|hash| launch::read_note(&store.blob(hash).ok()?));
+    let note = genesis
+        .pinned
+        .iter()
+        .find_map(|hash| launch::read_note(&store.blob(hash).ok()?));
     Ok(note.map_or_else(|| Path::new(".").to_owned(), |note| note.workspace))
 }
 
