@@ -14,7 +14,8 @@ use duet_journal::{Header, PackedValue, Record, RecordHash};
 use duet_runtime::action::Action;
 use duet_runtime::event::Event;
 use duet_runtime::record::TurnRecord;
-use preserves::{CompoundClass, IOValue, Map, Set, Value, ValueClass, ValueImpl};
+use duet_runtime::value::map_atoms;
+use preserves::{IOValue, ValueImpl};
 
 /// Shorter values would be found in everything.
 const SECRET_CHARACTERS_MIN: usize = 4;
@@ -92,25 +93,7 @@ impl Secrets {
 
     /// The depth of what records hold is bounded.
     fn mask_value(&self, value: &IOValue) -> IOValue {
-        let part = |part: Value<IOValue>| self.mask_value(&part.into());
-        let parts = || value.iter().map(part).collect::<Vec<IOValue>>();
-        match value.value_class() {
-            ValueClass::Compound(CompoundClass::Record) => IOValue::record(part(value.label()), parts()),
-            ValueClass::Compound(CompoundClass::Sequence) => IOValue::new(parts()),
-            ValueClass::Compound(CompoundClass::Set) => IOValue::new(
-                parts()
-                    .into_iter()
-                    .map(|part| part.value().clone())
-                    .collect::<Set<Value<IOValue>>>(),
-            ),
-            ValueClass::Compound(CompoundClass::Dictionary) => {
-                let entries = value
-                    .entries()
-                    .map(|(key, entry)| (part(key).value().clone(), part(entry).value().clone()));
-                IOValue::new(entries.collect::<Map<Value<IOValue>, Value<IOValue>>>())
-            }
-            ValueClass::Embedded | ValueClass::Atomic(_) => self.mask_atom(value),
-        }
+        map_atoms(value, &|atom| self.mask_atom(atom))
     }
 
     fn mask_atom(&self, value: &IOValue) -> IOValue {

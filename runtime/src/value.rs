@@ -14,12 +14,31 @@ use std::fmt;
 use duet_journal::PackedValue;
 use duet_journal::packed::{PackedError, PackedWriter, SharedValue, View};
 use num_bigint::BigInt;
-use preserves::{AtomClass, CompoundClass, IOValue, Value, ValueClass, ValueImpl};
+use preserves::{AtomClass, CompoundClass, IOValue, Map, Set, Value, ValueClass, ValueImpl};
 
 use crate::codec::{Codec, DecodeError};
 
 /// A tree as the `preserves` crate hands it out when one looks inside an `IOValue`.
 pub(crate) type Tree = Value<IOValue>;
+
+/// Makes a value of the same shape, with `change` in the place of each atom; what is embedded stays. The depth of `value` must be bounded.
+pub fn map_atoms(value: &IOValue, change: &impl Fn(&IOValue) -> IOValue) -> IOValue {
+    let part = |part: Tree| map_atoms(&part.into(), change);
+    let tree = |whole: Tree| part(whole).value().clone();
+    match value.value_class() {
+        ValueClass::Compound(CompoundClass::Record) => {
+            IOValue::record(part(value.label()), value.iter().map(part).collect::<Vec<_>>())
+        }
+        ValueClass::Compound(CompoundClass::Sequence) => IOValue::new(value.iter().map(part).collect::<Vec<_>>()),
+        ValueClass::Compound(CompoundClass::Set) => IOValue::new(value.iter().map(tree).collect::<Set<Tree>>()),
+        ValueClass::Compound(CompoundClass::Dictionary) => {
+            let entries = value.entries().map(|(key, entry)| (tree(key), tree(entry)));
+            IOValue::new(entries.collect::<Map<Tree, Tree>>())
+        }
+        ValueClass::Embedded => value.clone(),
+        ValueClass::Atomic(_) => change(value),
+    }
+}
 
 /// A value as its canonical bytes; cheap to clone, compared by content.
 #[derive(Clone)]

@@ -9,7 +9,8 @@
 use std::collections::BTreeMap;
 
 use duet_runtime::driver::{Blob, Input, ToolFailure};
-use preserves::{CompoundClass, IOValue, Map, Set, Value, ValueClass, ValueImpl};
+use duet_runtime::value::map_atoms;
+use preserves::{IOValue, ValueImpl};
 
 use super::failure::Kind;
 
@@ -210,26 +211,7 @@ fn replace(value: &IOValue, pairs: &[(&str, &str)]) -> IOValue {
     if pairs.is_empty() {
         return value.clone();
     }
-    let part = |part: Value<IOValue>| replace(&part.into(), pairs);
-    let parts = || value.iter().map(part).collect::<Vec<IOValue>>();
-    match value.value_class() {
-        ValueClass::Compound(CompoundClass::Record) => IOValue::record(part(value.label()), parts()),
-        ValueClass::Compound(CompoundClass::Sequence) => IOValue::new(parts()),
-        ValueClass::Compound(CompoundClass::Set) => IOValue::new(
-            parts()
-                .into_iter()
-                .map(|part| part.value().clone())
-                .collect::<Set<Value<IOValue>>>(),
-        ),
-        ValueClass::Compound(CompoundClass::Dictionary) => {
-            let entries = value
-                .entries()
-                .map(|(key, entry)| (part(key).value().clone(), part(entry).value().clone()));
-            IOValue::new(entries.collect::<Map<Value<IOValue>, Value<IOValue>>>())
-        }
-        ValueClass::Embedded => value.clone(),
-        ValueClass::Atomic(_) => replace_atom(value, pairs),
-    }
+    map_atoms(value, &|atom| replace_atom(atom, pairs))
 }
 
 fn replace_atom(value: &IOValue, pairs: &[(&str, &str)]) -> IOValue {
