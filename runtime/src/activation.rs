@@ -24,7 +24,8 @@ use crate::record::{Failure, Limits, Origin};
 
 /// A turn in progress.
 pub struct Activation {
-    draft: Draft,
+    /// Boxed, because it is handed from step to step.
+    draft: Box<Draft>,
     actions: Vec<Action>,
     dropped: Vec<u64>,
     jobs: VecDeque<Job>,
@@ -65,7 +66,7 @@ pub(crate) struct Attempt {
 /// What a turn came to.
 pub(crate) struct Performed {
     /// The state it leads to.
-    pub(crate) draft: Draft,
+    pub(crate) draft: Box<Draft>,
     /// What was done.
     pub(crate) actions: Vec<Action>,
     /// The positions of events that nobody received.
@@ -102,7 +103,7 @@ enum Job {
 
 impl Activation {
     /// Prepares a turn in which the draft's actor is told `events`.
-    pub(crate) fn new(draft: Draft, events: &[Event], limits: Limits) -> Self {
+    pub(crate) fn new(draft: Box<Draft>, events: &[Event], limits: Limits) -> Self {
         let deliver = |(position, event): (u64, &Event)| Job::Deliver {
             position,
             event: event.clone(),

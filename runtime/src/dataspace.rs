@@ -7,9 +7,11 @@
 //! It does not know facets, turns or who asserted what; `state.rs` does.
 //! Read next: `dataspace/pattern.rs`, then `dataspace/index.rs`.
 
+pub(crate) mod facts;
 pub(crate) mod form;
 pub(crate) mod index;
 pub mod pattern;
+mod postings;
 
 use duet_journal::packed::{Class, PackedError};
 use im::OrdMap;
@@ -17,7 +19,8 @@ use preserves::IOValue;
 
 use crate::codec::{Codec, DecodeError, Fields, record};
 use crate::codec_struct;
-use crate::dataspace::index::{Change, Index, Presence};
+use crate::dataspace::facts::{Presence, Vacancy};
+use crate::dataspace::index::{Change, Index};
 use crate::dataspace::pattern::{GroupKind, PackedPattern, Pattern};
 use crate::identity::{ActorId, Counters, Handle, ObserverId};
 use crate::tracked::{Tracked, TrackedCell, Tracking, tracked_fields};
@@ -84,12 +87,19 @@ impl Dataspace {
             }
             self.list_all();
         }
-        if let Some(count) = self.index.find(fact).and_then(|number| self.index.count_mut(number)) {
-            *count += 1;
-            return Vec::new();
-        }
+        let vacancy = match self.index.facts.find(fact) {
+            Err(vacancy) => vacancy,
+            Ok(number) => {
+                self.index
+                    .facts
+                    .count_mut(number)
+                    .into_iter()
+                    .for_each(|count| *count += 1);
+                return Vec::new();
+            }
+        };
         let mut notices = Vec::new();
-        for change in self.add(fact, 1) {
+        for change in self.add(fact, 1, vacancy) {
             let handle = counters.handle();
             self.index.appear(&change, handle);
             self.tell(&change, NoticeKind::Added(handle), &mut notices);
@@ -110,7 +120,9 @@ impl Dataspace {
         let facts: Vec<Fact> = self.unlisted.values().cloned().collect();
         self.unlisted.clear();
         for fact in &facts {
-            self.add(fact, 1);
+            if let Err(vacancy) = self.index.facts.find(fact) {
+                self.add(fact, 1, vacancy);
+            }
         }
     }
 
@@ -123,10 +135,10 @@ impl Dataspace {
             self.unlisted.remove(&to.observer);
             return self.unobserve(to);
         }
-        let Some(number) = self.index.find(fact) else {
+        let Ok(number) = self.index.facts.find(fact) else {
             return Vec::new();
         };
-        if let Some(count) = self.index.count_mut(number).filter(|count| **count > 1) {
+        if let Some(count) = self.index.facts.count_mut(number).filter(|count| **count > 1) {
             *count -= 1;
             return Vec::new();
         }
@@ -163,7 +175,8 @@ impl Dataspace {
 
     /// Says how often `fact` is present.
     pub fn count(&self, fact: &Fact) -> u64 {
-        let presence = self.index.find(fact).and_then(|number| self.index.facts().get(&number));
+        let found = self.index.facts.find(fact).ok();
+        let presence = found.and_then(|number| self.index.facts.present().get(&number));
         let is_unlisted = |(to, _): (ObserverRef, Pattern)| self.unlisted.get(&to.observer) == Some(fact);
         match presence {
             Some(presence) => presence.count,
@@ -173,7 +186,7 @@ impl Dataspace {
 
     /// Lists the facts that are present, each with its count, in the order of Preserves.
     pub fn facts(&self) -> Vec<(IOValue, u64)> {
-        let facts = self.index.facts().values();
+        let facts = self.index.facts.present().values();
         let facts = facts.map(|presence| (presence.fact.value(), presence.count));
         let unlisted = self.unlisted.values().map(|fact| (fact.value(), 1));
         let mut facts: Vec<(IOValue, u64)> = facts.chain(unlisted).collect();
@@ -183,7 +196,7 @@ impl Dataspace {
 
     /// Returns the number of different facts that are present.
     pub fn len(&self) -> usize {
-        self.index.facts().len() + self.unlisted.len()
+        self.index.facts.present().len() + self.unlisted.len()
     }
 
     /// Says whether no fact is present.
@@ -191,10 +204,10 @@ impl Dataspace {
         self.len() == 0
     }
 
-    fn add(&mut self, fact: &Fact, count: u64) -> Vec<Change> {
+    fn add(&mut self, fact: &Fact, count: u64, vacancy: Vacancy) -> Vec<Change> {
         let fact = fact.clone();
         let number = self.number();
-        self.index.add(number, Presence { fact, count })
+        self.index.add(number, Presence { fact, count }, vacancy)
     }
 
     fn number(&mut self) -> u64 {
@@ -341,11 +354,11 @@ impl Codec for Dataspace {
 
 impl Dataspace {
     fn restore_fact(&mut self, fact: &Fact, count: u64) -> Result<(), DecodeError> {
-        if count == 0 || self.index.find(fact).is_some() {
+        let Some(vacancy) = self.index.facts.find(fact).err().filter(|_| count > 0) else {
             return Err(DecodeError::Inconsistent {
                 what: "each fact is listed once, with a positive count",
             });
-        }
+        };
         if let Some((to, _)) = parse_observe(fact).filter(|_| !*self.is_listing) {
             return match self.unlisted.insert(to.observer, fact.clone()) {
                 None => Ok(()),
@@ -354,7 +367,7 @@ impl Dataspace {
                 }),
             };
         }
-        self.add(fact, count);
+        self.add(fact, count, vacancy);
         Ok(())
     }
 

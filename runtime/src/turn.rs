@@ -246,11 +246,11 @@ impl<P: Programs> Run<P> {
 
     /// Begins a draft that stands on the newest record, and takes the state into it; an actor that only ends asks for nothing and needs
     /// no lineage.
-    fn draft(&mut self, actor: ActorId, lineage: Lineage) -> Draft {
+    fn draft(&mut self, actor: ActorId, lineage: Lineage) -> Box<Draft> {
         let spare = self.spare.take().unwrap_or_default();
         let mut state = std::mem::replace(&mut self.state, spare);
         state.begin_turn();
-        Draft::new(state, actor, self.names.clone(), lineage)
+        Box::new(Draft::new(state, actor, self.names.clone(), lineage))
     }
 
     /// Puts the state back that a draft had.

@@ -136,7 +136,7 @@ pub(crate) struct Term {
 
 impl Term {
     /// The term of every fact; facts are not listed under it.
-    const ANY: Self = Self { depth: 0, hash: 0 };
+    pub(crate) const ANY: Self = Self { depth: 0, hash: 0 };
 
     /// Returns the term as a key of an index.
     pub(crate) fn number(self) -> u64 {
@@ -146,8 +146,6 @@ impl Term {
 
 /// The terms of a fact.
 pub(crate) struct Terms {
-    /// The term of the fact as a whole, which no pattern has.
-    pub(crate) whole: Term,
     /// The terms of its parts and of their kinds.
     parts: Vec<Term>,
     /// Whether these are all; if not, `parts` has no use.
@@ -158,7 +156,6 @@ impl Terms {
     /// Lists what can be observed about `fact`.
     pub(crate) fn of(fact: &Fact) -> Self {
         let mut terms = Self {
-            whole: Self::whole(fact),
             parts: Vec::with_capacity(8),
             is_complete: true,
         };
@@ -166,7 +163,7 @@ impl Terms {
         terms
     }
 
-    /// Makes the term under which a fact is found that equals `fact`.
+    /// Makes the term of the fact as a whole, which no pattern has.
     pub(crate) fn whole(fact: &Fact) -> Term {
         PathHash::ROOT.term(mix(mix(PathHash::ROOT.hash, b"w"), fact.bytes()))
     }

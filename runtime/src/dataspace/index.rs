@@ -1,7 +1,7 @@
 //! The index: finds the observers of a fact and the facts for an observer without looking at the others.
 //!
-//! Owns the facts that are present, the postings from terms to facts and to forms, and the leaves: for each form and each tuple of constants, who observes it and which
-//! capture tuples currently match.
+//! Owns the postings from terms to forms, and the leaves: for each form and each tuple of constants, who observes it and which capture tuples
+//! currently match.
 //! INVARIANT: a leaf's matches are exactly the capture tuples of the present facts that its pattern matches, each counted as often as
 //! facts yield it; a leaf has at least one observer.
 //! It does not know handles, actors, or that observing is itself a fact; `dataspace.rs` does.
@@ -13,23 +13,16 @@ use duet_journal::packed::{PackedValues, View};
 use im::{OrdMap, OrdSet};
 use preserves::IOValue;
 
+use super::facts::{Facts, Presence, Vacancy};
 use super::form::{Compiled, Form, Reading, Term, Terms};
 use super::pattern::Pattern;
+use super::postings::Postings;
 use crate::identity::{Handle, ObserverId};
-use crate::tracked::{Tracked, TrackedSet, tracked_fields};
+use crate::tracked::{Tracked, tracked_fields};
 use crate::value::{Fact, compare_all};
 
 /// What an observer is told of a match: the captured parts.
 pub type Captures = PackedValues;
-
-/// A fact that is present.
-#[derive(Clone, Debug)]
-pub(crate) struct Presence {
-    /// The fact.
-    pub(crate) fact: Fact,
-    /// How often it is present.
-    pub(crate) count: u64,
-}
 
 /// What is known of a capture tuple that some present facts yield.
 #[derive(Clone, Copy, Debug)]
@@ -126,22 +119,14 @@ struct LeafKey {
 struct FormEntry {
     form: Arc<Form>,
     /// The term under which facts find the form.
-    term: u64,
+    term: Term,
     leaves: u64,
 }
-
-/// Pairs of a term and the number of what has it.
-type Postings = TrackedSet<(u64, u64)>;
 
 /// Facts and observers, so arranged that they find each other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
-    facts: Tracked<u64, Presence>,
-    /// The facts by the hash of their content, and counted among those with the same hash.
-    by_content: Tracked<(u64, u64), u64>,
-    postings: Postings,
-    /// Facts with too many terms to list.
-    unlisted: TrackedSet<u64>,
+    pub(crate) facts: Facts,
     forms: Tracked<u64, FormEntry>,
     form_numbers: Tracked<Arc<Form>, u64>,
     form_postings: Postings,
@@ -153,9 +138,6 @@ pub(crate) struct Index {
 
 tracked_fields!(Index {
     facts,
-    by_content,
-    postings,
-    unlisted,
     forms,
     form_numbers,
     form_postings,
@@ -165,57 +147,10 @@ tracked_fields!(Index {
 });
 
 impl Index {
-    /// Returns the facts that are present, by number.
-    pub(crate) fn facts(&self) -> &OrdMap<u64, Presence> {
-        &self.facts
-    }
-
-    /// Finds a fact that is present.
-    pub(crate) fn find(&self, fact: &Fact) -> Option<u64> {
-        let hash = Terms::whole(fact).number();
-        let is_it = |number: &u64| self.facts.get(number).is_some_and(|found| found.fact == *fact);
-        self.homonyms(hash).find(is_it)
-    }
-
-    /// Lists the facts whose content has this hash, hardly ever more than one.
-    fn homonyms(&self, hash: u64) -> impl Iterator<Item = u64> {
-        (0..).map_while(move |nth| self.by_content.get(&(hash, nth)).copied())
-    }
-
-    fn list_content(&mut self, hash: u64, number: u64) {
-        let nth = self.homonyms(hash).count() as u64;
-        self.by_content.insert((hash, nth), number);
-    }
-
-    /// Takes a fact off the list of those with its hash; the last of them takes its place.
-    fn unlist_content(&mut self, hash: u64, number: u64) {
-        let all: Vec<u64> = self.homonyms(hash).collect();
-        let place = all.iter().position(|listed| *listed == number);
-        if let (Some(place), Some(last)) = (place, all.len().checked_sub(1)) {
-            self.by_content.insert((hash, place as u64), all[last]);
-            self.by_content.remove(&(hash, last as u64));
-        }
-    }
-
-    /// Returns how often the fact called `number` is present, to change it; it stays above zero.
-    pub(crate) fn count_mut(&mut self, number: u64) -> Option<&mut u64> {
-        self.facts.get_mut(&number).map(|presence| &mut presence.count)
-    }
-
     /// Adds the fact called `number` and returns the leaves in which a match appeared, ordered by their first observer.
-    pub(crate) fn add(&mut self, number: u64, presence: Presence) -> Vec<Change> {
-        let terms = Terms::of(&presence.fact);
-        self.list_content(terms.whole.number(), number);
-        match terms.parts() {
-            Some(parts) => {
-                for term in parts {
-                    self.postings.insert((term.number(), number));
-                }
-            }
-            None => self.unlisted.insert(number),
-        }
+    pub(crate) fn add(&mut self, number: u64, presence: Presence, vacancy: Vacancy) -> Vec<Change> {
         let mut changes = Vec::new();
-        for (leaf, observers, reading) in self.leaves_for(&presence.fact, &terms) {
+        for (leaf, observers, reading) in self.leaves_for(&presence.fact) {
             let key = (leaf, reading.captures());
             if let Some(known) = self.matches.get_mut(&key) {
                 known.count += 1;
@@ -228,7 +163,7 @@ impl Index {
                 leaf,
             });
         }
-        self.facts.insert(number, presence);
+        self.facts.add(number, presence, vacancy);
         changes.sort_by_key(|change| change.observers.first());
         changes
     }
@@ -241,21 +176,11 @@ impl Index {
 
     /// Removes the fact called `number` and returns the leaves in which a match disappeared, ordered by their first observer.
     pub(crate) fn remove(&mut self, number: u64) -> Vec<Change> {
-        let Some(Presence { fact, .. }) = self.facts.remove(&number) else {
+        let Some(fact) = self.facts.remove(number) else {
             return Vec::new();
         };
-        let terms = Terms::of(&fact);
-        self.unlist_content(terms.whole.number(), number);
-        match terms.parts() {
-            Some(parts) => {
-                for term in parts {
-                    self.postings.remove(&(term.number(), number));
-                }
-            }
-            None => self.unlisted.remove(&number),
-        }
         let mut changes = Vec::new();
-        for (leaf, observers, reading) in self.leaves_for(&fact, &terms) {
+        for (leaf, observers, reading) in self.leaves_for(&fact) {
             let key = (leaf, reading.captures());
             let Some(known) = self.matches.get(&key).copied() else {
                 continue;
@@ -280,7 +205,7 @@ impl Index {
     /// Returns who would see `fact`, and what, were it a message; ordered by observer.
     pub(crate) fn witnesses(&self, fact: &Fact) -> Vec<(ObserverId, Captures)> {
         let mut witnesses = Vec::new();
-        for (_, observers, reading) in self.leaves_for(fact, &Terms::of(fact)) {
+        for (_, observers, reading) in self.leaves_for(fact) {
             let captures = reading.captures();
             witnesses.extend(observers.iter().map(|observer| (observer, captures.clone())));
         }
@@ -379,8 +304,9 @@ impl Index {
             return *number;
         }
         let form = Arc::new(compiled.form.clone());
-        let term = rarest(&self.form_postings, &compiled.form_terms).map_or(0, |(term, _)| term);
-        self.form_postings.insert((term, new));
+        let rarest = self.form_postings.rarest(&compiled.form_terms);
+        let term = rarest.map_or(Term::ANY, |(term, _)| term);
+        self.form_postings.insert(term, new);
         self.form_numbers.insert(form.clone(), new);
         self.forms.insert(new, FormEntry { form, term, leaves: 0 });
         new
@@ -396,18 +322,15 @@ impl Index {
         }
         if let Some(entry) = self.forms.remove(&number) {
             self.form_numbers.remove(&entry.form);
-            self.form_postings.remove(&(entry.term, number));
+            self.form_postings.remove(entry.term, number);
         }
     }
 
     /// Finds the facts that a pattern matches, by its rarest term, and lists the matches under `leaf`.
     fn populate(&mut self, compiled: &Compiled, leaf: u64, mut handle: impl FnMut(&Captures) -> Handle) {
-        let candidates: Vec<u64> = match rarest(&self.postings, &compiled.terms) {
-            Some((_, numbers)) => numbers.into_iter().chain(self.unlisted.iter().copied()).collect(),
-            None => self.facts.keys().copied().collect(),
-        };
+        let candidates = self.facts.candidates(&compiled.terms);
         let mut found: OrdMap<Captures, u64> = OrdMap::new();
-        for presence in candidates.iter().filter_map(|number| self.facts.get(number)) {
+        for presence in candidates.iter().filter_map(|number| self.facts.present().get(number)) {
             if let Some(reading) = compiled
                 .form
                 .read(presence.fact.view())
@@ -425,11 +348,12 @@ impl Index {
     }
 
     /// Finds the leaves that see `fact`: their numbers, who observes them, and what they read.
-    fn leaves_for<'a>(&self, fact: &'a Fact, terms: &Terms) -> Vec<(u64, Observers, Reading<'a>)> {
-        let forms: Vec<u64> = match terms.of_forms() {
-            Some(terms) => terms
-                .flat_map(|term| posted(&self.form_postings, term.number()))
-                .collect(),
+    fn leaves_for<'a>(&self, fact: &'a Fact) -> Vec<(u64, Observers, Reading<'a>)> {
+        if self.forms.is_empty() {
+            return Vec::new();
+        }
+        let forms: Vec<u64> = match Terms::of(fact).of_forms() {
+            Some(terms) => terms.flat_map(|term| self.form_postings.of(term)).collect(),
             None => self.forms.keys().copied().collect(),
         };
         let read = |form: u64| {
@@ -465,28 +389,4 @@ impl PartialOrd for Tuple {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
-}
-
-/// Lists what is posted under `term`.
-fn posted(postings: &Postings, term: u64) -> impl Iterator<Item = u64> {
-    postings.range((term, 0)..=(term, u64::MAX)).map(|(_, number)| *number)
-}
-
-/// Returns the term with the fewest postings, and those; `None` if there are no terms.
-///
-/// All are walked in step, so that the cost is that of the fewest.
-fn rarest(postings: &Postings, terms: &[Term]) -> Option<(u64, Vec<u64>)> {
-    let mut walks: Vec<_> = terms
-        .iter()
-        .map(|term| (term.number(), posted(postings, term.number()), Vec::new()))
-        .collect();
-    while !walks.is_empty() {
-        for (term, walk, seen) in &mut walks {
-            match walk.next() {
-                Some(number) => seen.push(number),
-                None => return Some((*term, std::mem::take(seen))),
-            }
-        }
-    }
-    None
 }

@@ -209,6 +209,42 @@ fn a_fact_with_many_parts_is_still_found() {
     check(vec![Assert(fact(&long)), Assert(observe(0, pattern))], "0+0[400]");
 }
 
+#[test]
+fn facts_are_found_posted_or_waiting() {
+    const FACTS: u64 = 5000;
+    let (mut dataspace, mut counters) = (Dataspace::default(), Counters::default());
+    let nth = |number: u64| fact(&format!("<p {number}>"));
+    let watch = observe(0, FIRST_FIELD);
+    let seen = |notices: &[Notice]| {
+        notices
+            .iter()
+            .map(|notice| notice.captures.encode())
+            .collect::<Vec<_>>()
+    };
+    let left = |step: usize| {
+        (1..FACTS)
+            .step_by(step)
+            .map(|number| vec![number].encode())
+            .collect::<Vec<_>>()
+    };
+    for number in 0..FACTS {
+        dataspace.assert(&nth(number), &mut counters);
+        dataspace.commit_turn();
+    }
+    for number in (0..FACTS).step_by(2) {
+        dataspace.retract(&nth(number));
+    }
+    assert_eq!(seen(&dataspace.assert(&watch, &mut counters)), left(2));
+    dataspace.abort_turn();
+    let notices = dataspace.assert(&watch, &mut counters);
+    assert_eq!(notices.len() as u64, FACTS);
+    dataspace.retract(&watch);
+    for number in (0..FACTS).filter(|number| number % 5 != 1) {
+        dataspace.retract(&nth(number));
+    }
+    assert_eq!(seen(&dataspace.assert(&watch, &mut counters)), left(5));
+}
+
 fn atom() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("0"),

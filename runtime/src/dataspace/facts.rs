@@ -1,0 +1,147 @@
+//! The facts that are present, found by their content and by their terms.
+//!
+//! INVARIANT: a fact is present once, with a count above zero; the postings list exactly the facts numbered up to `posted` that are present,
+//! and those numbered above it are `waiting` in number.
+//!
+//! Facts are posted late: posting is most of what asserting costs, only a new observer reads the postings, and many a fact is gone before one
+//! comes. A new observer posts what waits; so that it never waits long for that, no more than [`WAITING_MAX`] facts wait. (Posting at once was
+//! the alternative: a third of the time of a turn that asserts.)
+//! It knows no observers; `index.rs` does.
+//! Read next: `dataspace/index.rs`.
+
+use im::OrdMap;
+
+use super::form::{Term, Terms};
+use super::postings::Postings;
+use crate::tracked::{Tracked, TrackedCell, TrackedSet, tracked_fields};
+use crate::value::Fact;
+
+/// At most this many facts are not posted; posting them takes a few milliseconds.
+const WAITING_MAX: u64 = 4096;
+
+/// A fact that is present.
+#[derive(Clone, Debug)]
+pub(crate) struct Presence {
+    /// The fact.
+    pub(crate) fact: Fact,
+    /// How often it is present.
+    pub(crate) count: u64,
+}
+
+/// The place in the list by content of a fact that is absent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Vacancy {
+    hash: u64,
+    nth: u64,
+}
+
+/// The facts that are present, by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    present: Tracked<u64, Presence>,
+    /// The facts by the hash of their content, and counted among those with the same hash, hardly ever more than one.
+    by_content: Tracked<(u64, u64), u64>,
+    postings: Postings,
+    /// Facts with too many terms to post.
+    unlisted: TrackedSet<u64>,
+    /// The highest number of a fact that was posted.
+    posted: TrackedCell<u64>,
+    /// How many facts are still to be posted.
+    waiting: TrackedCell<u64>,
+}
+
+tracked_fields!(Facts {
+    present,
+    by_content,
+    postings,
+    unlisted,
+    posted,
+    waiting
+});
+
+impl Facts {
+    /// Returns the facts that are present, by number.
+    pub(crate) fn present(&self) -> &OrdMap<u64, Presence> {
+        &self.present
+    }
+
+    /// Finds the number of a fact, or the place where it is to be listed, good until the next change.
+    pub(crate) fn find(&self, fact: &Fact) -> Result<u64, Vacancy> {
+        let hash = Terms::whole(fact).number();
+        let mut nth = 0;
+        while let Some(number) = self.by_content.get(&(hash, nth)) {
+            if self.present.get(number).is_some_and(|found| found.fact == *fact) {
+                return Ok(*number);
+            }
+            nth += 1;
+        }
+        Err(Vacancy { hash, nth })
+    }
+
+    /// Returns how often the fact called `number` is present, to change it; it stays above zero.
+    pub(crate) fn count_mut(&mut self, number: u64) -> Option<&mut u64> {
+        self.present.get_mut(&number).map(|presence| &mut presence.count)
+    }
+
+    /// Adds a fact that was not [found](Self::find), under a number higher than any before.
+    pub(crate) fn add(&mut self, number: u64, presence: Presence, Vacancy { hash, nth }: Vacancy) {
+        self.by_content.insert((hash, nth), number);
+        self.present.insert(number, presence);
+        *self.waiting.get_mut() += 1;
+        if *self.waiting > WAITING_MAX {
+            self.post_next();
+        }
+    }
+
+    /// Removes the fact called `number` and returns it.
+    pub(crate) fn remove(&mut self, number: u64) -> Option<Fact> {
+        let Presence { fact, .. } = self.present.remove(&number)?;
+        self.unlist_content(Terms::whole(&fact), number);
+        if number > *self.posted {
+            *self.waiting.get_mut() -= 1;
+            return Some(fact);
+        }
+        match Terms::of(&fact).parts() {
+            Some(terms) => terms.iter().for_each(|term| self.postings.remove(*term, number)),
+            None => self.unlisted.remove(&number),
+        }
+        Some(fact)
+    }
+
+    /// Lists facts among which are all that have `terms`.
+    pub(crate) fn candidates(&mut self, terms: &[Term]) -> Vec<u64> {
+        while *self.waiting > 0 && !terms.is_empty() {
+            self.post_next();
+        }
+        match self.postings.rarest(terms) {
+            Some((_, numbers)) => numbers.into_iter().chain(self.unlisted.iter().copied()).collect(),
+            None => self.present.keys().copied().collect(),
+        }
+    }
+
+    /// Posts the oldest fact that waits.
+    fn post_next(&mut self) {
+        let next = self.present.range(*self.posted + 1..).next();
+        let Some((number, terms)) = next.map(|(number, presence)| (*number, Terms::of(&presence.fact))) else {
+            return;
+        };
+        match terms.parts() {
+            Some(terms) => terms.iter().for_each(|term| self.postings.insert(*term, number)),
+            None => self.unlisted.insert(number),
+        }
+        *self.posted.get_mut() = number;
+        *self.waiting.get_mut() -= 1;
+    }
+
+    /// Takes a fact off the list of those with its hash; the last of them takes its place.
+    fn unlist_content(&mut self, whole: Term, number: u64) {
+        let hash = whole.number();
+        let homonyms = (0..).map_while(|nth| self.by_content.get(&(hash, nth)).copied());
+        let all: Vec<u64> = homonyms.collect();
+        let place = all.iter().position(|listed| *listed == number);
+        if let (Some(place), Some(last)) = (place, all.len().checked_sub(1)) {
+            self.by_content.insert((hash, place as u64), all[last]);
+            self.by_content.remove(&(hash, last as u64));
+        }
+    }
+}

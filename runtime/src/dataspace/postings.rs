@@ -1,0 +1,57 @@
+//! Postings: which numbers have which terms.
+//!
+//! Owns the pairs of a term and a number, and finds the term that the fewest have.
+//! INVARIANT: a pair is there once, however often it was posted.
+//! It does not know whether a number is a fact's or a form's.
+//! Read next: `dataspace/facts.rs`, then `dataspace/index.rs`.
+
+use super::form::Term;
+use crate::tracked::{TrackedSet, Tracking};
+
+/// Pairs of a term and the number of what has it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Postings(TrackedSet<(u64, u64)>);
+
+impl Postings {
+    /// Notes that `number` has `term`.
+    pub(crate) fn insert(&mut self, term: Term, number: u64) {
+        self.0.insert((term.number(), number));
+    }
+
+    /// Notes that it has not.
+    pub(crate) fn remove(&mut self, term: Term, number: u64) {
+        self.0.remove(&(term.number(), number));
+    }
+
+    /// Lists what has `term`, in ascending order.
+    pub(crate) fn of(&self, term: Term) -> impl Iterator<Item = u64> {
+        let term = term.number();
+        self.0.range((term, 0)..=(term, u64::MAX)).map(|(_, number)| *number)
+    }
+
+    /// Returns the term that the fewest have, and those; `None` if there are no terms.
+    ///
+    /// All are walked in step, so that the cost is that of the fewest.
+    pub(crate) fn rarest(&self, terms: &[Term]) -> Option<(Term, Vec<u64>)> {
+        let mut walks: Vec<_> = terms.iter().map(|term| (*term, self.of(*term), Vec::new())).collect();
+        while !walks.is_empty() {
+            for (term, walk, seen) in &mut walks {
+                match walk.next() {
+                    Some(number) => seen.push(number),
+                    None => return Some((*term, std::mem::take(seen))),
+                }
+            }
+        }
+        None
+    }
+}
+
+impl Tracking for Postings {
+    fn commit_turn(&mut self) {
+        self.0.commit_turn();
+    }
+
+    fn abort_turn(&mut self) {
+        self.0.abort_turn();
+    }
+}
