@@ -12,6 +12,7 @@ use std::sync::Arc;
 use duet_journal::packed::{PackedValues, View};
 use im::{OrdMap, OrdSet};
 use preserves::IOValue;
+use smallvec::SmallVec;
 
 use super::facts::{Facts, Presence, Vacancy};
 use super::form::{Compiled, Form, Reading, Term, Terms};
@@ -20,6 +21,9 @@ use super::postings::Postings;
 use crate::identity::{Handle, ObserverId};
 use crate::tracked::{Tracked, tracked_fields};
 use crate::value::{Fact, compare_all};
+
+/// As many forms are sooner tried one by one than searched for by terms.
+const FEW_FORMS: usize = 6;
 
 /// What an observer is told of a match: the captured parts.
 pub type Captures = PackedValues;
@@ -349,10 +353,9 @@ impl Index {
 
     /// Finds the leaves that see `fact`: their numbers, who observes them, and what they read.
     fn leaves_for<'a>(&self, fact: &'a Fact) -> Vec<(u64, Observers, Reading<'a>)> {
-        if self.forms.is_empty() {
-            return Vec::new();
-        }
-        let forms: Vec<u64> = match Terms::of(fact).of_forms() {
+        let is_worth_a_search = self.forms.len() > FEW_FORMS;
+        let terms = is_worth_a_search.then(|| Terms::of(fact));
+        let forms: SmallVec<[u64; FEW_FORMS]> = match terms.as_ref().and_then(Terms::of_forms) {
             Some(terms) => terms.flat_map(|term| self.form_postings.of(term)).collect(),
             None => self.forms.keys().copied().collect(),
         };

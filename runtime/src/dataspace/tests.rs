@@ -353,8 +353,8 @@ fn change() -> impl Strategy<Value = Operation> {
     prop_oneof![
         4 => value().prop_map(Operation::Add),
         3 => any::<prop::sample::Index>().prop_map(Operation::Remove),
-        2 => (0..6u64, pattern()).prop_map(|(observer, pattern)| Operation::Observe(observer, pattern)),
-        1 => (0..6u64).prop_map(Operation::Unobserve),
+        3 => (0..12u64, pattern()).prop_map(|(observer, pattern)| Operation::Observe(observer, pattern)),
+        1 => (0..12u64).prop_map(Operation::Unobserve),
         1 => value().prop_map(Operation::Message),
     ]
 }
@@ -505,7 +505,7 @@ fn observer_of(fact: &Fact) -> Option<u64> {
 
 proptest! {
     #[test]
-    fn the_index_agrees_with_matching_one_by_one(operations in prop::collection::vec(operation(), 1..40)) {
+    fn the_index_agrees_with_matching_one_by_one(operations in prop::collection::vec(operation(), 1..60)) {
         let mut pair = Pair::default();
         for operation in &operations {
             pair.perform(operation);
