@@ -60,6 +60,15 @@ struct RunPlace {
     journal: Option<PathBuf>,
 }
 
+impl RunPlace {
+    fn of(place: &Place, journal: &Path) -> Self {
+        Self {
+            name: place.name(),
+            journal: Some(journal.to_owned()),
+        }
+    }
+}
+
 /// A program as its run's first record describes it.
 pub(crate) struct Pinned {
     pub(crate) programs: SchemePrograms,
@@ -336,13 +345,9 @@ impl Session {
         let owner = journal::owner(command);
         let at = (&place.run, &place.branch, owner.as_str());
         let run = Run::open(store, at, programs, SnapshotPolicy::default(), &recovery)?;
-        let place = RunPlace {
-            name: place.name(),
-            journal: Some(journal.to_owned()),
-        };
         Ok(Self {
             run,
-            place,
+            place: RunPlace::of(place, journal),
             texts,
             world,
         })
@@ -372,13 +377,9 @@ impl Session {
         let (world, recovery) = surroundings(store, run.genesis(), Outfit::default())?;
         let owner = journal::owner(command);
         let run = run.reopen(store, (&place.branch, owner.as_str()), &recovery)?;
-        let place = RunPlace {
-            name: place.name(),
-            journal: Some(journal.to_owned()),
-        };
         Ok(Self {
             run,
-            place,
+            place: RunPlace::of(place, journal),
             texts,
             world,
         })

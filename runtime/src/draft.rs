@@ -15,7 +15,7 @@ use crate::actor::{Actor, Condition, Facet, Fiber, FiberKind, Monitor, Target};
 use crate::driver::RequestId;
 use crate::event::Outbox;
 use crate::identity::{ActorId, Callable, CapabilityId, FacetId, FiberId, Handle, Namer, ObserverId, WaitId};
-use crate::state::RunState;
+use crate::state::{Request, RunState};
 use crate::value::Fact;
 
 /// The history that leads to a turn; becomes text only where an effect needs a key.
@@ -237,14 +237,26 @@ impl Draft {
         Ok(())
     }
 
-    /// Puts a fiber away.
+    /// Puts a fiber away, with the next callable as its continuation.
     ///
     /// # Errors
-    /// [`Refusal::NoFacet`].
-    pub(crate) fn park(&mut self, id: FiberId, fiber: Fiber) -> Result<(), Refusal> {
-        self.facet_mut(fiber.facet)?.fibers.insert(id);
+    /// [`Refusal::NoFacet`], [`Refusal::NoCallable`].
+    pub(crate) fn park(&mut self, id: FiberId, facet: FacetId, kind: FiberKind) -> Result<(), Refusal> {
+        let continuation = self.take_callable()?;
+        let fiber = Fiber {
+            facet,
+            kind,
+            continuation,
+        };
+        self.facet_mut(facet)?.fibers.insert(id);
         self.acting_mut()?.fibers.insert(id, fiber);
         Ok(())
+    }
+
+    /// Returns a request that waits for its answer.
+    pub(crate) fn unanswered(&mut self, id: RequestId) -> Option<&mut Request> {
+        let request = self.state.requests.get_mut(&id);
+        request.filter(|request| request.answer.is_none())
     }
 
     /// Takes a fiber out again, to run it.

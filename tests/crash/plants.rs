@@ -4,13 +4,7 @@
 //! make it fail. The checksum of the log is planted in `journal/tests/damage.rs`.
 //! Read next: `../support/witness.rs`.
 
-use std::ops::Range;
-
 use duet_journal::store::memory::MemoryStore;
-use duet_journal::{
-    Append, BlobHash, BranchName, Epoch, Head, HeadMove, Record, RecordHash, Removal, RunId, Sequence, Store,
-    StoreError,
-};
 use duet_runtime::driver::Drivers;
 use duet_runtime::run::Step;
 use duet_runtime::snapshot::SnapshotPolicy;
@@ -66,64 +60,6 @@ fn a_snapshot_without_what_is_in_flight_is_noticed() {
     rewind_everywhere(&talked_on(every(1), Plant::LostBatches));
 }
 
-/// A store that shows one record as it was before it was altered: who replays from it takes that turn's word for what it did.
-struct Forgiving {
-    store: MemoryStore,
-    believed: Record,
-}
-
-impl Store for Forgiving {
-    fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
-        self.store.claim(run, owner)
-    }
-
-    fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
-        self.store.append_group(appends)
-    }
-
-    fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
-        self.store.set_heads(moves)
-    }
-
-    fn remove(&mut self, removal: &Removal<'_>) -> Result<(), StoreError> {
-        self.store.remove(removal)
-    }
-
-    fn runs(&self) -> Result<Vec<RunId>, StoreError> {
-        self.store.runs()
-    }
-
-    fn heads(&self, run: &RunId) -> Result<Vec<Head>, StoreError> {
-        self.store.heads(run)
-    }
-
-    fn head(&self, run: &RunId, branch: &BranchName) -> Result<Option<Head>, StoreError> {
-        self.store.head(run, branch)
-    }
-
-    fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError> {
-        let mut records = self.store.read(run, branch, range)?;
-        for record in &mut records {
-            if record.header().sequence == self.believed.header().sequence {
-                *record = self.believed.clone();
-            }
-        }
-        Ok(records)
-    }
-
-    fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
-        self.store.record(hash)
-    }
-
-    fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {
-        self.store.blob(hash)
-    }
-
-    fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError> {
-        self.store.has_blob(hash)
-    }
-}
-
 #[test]
 #[should_panic(expected = "the difference was not found")]
 fn a_replay_that_skips_the_check_of_one_turns_actions_is_noticed() {
@@ -137,6 +73,6 @@ fn a_replay_that_skips_the_check_of_one_turns_actions_is_noticed() {
     let mut turn = turn_of(&records[position]).unwrap();
     turn.actions.pop();
     let store = altered(&scenario, &records, position, &turn);
-    let believed = records[position].clone();
-    divergence(&scenario, &Forgiving { store, believed });
+    let witness = Witness::new(store, &scenario.run, &scenario.main, Plant::Nothing);
+    divergence(&scenario, &witness.believing(records[position].clone()));
 }

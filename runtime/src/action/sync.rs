@@ -1,7 +1,7 @@
 //! `sync`: a fiber parks until another actor has handled everything that this one sent it before.
 
 use super::{Act, Claims, Thing};
-use crate::actor::{Fiber, FiberKind};
+use crate::actor::FiberKind;
 use crate::codec_struct;
 use crate::draft::{Draft, Refusal};
 use crate::event::Event;
@@ -23,14 +23,7 @@ codec_struct!(Sync "sync" { fiber, kind, facet, with });
 
 impl Act for Sync {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let continuation = draft.take_callable()?;
-        let (facet, kind) = (self.facet, self.kind);
-        let fiber = Fiber {
-            facet,
-            kind,
-            continuation,
-        };
-        draft.park(self.fiber, fiber)?;
+        draft.park(self.fiber, self.facet, self.kind)?;
         let (from, fiber) = (draft.actor, self.fiber);
         draft.outbox.push(self.with, Event::Sync { from, fiber });
         Ok(())

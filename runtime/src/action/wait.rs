@@ -2,7 +2,7 @@
 //! either way the fiber goes on in a later turn.
 
 use super::{Act, Claims, Thing, observe};
-use crate::actor::{self, Condition, Fiber, FiberKind, Observer, Target};
+use crate::actor::{self, Condition, FiberKind, Observer, Target};
 use crate::codec_struct;
 use crate::draft::{Draft, Refusal};
 use crate::event::Event;
@@ -28,15 +28,7 @@ codec_struct!(Wait "wait" { wait, fiber, kind, facet, conditions, is_edge });
 
 impl Act for Wait {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let continuation = draft.take_callable()?;
-        draft.park(
-            self.fiber,
-            Fiber {
-                facet: self.facet,
-                kind: self.kind,
-                continuation,
-            },
-        )?;
+        draft.park(self.fiber, self.facet, self.kind)?;
         draft.facet_mut(self.facet)?.waits.insert(self.wait);
         let wait = actor::Wait {
             fiber: self.fiber,

@@ -1,7 +1,7 @@
 //! `yield`: a fiber lets everything go first that is on its way, and its turn commits.
 
 use super::{Act, Claims, Thing};
-use crate::actor::{Fiber, FiberKind};
+use crate::actor::FiberKind;
 use crate::draft::{Draft, Refusal};
 use crate::event::Event;
 use crate::identity::{FacetId, FiberId};
@@ -35,15 +35,7 @@ codec_struct!(Yield "yield" { fiber, kind, facet, pause });
 
 impl Act for Yield {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let continuation = draft.take_callable()?;
-        draft.park(
-            self.fiber,
-            Fiber {
-                facet: self.facet,
-                kind: self.kind,
-                continuation,
-            },
-        )?;
+        draft.park(self.fiber, self.facet, self.kind)?;
         draft.outbox.push(draft.actor, Event::Resume { fiber: self.fiber });
         Ok(())
     }

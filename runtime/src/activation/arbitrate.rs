@@ -176,13 +176,7 @@ impl Activation {
         id: RequestId,
         outcome: Result<IOValue, IOValue>,
     ) -> Result<bool, Failure> {
-        let Some(request) = self
-            .draft
-            .state
-            .requests
-            .get_mut(&id)
-            .filter(|request| request.answer.is_none())
-        else {
+        let Some(request) = self.draft.unanswered(id) else {
             return Ok(false);
         };
         let Question::Approve {

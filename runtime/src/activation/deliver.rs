@@ -245,13 +245,7 @@ impl Activation {
 
     fn answer(&mut self, id: RequestId, outcome: Result<IOValue, IOValue>) -> Result<bool, Failure> {
         let wait = self.wait_for(id).map_err(failure)?;
-        let Some(request) = self
-            .draft
-            .state
-            .requests
-            .get_mut(&id)
-            .filter(|request| request.answer.is_none())
-        else {
+        let Some(request) = self.draft.unanswered(id) else {
             return Ok(false);
         };
         request.answer = Some(outcome.clone());
