@@ -1,18 +1,18 @@
 //! The editor on a terminal: what keys do, seen from outside.
 //!
-//! Owns a pseudo-terminal and a process behind it that answers each line with what the editor made of it.
-//! INVARIANT: nothing is typed before the prompt that it is meant for is shown; silence of ten seconds is a failure.
+//! Owns a process behind a terminal that answers each line with what the editor made of it.
+//! INVARIANT: nothing is typed before the prompt that it is meant for is shown.
 //! Layout, colours and completion have tables of their own beside their modules.
 //! Read next: `repl/editor.rs`.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+#[path = "../../../tests/support/terminal.rs"]
+mod terminal;
+
+use terminal::{INTERRUPT, Terminal, UP};
 
 use super::{Editor, Line, line_break, missing_indentation, read_piped};
 use crate::repl::complete::tests::Example;
@@ -21,10 +21,6 @@ use crate::repl::complete::tests::Example;
 const HISTORY: &str = "DUET_TEST_EDITOR_HISTORY";
 
 const PROMPT: &str = "> ";
-const SILENCE_MAX_S: i64 = 10;
-const INTERRUPT: &str = "\u{3}";
-const END_OF_INPUT: &str = "\u{4}";
-const UP: &str = "\u{1b}[A";
 
 /// Reads lines until the end of input and shows what they are.
 fn answer(history: OsString) {
@@ -39,74 +35,30 @@ fn answer(history: OsString) {
     }
 }
 
-/// A process behind a pseudo-terminal.
-struct Session {
-    terminal: File,
-    process: Child,
-    /// What was shown and not yet expected.
-    shown: String,
-}
+/// The process behind a terminal.
+struct Session(Terminal);
 
 impl Session {
     fn start(history: &Path) -> Self {
-        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
-        grantpt(&terminal).expect("it is ours");
-        unlockpt(&terminal).expect("it can be unlocked");
-        let name = ptsname(&terminal, Vec::new()).expect("it has a name");
-        let name = name.to_str().expect("names of terminals are plain");
-        let end = || {
-            let end = OpenOptions::new().read(true).write(true).open(name);
-            Stdio::from(end.expect("it can be opened"))
-        };
-        let process = Command::new(std::env::current_exe().expect("it runs"))
+        let mut command = Command::new(std::env::current_exe().expect("it runs"));
+        command
             .args(["--exact", "--nocapture", "repl::editor::tests::keys_make_lines"])
             .env(HISTORY, history)
-            .env("TERM", "xterm")
-            .env_remove("NO_COLOR")
-            .stdin(end())
-            .stdout(end())
-            .stderr(end())
-            .spawn()
-            .expect("it starts");
-        Self {
-            terminal: File::from(terminal),
-            process,
-            shown: String::new(),
-        }
-    }
-
-    /// Waits until a text is shown.
-    fn expect(&mut self, text: &str) {
-        while !self.shown.contains(text) {
-            let patience = Timespec {
-                tv_sec: SILENCE_MAX_S,
-                tv_nsec: 0,
-            };
-            let mut waiting = [PollFd::new(&self.terminal, PollFlags::IN)];
-            let ready = poll(&mut waiting, Some(&patience)).expect("terminals can be waited for");
-            let mut bytes = [0; 4096];
-            let count = if ready == 0 {
-                0
-            } else {
-                self.terminal.read(&mut bytes).unwrap_or_default()
-            };
-            assert!(count > 0, "{text:?} is not shown, but {:?}", self.shown);
-            self.shown.push_str(&String::from_utf8_lossy(&bytes[..count]));
-        }
-        let end = self.shown.find(text).map_or(0, |at| at + text.len());
-        self.shown.drain(..end);
+            .env_remove("NO_COLOR");
+        Self(Terminal::start(&mut command, str::to_owned))
     }
 
     /// Types keys at a fresh prompt and waits for what they show.
+    #[track_caller]
     fn type_keys(&mut self, keys: &str, shown: &str) {
-        self.expect(PROMPT);
+        self.0.expect(PROMPT);
         self.go_on(keys, shown);
     }
 
     /// Types keys where the last ones ended and waits for what they show.
+    #[track_caller]
     fn go_on(&mut self, keys: &str, shown: &str) {
-        self.terminal.write_all(keys.as_bytes()).expect("somebody reads");
-        self.expect(shown);
+        self.0.type_keys(keys, shown);
     }
 }
 
@@ -144,8 +96,8 @@ fn keys_make_lines() {
     // Tab indents a line that was begun too far left.
     session.type_keys("(let ((x 1))\r\u{8}\u{8}\t x)\r", "[Input(\"(let ((x 1))\\n     x)\")]");
     session.type_keys("(cdr y)\r", "[Input(\"(cdr y)\")]");
-    session.type_keys(END_OF_INPUT, "[End]");
-    assert!(session.process.wait().expect("it ends").success());
+    session.0.expect(PROMPT);
+    assert!(session.0.leave().success(), "the end of input is an end");
     let kept = std::fs::read_to_string(history).expect("it was written");
     let expected = "(car x)\n(define x\\n    1)\n(car x))\n(define x\\n    1)\n1\\n  2\n(cdr x)\n,branches\n(let ((x 1))\\n x)\n(let ((x 1))\\n     x)\n(cdr y)\n";
     assert_eq!(kept, expected);

@@ -1,0 +1,92 @@
+//! A pseudo-terminal with a process behind it, as a person sees it.
+//!
+//! INVARIANT: what was shown before a text that was expected is never looked at again; a long silence is a failure.
+//! It does not know what the process is.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+/// How long nothing may be shown. A machine under load starts processes slowly.
+const SILENCE_MAX_S: i64 = 60;
+
+/// Ctrl-C.
+pub(crate) const INTERRUPT: &str = "\u{3}";
+/// Ctrl-D.
+const END_OF_INPUT: &str = "\u{4}";
+/// The arrow.
+pub(crate) const UP: &str = "\u{1b}[A";
+
+/// A terminal.
+pub(crate) struct Terminal {
+    file: File,
+    process: Child,
+    /// Makes what is kept of what the process wrote.
+    filter: Box<dyn FnMut(&str) -> String>,
+    /// What was shown and not yet expected.
+    shown: String,
+}
+
+impl Terminal {
+    /// Starts a process behind a terminal. Of what it writes, what `filter` makes of it is shown.
+    pub(crate) fn start(command: &mut Command, filter: impl FnMut(&str) -> String + 'static) -> Self {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&terminal).expect("it is ours");
+        unlockpt(&terminal).expect("it can be unlocked");
+        let name = ptsname(&terminal, Vec::new()).expect("it has a name");
+        let name = name.to_str().expect("names of terminals are plain");
+        let end = || {
+            let end = OpenOptions::new().read(true).write(true).open(name);
+            Stdio::from(end.expect("it can be opened"))
+        };
+        let process = command.env("TERM", "xterm").stdin(end()).stdout(end()).stderr(end());
+        Self {
+            process: process.spawn().expect("it starts"),
+            file: File::from(terminal),
+            filter: Box::new(filter),
+            shown: String::new(),
+        }
+    }
+
+    /// Waits until a text is shown, and drops everything up to its end.
+    #[track_caller]
+    pub(crate) fn expect(&mut self, text: &str) {
+        while !self.shown.contains(text) {
+            let patience = Timespec {
+                tv_sec: SILENCE_MAX_S,
+                tv_nsec: 0,
+            };
+            let mut waiting = [PollFd::new(&self.file, PollFlags::IN)];
+            let ready = poll(&mut waiting, Some(&patience)).expect("terminals can be waited for");
+            let mut bytes = [0; 4096];
+            let count = if ready == 0 {
+                0
+            } else {
+                self.file.read(&mut bytes).unwrap_or_default()
+            };
+            assert!(count > 0, "{text:?} is not shown, but {:?}", self.shown);
+            self.shown += &(self.filter)(&String::from_utf8_lossy(&bytes[..count]));
+        }
+        let end = self.shown.find(text).map_or(0, |at| at + text.len());
+        self.shown.drain(..end);
+    }
+
+    /// Types keys and waits for what they show.
+    #[track_caller]
+    pub(crate) fn type_keys(&mut self, keys: &str, shown: &str) {
+        self.file.write_all(keys.as_bytes()).expect("somebody reads");
+        self.expect(shown);
+    }
+
+    /// Types the end of input and waits until the process has ended.
+    pub(crate) fn leave(mut self) -> ExitStatus {
+        self.file.write_all(END_OF_INPUT.as_bytes()).expect("somebody reads");
+        // Until somebody has read it, what a terminal was shown keeps the process from ending.
+        let mut rest = Vec::new();
+        let _ = self.file.read_to_end(&mut rest);
+        self.process.wait().expect("it ends")
+    }
+}
