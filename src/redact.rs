@@ -6,6 +6,7 @@
 //! It does not check that the masked history still replays; `command/export.rs` does.
 //! Read next: `command/export.rs`.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use duet_drivers::tool::secret::is_secret_name;
@@ -23,7 +24,8 @@ const SECRET_CHARACTERS_MIN: usize = 4;
 /// Texts that are to be masked.
 #[derive(Debug, Default)]
 pub(crate) struct Secrets {
-    texts: BTreeSet<String>,
+    /// Longest first: where one stands in another, nothing of the longer one is left. With their lengths in bytes.
+    texts: BTreeSet<(Reverse<usize>, String)>,
     /// Requests for secrets that are not answered yet.
     asked: BTreeMap<u64, String>,
 }
@@ -31,10 +33,20 @@ pub(crate) struct Secrets {
 impl Secrets {
     /// Begins with texts that a person named.
     pub(crate) fn of(texts: &[String]) -> Self {
-        Self {
-            texts: texts.iter().filter(|text| !text.is_empty()).cloned().collect(),
-            asked: BTreeMap::new(),
-        }
+        let mut secrets = Self::default();
+        texts
+            .iter()
+            .filter(|text| !text.is_empty())
+            .for_each(|text| secrets.add(text.clone()));
+        secrets
+    }
+
+    fn add(&mut self, text: String) {
+        self.texts.insert((Reverse(text.len()), text));
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(|(_, text)| text.as_str())
     }
 
     /// Learns the secrets that the world told in a turn.
@@ -49,7 +61,7 @@ impl Secrets {
                     .as_string()
                     .filter(|text| text.chars().count() >= SECRET_CHARACTERS_MIN)
             {
-                self.texts.insert(text.into_owned());
+                self.add(text.into_owned());
             }
         }
         for action in &turn.actions {
@@ -69,8 +81,8 @@ impl Secrets {
 
     /// Finds a secret in bytes.
     pub(crate) fn find_in(&self, bytes: &[u8]) -> Option<&str> {
-        let is_in = |text: &&String| bytes.windows(text.len()).any(|window| window == text.as_bytes());
-        self.texts.iter().find(is_in).map(String::as_str)
+        let is_in = |text: &&str| bytes.windows(str::len(text)).any(|window| window == text.as_bytes());
+        self.texts().find(is_in)
     }
 
     /// Makes a record without the secrets and without its snapshot, which would have them too.
@@ -102,7 +114,7 @@ impl Secrets {
         }
         if let Some(bytes) = value.as_bytestring() {
             let mut bytes = bytes.into_owned();
-            for text in &self.texts {
+            for text in self.texts() {
                 mask_bytes(&mut bytes, text.as_bytes());
             }
             return IOValue::bytes(bytes);
@@ -111,9 +123,9 @@ impl Secrets {
     }
 
     fn mask_text(&self, mut text: String) -> String {
-        for secret in &self.texts {
-            if text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), &"*".repeat(secret.chars().count()));
+        for secret in self.texts() {
+            if text.contains(secret) {
+                text = text.replace(secret, &"*".repeat(secret.chars().count()));
             }
         }
         text
@@ -139,9 +151,10 @@ mod tests {
 
     #[test]
     fn secrets_are_masked_wherever_they_stand() {
-        let secrets = Secrets::of(&["hush".to_owned(), String::new()]);
+        let secrets = Secrets::of(&["hush".to_owned(), "hush-hush".to_owned(), String::new()]);
         for (value, expected) in [
             ("\"a hush b\"", "\"a **** b\""),
+            ("[\"hush-hush!\" #\"hush-hush!\"]", "[\"*********!\" #\"*********!\"]"),
             (
                 "<r \"hush\" [hush {\"hush\": #\"xhush\"}]>",
                 "<r \"****\" [hush {\"****\": #\"x****\"}]>",
