@@ -15,6 +15,8 @@ pub(crate) struct Terminal {
     pub(crate) is_styled: bool,
     /// Whether a person sees the messages.
     pub(crate) is_watched: bool,
+    /// Whether the prompt has lent it to a command: then advice names what can be typed there.
+    pub(crate) is_lent: bool,
 }
 
 impl Terminal {
@@ -29,6 +31,7 @@ impl Terminal {
         Self {
             is_styled: is_watched && wants_colour,
             is_watched,
+            is_lent: false,
         }
     }
 

@@ -39,9 +39,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     for branch in &branches {
         let forked = journal::name(&place.run, branch);
         let turn = place.address(place.at());
-        terminal.message(&format!(
-            "{forked} begins at {turn}; `duet resume {forked}` goes on with it"
-        ));
+        let advice = if terminal.is_lent {
+            String::new()
+        } else {
+            format!("; `duet resume {forked}` goes on with it")
+        };
+        terminal.message(&format!("{forked} begins at {turn}{advice}"));
     }
     Ok(Code::OK)
 }

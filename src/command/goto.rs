@@ -164,10 +164,9 @@ fn back(
     move_head(store, (at.0, at.1, &at.2), turn, None)?;
     let (name, from) = (place.name(), place.head.sequence);
     terminal.message(&format!("{name} is at turn {turn}; it was at turn {from}"));
-    terminal.message(&format!(
-        "the turns after {turn} are kept as {}; `duet goto {name}@{from}` goes back to them, `duet resume {name}` goes on from here",
-        journal::name(&place.run, &kept)
-    ));
+    let advice = advice(place, terminal, "back to them");
+    let kept = journal::name(&place.run, &kept);
+    terminal.message(&format!("the turns after {turn} are kept as {kept}; {advice}"));
     if left.is_files && !wishes.is_workspace {
         let address = place.address(turn);
         terminal.message(&format!(
@@ -263,11 +262,18 @@ fn forward(
         "{name} is at turn {turn}; it was at turn {}",
         place.head.sequence
     ));
-    terminal.message(&format!(
-        "`duet goto {}` goes back, `duet resume {name}` goes on from here",
-        place.address(place.head.sequence)
-    ));
+    terminal.message(&advice(place, terminal, "back"));
     Ok(())
+}
+
+/// Says how to go back to where the head was, and how to go on.
+fn advice(place: &Place, terminal: &Terminal, back: &str) -> String {
+    let (name, from) = (place.name(), place.address(place.head.sequence));
+    if terminal.is_lent {
+        format!("`,undo` goes {back}")
+    } else {
+        format!("`duet goto {from}` goes {back}, `duet resume {name}` goes on from here")
+    }
 }
 
 fn hash_at(store: &dyn Store, place: &Place, branch: &BranchName, at: Sequence) -> Result<Option<RecordHash>, Failure> {

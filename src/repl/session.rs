@@ -331,7 +331,9 @@ impl Live {
         let left = Some(session.leave());
         let shown = path.display().to_string();
         let all = words.iter().map(String::as_str).chain(["--journal", shown.as_str()]);
+        terminal.is_lent = true;
         let code = command::dispatch(all.map(Into::into).collect(), terminal);
+        terminal.is_lent = false;
         let here = format!("{}/{}", place.run, place.branch);
         match after {
             After::Branch(branch) if code == Code::OK => {

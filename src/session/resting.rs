@@ -63,7 +63,7 @@ impl Resting<'_> {
     }
 
     pub(super) fn tell_journal(&self, terminal: &mut Terminal) {
-        if let Some(journal) = &self.place.journal {
+        if let Some(journal) = self.place.journal.as_ref().filter(|_| !terminal.is_lent) {
             let name = &self.place.name;
             terminal.message(&format!(
                 "{} turns of {name} are in {}; `duet log {name}` lists them",
