@@ -25,6 +25,9 @@ pub(crate) const UNDEFINED_VARIABLE: &str = "undefined-variable";
 /// What runs a text that was typed; it and what is beneath are no procedures of the person's.
 const TYPED: &str = "(interaction)";
 
+/// The procedure around it.
+const SHOWER: &str = "call-with-values";
+
 /// How many procedures of a backtrace are shown at each end.
 const BACKTRACE_ENDS: usize = 8;
 
@@ -144,7 +147,7 @@ pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[Strin
     for irritant in failure
         .irritants
         .iter()
-        .filter(|irritant| !is_said(irritant, &failure.message))
+        .filter(|irritant| !is_said(irritant, failure))
     {
         what.push_str(separator);
         what.push_str(&in_scheme(irritant, SHOWN_DEPTH));
@@ -168,8 +171,10 @@ pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[Strin
 }
 
 /// Whether a message names an irritant already, as that of a name that is not defined does.
-fn is_said(irritant: &IOValue, message: &str) -> bool {
-    irritant.as_symbol().is_some_and(|name| message.contains(&*name))
+fn is_said(irritant: &IOValue, failure: &record::Failure) -> bool {
+    let is_quoted = |name: &str| failure.message.contains(&format!("`{name}`"));
+    let name = irritant.as_symbol();
+    name.is_some_and(|name| failure.kind == UNDEFINED_VARIABLE || is_quoted(&name))
 }
 
 /// What a person can do about a condition of its kind.
@@ -186,8 +191,12 @@ fn way_out(failure: &record::Failure) -> Option<String> {
 
 /// Writes a backtrace in one line, innermost procedure first; runs of one procedure are counted, and the middle of a long one is left out.
 fn backtrace(procedures: &[String]) -> Option<String> {
+    // Around what was typed stands what shows its value, and its own frame is gone if the failing call was its last.
+    let typed = procedures.iter().position(|procedure| procedure == TYPED);
+    let shower = procedures.iter().position(|procedure| procedure == SHOWER);
+    let end = typed.or(shower.filter(|place| place + 1 == procedures.len()));
     let mut frames: Vec<(&str, usize)> = Vec::new();
-    for procedure in procedures.iter().take_while(|procedure| *procedure != TYPED) {
+    for procedure in &procedures[..end.unwrap_or(procedures.len())] {
         match frames.last_mut() {
             Some((last, count)) if last == procedure => *count += 1,
             Some(_) | None => frames.push((procedure, 1)),
@@ -308,10 +317,24 @@ mod tests {
     }
 
     #[test]
+    fn what_a_message_names_is_not_said_twice() {
+        for (kind, message, expected) in [
+            ("undefined-variable", "a is not defined", true),
+            ("capability-denied", "it needs `a`, which is not granted", true),
+            ("wrong-type", "argument 1 of car must be a pair", false),
+        ] {
+            let failure = record::Failure::new(kind, message);
+            assert_eq!(is_said(&IOValue::symbol("a"), &failure), expected, "{message}");
+        }
+    }
+
+    #[test]
     fn a_backtrace_counts_repetitions_and_leaves_out_the_middle() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert_eq!(backtrace(&[]), None);
         assert_eq!(backtrace(&names(&[TYPED, "call-with-values"])), None);
+        assert_eq!(backtrace(&names(&["call-with-values"])), None);
+        assert_eq!(backtrace(&names(&["f", "call-with-values"])).as_deref(), Some("in `f`"));
         let shown = backtrace(&names(&["car", "loop", "loop", "?", "main"]));
         assert_eq!(
             shown.as_deref(),
