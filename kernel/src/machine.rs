@@ -2,7 +2,7 @@
 //!
 //! Owns the stack, the registers of the running computation and the ways in and out: start, run, answer a request, park, un-park.
 //! A frame is a window of the stack: the slot below it holds the return point, register 0 the procedure, then arguments, locals and temporaries.
-//! The stack is small and fixed. When it is full, and whenever a continuation is captured, its frames move to the heap as one immutable segment and the
+//! The stack grows to a fixed size that is small. When it is full, and whenever a continuation is captured, its frames move to the heap as one immutable segment and the
 //! stack starts afresh; a return into a segment copies one frame back. So capture costs what was pushed since the last one, re-entry one frame, and depth is bounded by the heap alone.
 //! INVARIANT: between runs nothing of a computation is anywhere but in its instance's heap, on the stack below `base`, and in the few fields of [`Machine`].
 //! It never calls itself from a primitive, and knows no actors, files or clocks.
@@ -30,10 +30,10 @@ use frame::Hot;
 
 /// Words of the stack that frames may use.
 const STACK_WORDS: usize = 64 * 1024;
-/// Words beyond that for the pseudo frames of interrupts and conditions.
-const SLACK_WORDS: usize = 70 * 1024;
 /// How far the pseudo frames of interrupts and conditions reach beyond the part of the stack in use.
 const OVERRUN_WORDS: usize = 8;
+/// Words of the stack above the part in use: an overrun, and one more that is cleared behind it.
+const MARGIN_WORDS: usize = 2 * OVERRUN_WORDS;
 /// By how much the part of the stack in use grows at a time, in words.
 const STACK_STEP_WORDS: usize = 256;
 /// The most arguments a call may pass.
@@ -105,7 +105,7 @@ impl Machine {
     /// A machine with an empty stack.
     pub fn new() -> Machine {
         let mut machine = Machine {
-            stack: bytemuck::zeroed_vec(STACK_WORDS + SLACK_WORDS),
+            stack: vec![Value::ZERO; STACK_STEP_WORDS + MARGIN_WORDS],
             base: 1,
             soft_limit: STACK_STEP_WORDS,
             remaining: 0,
@@ -255,13 +255,20 @@ impl Machine {
         self.state = State::Waiting;
     }
 
-    /// Lets the part of the stack in use grow so that a frame of `words` from `base` fits; says whether the stack is large enough.
+    /// Lets the part of the stack in use grow so that a frame of `words` from `base` fits; says whether the stack may be so large. At its bottom any frame fits.
+    ///
+    /// The stack's words may move: whoever has pointers to them takes them anew.
     fn ensure_room(&mut self, words: usize) -> bool {
         let end = self.base + words;
         if end > self.soft_limit && end <= STACK_WORDS {
             self.soft_limit = end.next_multiple_of(STACK_STEP_WORDS).min(STACK_WORDS);
         }
-        end <= self.soft_limit
+        let fits = end <= self.soft_limit;
+        let least = end.max(self.soft_limit) + MARGIN_WORDS;
+        if least > self.stack.len() && (fits || self.base == 1) {
+            self.stack.resize(least.max(self.stack.len() * 2), Value::ZERO);
+        }
+        fits
     }
 }
 

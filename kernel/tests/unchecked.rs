@@ -128,8 +128,13 @@ fn collections_under_a_running_program() {
     assert!(statistics.collections_major > 1, "{statistics:?}");
 }
 
+/// Each call passes many arguments, so that few calls fill the stack: Miri looks at all of a segment whenever a call returns into it.
 #[test]
 fn the_stack_moves_to_the_heap() {
-    let text = "(define (deep n) (if (= n 0) 0 (+ 1 (deep (- n 1))))) (deep 25000)";
-    check(&compiled("deep", text), u64::MAX, Between::Nothing, "25000");
+    const ARGUMENTS: usize = 200;
+    const DEPTH: usize = 400;
+    let names: String = (1..ARGUMENTS).map(|number| format!(" a{number}")).collect();
+    let ones = " 1".repeat(ARGUMENTS - 1);
+    let text = format!("(define (deep n{names}) (if (= n 0) a1 (+ a1 (deep (- n 1){names})))) (deep {DEPTH}{ones})");
+    check(&compiled("deep", &text), u64::MAX, Between::Nothing, &(DEPTH + 1).to_string());
 }

@@ -22,9 +22,6 @@ use crate::value::{Immediate, Value};
 
 use super::Machine;
 
-// SAFETY: a value is nothing but its word, and a word of zeros is the fixnum zero.
-unsafe impl bytemuck::Zeroable for Value {}
-
 /// What the instructions keep at hand. Slow paths take it by value and give it back, so that the compiler need not keep it in memory.
 #[derive(Clone, Copy)]
 pub(super) struct Hot {
@@ -47,12 +44,13 @@ pub(super) struct Hot {
 #[cfg(not(debug_assertions))]
 pub(super) type Words = (*const Instruction, *mut Value, *mut u64, i64);
 
-/// How many instructions and heap words there are.
+/// How many instructions, heap words and stack words there are.
 #[cfg(debug_assertions)]
 #[derive(Clone, Copy)]
 struct Reach {
     instructions: usize,
     heap_words: usize,
+    stack_words: usize,
 }
 
 impl Hot {
@@ -72,6 +70,7 @@ impl Hot {
             reach: Reach {
                 instructions: code.instructions().len(),
                 heap_words: heap.words_count(),
+                stack_words: machine.stack.len(),
             },
         }
     }
@@ -112,6 +111,13 @@ impl Hot {
         (self.next, self.base, self.heap, self.fuel, self.limit) = (next, base, heap, fuel, limit);
     }
 
+    /// Takes over where a detour has left the stack.
+    #[cfg(not(debug_assertions))]
+    #[inline(always)]
+    pub(super) fn set_stack(&mut self, after: &Hot) {
+        self.stack = after.stack;
+    }
+
     /// The byte code of the next instruction.
     #[cfg(not(debug_assertions))]
     #[inline(always)]
@@ -122,10 +128,12 @@ impl Hot {
 
     #[inline(always)]
     fn check_register(&self, register: usize) {
-        debug_assert!(
-            self.base_index() + register < super::STACK_WORDS + super::SLACK_WORDS,
+        #[cfg(debug_assertions)]
+        assert!(
+            self.base_index() + register < self.reach.stack_words,
             "register {register} lies above the stack"
         );
+        let _ = register;
     }
 
     #[cfg(debug_assertions)]
@@ -140,6 +148,10 @@ impl Hot {
 
     /// Takes over what safe code has changed.
     pub(super) fn reload(&mut self, machine: &mut Machine, heap: &mut Heap) {
+        #[cfg(debug_assertions)]
+        {
+            self.reach.stack_words = machine.stack.len();
+        }
         self.stack = machine.stack.as_mut_ptr();
         // SAFETY: `base` and `soft_limit` are indices into the stack.
         unsafe {
@@ -229,7 +241,7 @@ impl Hot {
     /// Whether a frame of `words` whose register 0 is `register` of this one fits below the limit.
     #[inline(always)]
     pub(super) fn has_room(&self, register: usize, words: usize) -> bool {
-        // The stack's slack is larger than any frame, so neither sum leaves the allocation.
+        // The sum, which may leave the allocation, is compared and not followed.
         self.base.wrapping_add(register + words) <= self.limit
     }
 

@@ -112,6 +112,7 @@ fn lead_through(next: *const Instruction, base: *mut Value, heap: *mut u64, fuel
 fn detour(next: *const Instruction, base: *mut Value, heap: *mut u64, fuel: i64, cold: &mut Cold<'_>) -> Flow {
     let frame = Hot::from_words((next, base, heap, fuel), &cold.frame);
     let (frame, flow) = cold.take_detour(frame);
+    cold.frame.set_stack(&frame);
     let ((next, base, heap, fuel), limit) = (frame.words(), frame.limit());
     keep(next, base, heap, fuel, limit, cold);
     flow
