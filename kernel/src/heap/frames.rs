@@ -53,6 +53,19 @@ impl Heap {
         link[1 + link::NEXT] = next.to_bits();
         Ok(Value::object_at(index + segment_words))
     }
+
+    /// A copy of a link to a segment that goes on with `next`.
+    ///
+    /// # Errors
+    /// [`HeapFull`]; nothing is changed then.
+    #[inline(always)]
+    pub(crate) fn copy_link(&mut self, original: Value, next: Value) -> Result<Value, HeapFull> {
+        let index = self.bump(LINK_WORDS)?;
+        let (before, copy) = self.words.split_at_mut(index);
+        copy[..LINK_WORDS].copy_from_slice(&before[original.index()..][..LINK_WORDS]);
+        copy[1 + link::NEXT] = next.to_bits();
+        Ok(Value::object_at(index))
+    }
 }
 
 /// Clears the dead registers of the frames that end with the last of `words`, a return point, and of those below. Stops where the words are no frames.

@@ -268,8 +268,7 @@ impl Machine {
         base: usize,
         prompt: Value,
     ) -> Result<Value, HeapFull> {
-        let rest = self.whole_chain(heap)?;
-        let mut chain = copy_chain(heap, rest, prompt, Value::NIL)?;
+        let mut chain = self.copy_to_prompt(heap, prompt)?;
         if base > 1 {
             chain = heap.segment(&self.stack[1..base], chain)?;
         }
@@ -278,6 +277,22 @@ impl Machine {
         let continuation = heap.make(Kind::Closure, &[word, chain, winders, dynamic])?;
         self.leave_to(heap, prompt);
         Ok(continuation)
+    }
+
+    /// A copy of the chain below the stack, its head counting wholly, up to a prompt. The link that says what is left of the first segment is made but once.
+    #[inline(always)]
+    fn copy_to_prompt(&self, heap: &mut Heap, prompt: Value) -> Result<Value, HeapFull> {
+        let chain = heap.register(Register::Continuation);
+        if self.remaining == self.counted {
+            return copy_chain(heap, chain, prompt, Value::NIL);
+        }
+        let next = next_of(heap, chain);
+        let rest = copy_chain(heap, next, prompt, Value::NIL)?;
+        if self.remaining == 0 {
+            return Ok(rest);
+        }
+        let frames = heap.field(chain, link::FRAMES);
+        heap.make(Kind::Link, &[frames, Value::length(self.remaining), rest])
     }
 
     /// Drops everything up to and including a prompt, with the winders and the dynamic environment outside of it in force.
@@ -337,6 +352,12 @@ pub(crate) fn find_prompt(heap: &Heap, tag: Value) -> Option<Value> {
 
 /// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`.
 pub(super) fn copy_chain(heap: &mut Heap, chain: Value, end: Value, below: Value) -> Result<Value, HeapFull> {
+    if chain == end {
+        return Ok(below);
+    }
+    if heap.is_kind(chain, Kind::Link) && heap.field(chain, link::NEXT) == end {
+        return heap.copy_link(chain, below);
+    }
     let (mut first, mut last) = (below, None);
     let mut rest = chain;
     while rest != end {
@@ -391,11 +412,10 @@ fn corresponding_tail(heap: &Heap, lists: (Value, Value), tail: Value) -> Option
 
 /// A copy of a link of either kind that goes on with `next`.
 fn copy_link(heap: &mut Heap, original: Value, next: Value) -> Result<Value, HeapFull> {
-    let field = |heap: &Heap, field| heap.field(original, field);
     if heap.is_kind(original, Kind::Link) {
-        let fields = [field(heap, link::FRAMES), field(heap, link::LIMIT), next];
-        return heap.make(Kind::Link, &fields);
+        return heap.copy_link(original, next);
     }
+    let field = |heap: &Heap, field| heap.field(original, field);
     let fields = [
         field(heap, prompt_link::TAG),
         field(heap, prompt_link::HANDLER),
