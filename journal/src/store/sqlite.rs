@@ -51,7 +51,11 @@ impl SqliteStore {
     /// [`StoreError::Locked`] while another process, or another store of this one, writes it;
     /// [`StoreError::NotAJournal`] and [`StoreError::UnsupportedVersion`] leave the file untouched.
     pub fn open(path: &Path, owner: &str) -> Result<Self, StoreError> {
-        let (connection, lock) = file::open_to_write(path)?;
+        let file::Opened {
+            connection,
+            lock,
+            is_new,
+        } = file::open_to_write(path, owner)?;
         let writer = Some(Writer {
             recent: Recent::read(&connection)?,
             _lock: lock,
@@ -61,14 +65,16 @@ impl SqliteStore {
             writer,
             in_doubt: false,
         };
-        store.commit(|connection, _| {
-            let workspace = Workspace::read(connection)?;
-            Workspace {
-                owner: owner.to_owned(),
-                ..workspace
-            }
-            .write(connection)
-        })?;
+        if !is_new {
+            store.commit_in_order(|connection, _| {
+                let workspace = Workspace::read(connection)?;
+                Workspace {
+                    owner: owner.to_owned(),
+                    ..workspace
+                }
+                .write(connection)
+            })?;
+        }
         Ok(store)
     }
 
@@ -123,6 +129,22 @@ impl SqliteStore {
         committed.unwrap_or(Ok(())).and(result)
     }
 
+    /// Performs `work` in one transaction, or leaves the file as it was. It is durable as soon as any later one is, which needs no waiting for the disk: so may
+    /// be written what means nothing as long as nothing follows it.
+    fn commit_in_order<T>(
+        &mut self,
+        work: impl FnOnce(&Connection, &mut Recent) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        // Not by statements that are kept: this pragma takes effect when it is compiled.
+        let set = |connection: &Connection, sql| connection.execute_batch(sql).map_err(failed("choosing when to sync"));
+        set(&self.connection, "PRAGMA synchronous = NORMAL")?;
+        let result = self.commit(work);
+        // A store that does not wait for the disk must not go on.
+        let restored = set(&self.connection, file::SYNCHRONOUS);
+        self.in_doubt |= restored.is_err();
+        result.and_then(|value| restored.map(|()| value))
+    }
+
     /// Performs `work` on one unchanging view of the file.
     fn view<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         execute(&self.connection, "BEGIN", "beginning to read")?;
@@ -150,7 +172,8 @@ fn execute(connection: &Connection, sql: &'static str, doing: &'static str) -> R
 
 impl Store for SqliteStore {
     fn claim(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
-        self.commit(|connection, recent| {
+        // What is lost with a claim is no more than the claim: whatever is written under it is written behind it.
+        self.commit_in_order(|connection, recent| {
             let found = Run::find(connection, run)?;
             let is_new = found.is_none();
             let mut claimed = found.unwrap_or_else(|| Run::unclaimed(run.clone()));

@@ -12,8 +12,12 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::row::Workspace;
 use super::schema;
 use crate::store::StoreError;
+
+/// FULL: with NORMAL a power cut loses commits that were acknowledged.
+pub(super) const SYNCHRONOUS: &str = "PRAGMA synchronous = FULL";
 
 /// Opens a journal for reading.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
@@ -21,19 +25,33 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// Opens a journal for writing, creating it if there is no such file. The lock lasts as long as the file returned.
-pub(super) fn open_to_write(path: &Path) -> Result<(Connection, File), StoreError> {
+/// A journal opened for writing.
+pub(super) struct Opened {
+    pub(super) connection: Connection,
+    /// The journal is locked as long as this file is open.
+    pub(super) lock: File,
+    /// Whether there was no such file.
+    pub(super) is_new: bool,
+}
+
+/// Opens a journal for writing; if there is no such file, creates it, with `owner` as the one who writes it.
+pub(super) fn open_to_write(path: &Path, owner: &str) -> Result<Opened, StoreError> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::exists(path).map_err(io_error("looking for the journal"))? {
         check_header(path)?;
     }
     let lock = lock(path)?;
-    if !fs::exists(path).map_err(io_error("looking for the journal"))? {
-        create(path)?;
+    let is_new = !fs::exists(path).map_err(io_error("looking for the journal"))?;
+    if is_new {
+        create(path, owner)?;
     }
     check_header(path)?;
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    Ok((connection, lock))
+    Ok(Opened {
+        connection,
+        lock,
+        is_new,
+    })
 }
 
 fn lock(path: &Path) -> Result<File, StoreError> {
@@ -124,9 +142,11 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
     let failed = database_error("opening the journal");
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
-    // FULL: with NORMAL a power cut loses commits that were acknowledged.
-    let settings = "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;";
-    connection.execute_batch(settings).map_err(&failed)?;
+    let settings = "PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF";
+    connection
+        .execute_batch(SYNCHRONOUS)
+        .and_then(|()| connection.execute_batch(settings))
+        .map_err(&failed)?;
     connection
         .busy_timeout(std::time::Duration::from_secs(5))
         .map_err(&failed)?;
@@ -141,7 +161,7 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
 }
 
 /// Makes a complete journal under another name, then gives it its own.
-fn create(path: &Path) -> Result<(), StoreError> {
+fn create(path: &Path, owner: &str) -> Result<(), StoreError> {
     if fs::exists(beside(path, "-wal")).map_err(io_error("looking for the journal"))? {
         let why = "it is missing, yet its write-ahead log is there";
         return Err(StoreError::NotAJournal {
@@ -165,7 +185,7 @@ fn create(path: &Path) -> Result<(), StoreError> {
             _ => (),
         }
     }
-    fill(&unfinished).map_err(database_error("creating the journal"))?;
+    fill(&unfinished, owner).map_err(database_error("creating the journal"))?;
     let finish = || {
         File::open(&unfinished)?.sync_all()?;
         fs::rename(&unfinished, path)?;
@@ -174,16 +194,20 @@ fn create(path: &Path) -> Result<(), StoreError> {
     finish().map_err(io_error("creating the journal"))
 }
 
-fn fill(path: &Path) -> rusqlite::Result<()> {
+fn fill(path: &Path, owner: &str) -> rusqlite::Result<()> {
     let connection = Connection::open(path)?;
-    // Nobody has seen the file yet: it is synced once, whole, before it gets its name.
-    connection.pragma_update(None, "synchronous", "off")?;
     let (id, version) = (schema::APPLICATION_ID, schema::VERSION);
+    // Nobody has seen the file yet: it is synced once, whole, before it gets its name, and thrown away if anything fails before.
     connection.execute_batch(&format!(
-        "PRAGMA application_id = {id}; PRAGMA user_version = {version};"
+        "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN; PRAGMA application_id = {id}; PRAGMA user_version = {version};"
     ))?;
     connection.execute_batch(schema::CREATE)?;
-    super::row::Workspace::default().create(&connection)?;
+    let workspace = Workspace {
+        owner: owner.to_owned(),
+        ..Workspace::default()
+    };
+    workspace.create(&connection)?;
+    connection.execute_batch("COMMIT")?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.close().map_err(|(_, error)| error)
 }
