@@ -5,6 +5,7 @@
 //! It does not know what a turn is.
 //! Read next: `command/run.rs`.
 
+mod ahead;
 mod inspection;
 mod resting;
 
@@ -15,7 +16,7 @@ use duet_drivers::ask::Question;
 use duet_drivers::tool::description::{Description, EffectClass};
 use duet_drivers::world::World;
 use duet_journal::{Record, RunId, Sequence, Store, StoreError};
-use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText};
+use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName, SourceError, SourceText};
 use duet_modules::resolver::Resolver;
 use duet_modules::source::{Directory, Embedded};
 use duet_runtime::action::exit::MAIN;
@@ -115,7 +116,7 @@ fn standard_libraries() -> Vec<LibraryName> {
 pub(crate) fn libraries(program: &Path) -> Resolver {
     let folder = program.parent().filter(|folder| !folder.as_os_str().is_empty());
     Resolver::new(vec![
-        Box::new(Embedded::new("stdlib", duet_stdlib::FILES)),
+        Box::new(ahead::standard_library()),
         Box::new(Directory::new(folder.unwrap_or(Path::new(".")))),
     ])
 }
@@ -137,6 +138,10 @@ impl Libraries for Granted<'_> {
 
     fn names(&self) -> Vec<LibraryName> {
         self.libraries.names()
+    }
+
+    fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {
+        self.libraries.ahead(name)
     }
 
     fn grants(&self, capability: &str) -> bool {
@@ -197,7 +202,7 @@ fn program_failure(error: ProgramError, expander: &Expander, terminal: &Terminal
 pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, Failure> {
     let genesis = replay::genesis(&record_at(store, place, Sequence::FIRST)?)?;
     let mut fetch = |hash: &_| store.blob(hash).ok();
-    let programs = SchemePrograms::pinned(&genesis.program, &mut fetch)
+    let programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
         .map_err(|error| Failure::caused("the run's program cannot be compiled again", &error))?;
     let texts = Texts::of(programs.expander());
     Ok(Pinned {

@@ -85,6 +85,9 @@ impl std::error::Error for CompileError {}
 /// # Errors
 /// [`CompileError`] if the unit exceeds a limit of the instruction format or names an unknown primitive.
 pub fn compile(unit: &Unit, primitives: &dyn Primitives) -> Result<CompiledUnit, CompileError> {
+    if let Some(compiled) = &unit.compiled {
+        return Ok(CompiledUnit::clone(compiled));
+    }
     let integrated = integrate::integrate(unit, primitives);
     let unit = integrated.as_ref().unwrap_or(unit);
     let analysis = Analysis::of(unit)?;

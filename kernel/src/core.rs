@@ -8,7 +8,10 @@
 
 mod print;
 
+use std::sync::Arc;
+
 use crate::datum::{Datum, Name, Span};
+use crate::unit::CompiledUnit;
 
 /// Names one node of a [`Unit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -148,4 +151,6 @@ pub struct Unit {
     pub body: CoreId,
     /// Whether later units may redefine or assign this unit's globals (the REPL); forbids assuming that a global keeps its value.
     pub is_interactive: bool,
+    /// What it compiles to, if it was compiled ahead; then there is nothing of its body.
+    pub compiled: Option<Arc<CompiledUnit>>,
 }

@@ -6,6 +6,7 @@
 //! Read next: `datum/reader.rs`.
 
 pub(crate) mod atom;
+mod bytes;
 pub mod lexer;
 mod printer;
 pub mod reader;
@@ -114,41 +115,5 @@ impl Datum {
     /// A symbol.
     pub fn symbol(name: Name) -> Datum {
         Datum::of(Node::Symbol(name))
-    }
-}
-
-impl Datum {
-    /// A byte string that two data share only if they are the same, node for node.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = self.root.0.to_le_bytes().to_vec();
-        for node in &self.nodes {
-            node.write_bytes(&mut bytes);
-        }
-        bytes
-    }
-}
-
-impl Node {
-    fn write_bytes(&self, bytes: &mut Vec<u8>) {
-        let (tag, content): (u8, Vec<u8>) = match self {
-            Node::Nil => (0, Vec::new()),
-            Node::Boolean(truth) => (1, vec![(*truth).into()]),
-            Node::Number(Number::Flonum(number)) => (2, number.to_bits().to_le_bytes().to_vec()),
-            Node::Number(number) => (3, number.to_string().into_bytes()),
-            Node::Complex(number) => (11, number.to_string().into_bytes()),
-            Node::Character(character) => (4, u32::from(*character).to_le_bytes().to_vec()),
-            Node::String(text) => (5, text.as_bytes().to_vec()),
-            Node::Symbol(name) => (6, name.0.as_bytes().to_vec()),
-            Node::Keyword(name) => (7, name.0.as_bytes().to_vec()),
-            Node::Bytevector(content) => (8, content.to_vec()),
-            Node::Pair(first, second) => (9, [first.0, second.0].map(u32::to_le_bytes).concat()),
-            Node::Vector(elements) => (
-                10,
-                elements.iter().flat_map(|element| element.0.to_le_bytes()).collect(),
-            ),
-        };
-        bytes.push(tag);
-        bytes.extend((content.len() as u64).to_le_bytes());
-        bytes.extend(content);
     }
 }

@@ -5,6 +5,7 @@
 //! It touches no file: texts come from the caller and from [`Libraries`].
 //! Read next: `expander/unit.rs`, then `form.rs`.
 
+mod ahead;
 mod body;
 mod builder;
 mod demand;
@@ -17,6 +18,7 @@ mod unit;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::core::{GlobalName, INTERACTION, Unit, VariableId};
@@ -31,7 +33,9 @@ use crate::syntax::rules::{Auxiliary, Rules};
 use crate::syntax::scope::{Scope, ScopeSet};
 use crate::syntax::symbol::Symbol;
 use crate::syntax::{Identifier, Syntax, SyntaxStore};
+pub use ahead::Ahead;
 pub(crate) use body::{Context, Target, Value};
+use ahead::Stub;
 use demand::Waiting;
 pub(crate) use library::FEATURES;
 pub use top_level::{Meaning, TopLevel};
@@ -67,6 +71,11 @@ pub trait Libraries {
 
     /// The names of the libraries that are known to exist, for hints.
     fn names(&self) -> Vec<LibraryName>;
+
+    /// What was kept of a library when it was compiled ahead, if its texts, and those of all libraries that it imports, are still what they were then.
+    fn ahead(&mut self, _name: &LibraryName) -> Option<Ahead> {
+        None
+    }
 
     /// Whether the program may use a capability that a module declares to need. Everything is granted where nothing will be run.
     fn grants(&self, _capability: &str) -> bool {
@@ -107,6 +116,15 @@ impl LibraryName {
     /// The name in parentheses, by which units and globals refer to the library.
     pub fn to_name(&self) -> Name {
         Name::from(self.to_string().as_str())
+    }
+
+    /// The library that [`LibraryName::to_name`] named.
+    pub fn parse(name: &Name) -> Self {
+        let inside = name.as_str();
+        let inside = inside.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(inside);
+        Self {
+            parts: inside.split(' ').map(Name::from).collect(),
+        }
     }
 }
 
@@ -175,6 +193,8 @@ pub struct Expander {
     undelivered: BTreeMap<u32, Arc<Unit>>,
     /// Libraries that are finished when something needs them.
     waiting: BTreeMap<Name, Waiting>,
+    /// Libraries that were compiled ahead.
+    stubs: BTreeMap<Name, Stub>,
     /// How many libraries were loaded.
     loaded: u32,
     /// The unit of each library that has one.
@@ -211,6 +231,8 @@ pub(crate) struct Macro {
 #[derive(Debug)]
 pub(crate) enum Transformer {
     Rules(Rules),
+    /// One of a library that was compiled ahead and not read yet.
+    Ahead(Name),
     /// A procedure that runs at expansion time.
     Procedure {
         id: TransformerId,
@@ -237,6 +259,8 @@ struct Library {
     imports: Vec<Name>,
     /// Whether it is finished only when something needs it.
     is_on_demand: bool,
+    /// The scope of what it defines, if its text was read.
+    scope: Option<Scope>,
 }
 
 /// A top level: that of one library, one program, or all interactions.
@@ -259,6 +283,8 @@ pub(crate) struct Module {
     imports: Vec<Name>,
     /// How often something was bound at its top level.
     pub(crate) changes: u64,
+    /// The numbers that its next macros are to have.
+    reserved_macros: Range<u32>,
 }
 
 impl Expander {
@@ -282,6 +308,7 @@ impl Expander {
             loading: Vec::new(),
             undelivered: BTreeMap::new(),
             waiting: BTreeMap::new(),
+            stubs: BTreeMap::new(),
             loaded: 0,
             library_units: BTreeMap::new(),
             transformers: None,
@@ -317,6 +344,7 @@ impl Expander {
                 exports,
                 imports: Vec::new(),
                 is_on_demand: false,
+                scope: None,
             },
         );
         expander
@@ -436,6 +464,7 @@ impl Expander {
             look_alikes: BTreeSet::new(),
             imports: Vec::new(),
             changes: 0,
+            reserved_macros: 0..0,
         }
     }
 

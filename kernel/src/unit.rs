@@ -2,7 +2,9 @@
 //!
 //! Owns what the compiler produces for one library, program or interaction, and its hash.
 //! INVARIANT: nothing in a unit depends on load order: globals, primitives and constants are unit-local tables of names and data.
-//! It does not execute or place anything; `code.rs` does. Read next: `compiler.rs`.
+//! It does not execute or place anything; `code.rs` does. Read next: `unit/bytes.rs`, then `compiler.rs`.
+
+mod bytes;
 
 use crate::core::GlobalName;
 use crate::datum::{Datum, Name, Span};
@@ -61,54 +63,6 @@ impl std::fmt::Debug for Instruction {
     }
 }
 
-impl CompiledUnit {
-    /// BLAKE3 of everything that the unit means; what spans and names say to people is part of it.
-    ///
-    /// Every piece comes after its length and every table after its count, so that no two units have the same bytes.
-    pub fn hash(&self) -> [u8; 32] {
-        let mut hasher = blake3::Hasher::new();
-        let mut add = |bytes: &[u8]| {
-            hasher.update(&(bytes.len() as u64).to_le_bytes());
-            hasher.update(bytes);
-        };
-        add(self.name.0.as_bytes());
-        let count = |length: usize| (length as u64).to_le_bytes();
-        add(&count(self.instructions.len()));
-        for instruction in &self.instructions {
-            add(&instruction.to_bits().to_le_bytes());
-        }
-        add(&count(self.blocks.len()));
-        for block in &self.blocks {
-            add(&[block.name.is_some().into()]);
-            add(block.name.as_ref().map_or("", |name| &name.0).as_bytes());
-            add(
-                &[block.start, block.end, block.frame_size.into(), block.captured.into()]
-                    .map(u32::to_le_bytes)
-                    .concat(),
-            );
-            add(&[block.arity.is_some().into(), block.arity.unwrap_or(0)]);
-        }
-        add(&count(self.constants.len()));
-        for constant in &self.constants {
-            add(&constant.to_bytes());
-        }
-        add(&count(self.globals.len()));
-        for global in &self.globals {
-            add(global.library.0.as_bytes());
-            add(global.name.0.as_bytes());
-        }
-        add(&count(self.primitives.len()));
-        for primitive in &self.primitives {
-            add(primitive.0.as_bytes());
-        }
-        add(&count(self.spans.len()));
-        for (offset, span) in &self.spans {
-            add(&[*offset, span.start, span.end].map(u32::to_le_bytes).concat());
-        }
-        *hasher.finalize().as_bytes()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +103,20 @@ mod tests {
         GlobalName {
             library: Name(library.into()),
             name: Name(name.into()),
+        }
+    }
+
+    #[test]
+    fn a_unit_is_its_bytes_and_its_texts() {
+        let bytes = unit().to_bytes();
+        assert_eq!(
+            CompiledUnit::from_bytes(&bytes, [crate::datum::SourceId(0)]),
+            Some(unit())
+        );
+        assert_eq!(CompiledUnit::from_bytes(&bytes, []), None);
+        for length in 0..bytes.len() {
+            let cut = CompiledUnit::from_bytes(&bytes[..length], [crate::datum::SourceId(0)]);
+            assert_eq!(cut, None, "{length}");
         }
     }
 

@@ -4,5 +4,6 @@
 //! It does not expand libraries; the kernel's expander asks it through `duet_kernel::expander::Libraries`.
 //! In suggested reading order.
 
+pub mod image;
 pub mod resolver;
 pub mod source;

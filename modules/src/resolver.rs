@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use duet_kernel::expander::{Libraries, LibraryName, SourceError, SourceText};
+use duet_kernel::expander::{Ahead, Libraries, LibraryName, SourceError, SourceText};
 
 use crate::source::Source;
 
@@ -80,10 +80,15 @@ impl Libraries for Resolver {
             .filter_map(|path| library_name(&path))
             .collect()
     }
+
+    /// Only the first source can say: what it has comes before what others have.
+    fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {
+        self.sources.first()?.ahead(&library_path(name)?)
+    }
 }
 
 /// `(scheme base)` → `scheme/base.sld`; `None` for names that are no plain file names.
-fn library_path(name: &LibraryName) -> Option<String> {
+pub(crate) fn library_path(name: &LibraryName) -> Option<String> {
     let is_plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains(['/', '\\', ':', '\0']);
     let parts: Option<Vec<&str>> = name
         .parts

@@ -11,7 +11,7 @@ mod embedded;
 pub use directory::Directory;
 pub use embedded::Embedded;
 
-use duet_kernel::expander::SourceError;
+use duet_kernel::expander::{Ahead, SourceError};
 
 /// A tree of source files.
 pub trait Source {
@@ -26,4 +26,9 @@ pub trait Source {
 
     /// The paths of library files, for hints; in a fixed order.
     fn paths(&self) -> Vec<String>;
+
+    /// What was kept of the library at a path when it was compiled ahead.
+    fn ahead(&self, _path: &str) -> Option<Ahead> {
+        None
+    }
 }

@@ -30,7 +30,7 @@ use duet_kernel::compiler::compile;
 use duet_kernel::core::{GlobalName, Unit};
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
-use duet_kernel::expander::{Expander, Libraries, LibraryName};
+use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName};
 use duet_kernel::heap::{self, HeapFull, Register, RootId};
 use duet_kernel::image;
 use duet_kernel::machine::{Instance, Machine, Outcome};
@@ -118,15 +118,17 @@ impl SchemePrograms {
         source::compile(source, libraries)
     }
 
-    /// Compiles the program of an existing run from the blobs that its first record pins.
+    /// Compiles the program of an existing run from the blobs that its first record pins. Libraries that `ahead` knows, and that were compiled ahead from
+    /// the very texts that are pinned, are taken as they were compiled.
     ///
     /// # Errors
     /// [`ProgramError`] if a blob is missing, or the program does not compile any more.
     pub fn pinned(
         program: &IOValue,
         fetch: &mut dyn FnMut(&BlobHash) -> Option<Vec<u8>>,
+        ahead: &dyn Fn(&LibraryName) -> Option<Ahead>,
     ) -> Result<Self, ProgramError> {
-        source::pinned(program, fetch)
+        source::pinned(program, fetch, ahead)
     }
 
     /// Makes these programs answer to the description of another one, so that replaying a run shows where they differ from what it recorded.

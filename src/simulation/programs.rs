@@ -67,7 +67,7 @@ pub(crate) fn again(program: &Program) -> Result<Shared, String> {
         let pinned = program.pinned.iter().find(|blob| blob.hash() == *hash);
         pinned.map(|blob: &Blob| blob.as_bytes().to_vec())
     };
-    let programs = SchemePrograms::pinned(&program.value, &mut { text });
+    let programs = SchemePrograms::pinned(&program.value, &mut { text }, &|_| None);
     programs
         .map(|programs| Rc::new(RefCell::new(programs)))
         .map_err(|error| format!("{error}: {error:?}"))

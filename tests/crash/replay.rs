@@ -42,7 +42,7 @@ fn a_review_replays_from_the_texts_that_its_journal_pins() {
     let scenario = review();
     let (records, store) = recorded(&scenario, every(5));
     let program = genesis(&records[0]).unwrap().program;
-    let programs = SchemePrograms::pinned(&program, &mut |hash| store.blob(hash).ok()).unwrap();
+    let programs = SchemePrograms::pinned(&program, &mut |hash| store.blob(hash).ok(), &|_| None).unwrap();
     assert_eq!(
         scenario.source(&store, &scenario.main).check(programs).unwrap(),
         records.len() as u64 - 1

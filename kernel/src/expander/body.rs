@@ -326,12 +326,16 @@ impl UnitExpander<'_> {
 
     /// Adds a macro to the session.
     pub(crate) fn add_macro(&mut self, transformer: Transformer, place: Syntax) -> Binding {
-        let definition = self.session.syntax.span(place);
-        self.session.macros.push(Macro {
+        let definition = Macro {
             transformer,
             module: self.module.scope,
-            definition,
-        });
+            definition: self.session.syntax.span(place),
+        };
+        if let Some(number) = self.module.reserved_macros.next() {
+            self.session.macros[number as usize] = definition;
+            return Binding::Macro(number);
+        }
+        self.session.macros.push(definition);
         Binding::Macro(u32::try_from(self.session.macros.len() - 1).unwrap_or(u32::MAX))
     }
 

@@ -99,6 +99,7 @@ impl Builder {
             globals,
             body,
             is_interactive,
+            compiled: None,
         }
     }
 }

@@ -51,7 +51,7 @@ impl Expander {
         libraries: &mut dyn Libraries,
     ) -> Result<Option<Arc<Unit>>, Vec<Diagnostic>> {
         let Some(waiting) = self.waiting.remove(name) else {
-            return Ok(None);
+            return Ok(self.take_unit_ahead(name));
         };
         let position = waiting.position;
         let (_, expansion) = UnitExpander::resume(self, libraries, waiting).finish();

@@ -225,7 +225,7 @@ impl UnitExpander<'_> {
         Ok(self.session.libraries.get(&name).map(|library| library.exports.clone()))
     }
 
-    fn load(&mut self, library: &LibraryName, place: Syntax) -> Result<(), Failure> {
+    pub(super) fn load(&mut self, library: &LibraryName, place: Syntax) -> Result<(), Failure> {
         let name = library.to_name();
         if let Some(position) = self.session.loading.iter().position(|loading| *loading == name) {
             let cycle = self.session.loading[position..].to_vec();
@@ -233,6 +233,11 @@ impl UnitExpander<'_> {
         }
         if self.session.loading.len() >= LIMIT_CHAIN as usize {
             return Err(self.failure(place, DiagnosticKind::TooDeep { limit: LIMIT_CHAIN }));
+        }
+        if let Some(ahead) = self.libraries.ahead(library)
+            && self.install(library, ahead, place)?
+        {
+            return Ok(());
         }
         let source = match self.libraries.library(library) {
             Ok(Some(source)) => source,

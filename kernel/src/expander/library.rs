@@ -205,7 +205,14 @@ impl UnitExpander<'_> {
             return Err(self.malformed(form));
         };
         let name = self.library_name(form, *name)?.to_name();
-        let module = self.session.new_module(name.clone(), false);
+        let mut module = self.session.new_module(name.clone(), false);
+        let reserved = self.session.reserved_macros(&name);
+        let is_ahead = reserved.is_some();
+        if let Some(reserved) = reserved {
+            module.reserved_macros = reserved;
+        } else {
+            self.session.supersede_ahead(&name);
+        }
         let scopes = module.scopes;
         let mut own = |forms: &[Syntax]| -> Vec<Syntax> {
             forms
@@ -221,6 +228,10 @@ impl UnitExpander<'_> {
             inner.continue_nesting(depth);
             let (exports, waiting) = inner.library(form, &declarations, rest);
             let (module, expansion) = inner.finish();
+            if is_ahead {
+                // All but its macros was known before.
+                return Ok(None);
+            }
             let position = unit.session.loaded;
             unit.session.loaded += 1;
             match expansion {
@@ -236,6 +247,7 @@ impl UnitExpander<'_> {
                         exports,
                         imports: module.imports,
                         is_on_demand,
+                        scope: Some(module.scope),
                     }))
                 }
                 Err(errors) => {
@@ -280,7 +292,8 @@ impl UnitExpander<'_> {
         }
         let mut waiting = None;
         if let Some(place) = declarations.body.first().copied().filter(|_| !self.is_abandoned()) {
-            if declarations.is_on_demand {
+            let is_ahead = self.session.reserved_macros(&self.module.name).is_some();
+            if declarations.is_on_demand || is_ahead {
                 waiting = Some(self.suspend(&declarations.body, place));
             } else {
                 self.body = self.top_level(&declarations.body);
@@ -410,10 +423,13 @@ impl UnitExpander<'_> {
             let Some(Node::String(path_text)) = self.session.syntax.atom(*path).cloned() else {
                 return Err(self.malformed_at(form, *path));
             };
-            let source = self.libraries.include(&includer, &path_text).map_err(|error| {
-                let name = Name::from(&*path_text);
-                self.failure(*path, DiagnosticKind::SourceUnavailable { name, reason: error.0 })
-            })?;
+            let source = match self.session.included_ahead(&self.module.name, &path_text) {
+                Some(source) => source,
+                None => self.libraries.include(&includer, &path_text).map_err(|error| {
+                    let name = Name::from(&*path_text);
+                    self.failure(*path, DiagnosticKind::SourceUnavailable { name, reason: error.0 })
+                })?,
+            };
             let scopes = self.session.syntax.scopes(form);
             let (forms, errors) = self.session.read(source, scopes, folds_case);
             if !errors.is_empty() {

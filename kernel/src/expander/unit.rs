@@ -278,6 +278,9 @@ impl<'a> UnitExpander<'a> {
                 },
             ));
         }
+        if let Some(library) = self.unread_home(index) {
+            self.read_for_macros(&library)?;
+        }
         let Expander { syntax, macros, .. } = &mut *self.session;
         let definition = &macros[index as usize];
         let mut form = form;
@@ -297,6 +300,7 @@ impl<'a> UnitExpander<'a> {
         };
         match &definition.transformer {
             Transformer::Rules(rules) => rules.expand(syntax, macro_use),
+            Transformer::Ahead(_) => Err(self.lost_macro(macro_use.form, macro_use.keyword)),
             Transformer::Procedure { id, .. } => {
                 let id = *id;
                 self.apply_transformer(id, macro_use)

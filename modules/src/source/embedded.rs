@@ -1,20 +1,32 @@
 //! Sources that are part of the program.
 
-use duet_kernel::expander::SourceError;
+use duet_kernel::expander::{Ahead, SourceError};
 
 use super::Source;
+use crate::image::Image;
 
 /// A fixed list of paths and texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Embedded<'a> {
     name: &'static str,
     files: &'a [(&'a str, &'a str)],
+    image: Option<Image<'a>>,
 }
 
 impl<'a> Embedded<'a> {
     /// A source whose files are called `<name>/path` in messages.
     pub fn new(name: &'static str, files: &'a [(&'a str, &'a str)]) -> Self {
-        Self { name, files }
+        Self {
+            name,
+            files,
+            image: None,
+        }
+    }
+
+    /// The same source with what was made of these very files when they were compiled ahead.
+    #[must_use]
+    pub fn with_image(self, image: Option<Image<'a>>) -> Self {
+        Self { image, ..self }
     }
 }
 
@@ -34,5 +46,9 @@ impl Source for Embedded<'_> {
             .map(|(path, _)| (*path).to_owned())
             .filter(|path| path.ends_with(".sld"))
             .collect()
+    }
+
+    fn ahead(&self, path: &str) -> Option<Ahead> {
+        self.image?.find(path)
     }
 }

@@ -4,6 +4,8 @@
 //! INVARIANT: compiling from a description asks for nothing outside it.
 //! It does not find libraries; the caller's [`Libraries`] does, the first time.
 
+mod matching;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use duet_kernel::code::LoadError;
 use duet_kernel::compiler::CompileError;
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
-use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText};
+use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName, SourceError, SourceText};
 use preserves::IOValue;
 
 use super::{SchemePrograms, Source};
@@ -186,6 +188,10 @@ impl Libraries for Recording<'_> {
         self.libraries.names()
     }
 
+    fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {
+        self.libraries.ahead(name)
+    }
+
     fn grants(&self, capability: &str) -> bool {
         self.libraries.grants(capability)
     }
@@ -292,6 +298,7 @@ fn describe(source: &Source<'_>, found: Vec<(Vec<String>, SourceText)>) -> Resul
 pub(super) fn pinned(
     program: &IOValue,
     fetch: &mut dyn FnMut(&BlobHash) -> Option<Vec<u8>>,
+    ahead: &dyn Fn(&LibraryName) -> Option<Ahead>,
 ) -> Result<SchemePrograms, ProgramError> {
     let record = ProgramRecord::decode(program).map_err(ProgramError::Description)?;
     let mut text_of = |name: &str, hash: &BlobHash| {
@@ -324,9 +331,9 @@ pub(super) fn pinned(
         default_imports,
         evaluable: Vec::new(),
     };
-    let mut sources = Pinned(sources);
-    let (mut programs, _) = SchemePrograms::expand(&source, &mut sources).map_err(|(error, _)| error)?;
-    programs.sources = sources;
+    let mut matching = matching::Matching::new(Pinned(sources), ahead);
+    let (mut programs, _) = SchemePrograms::expand(&source, &mut matching).map_err(|(error, _)| error)?;
+    programs.sources = matching.into_sources();
     programs.program = program.clone();
     Ok(programs)
 }

@@ -45,7 +45,7 @@ fn world(text: &str, capabilities: &[&str], policy: SnapshotPolicy) -> World<Sch
         .collect();
     let value = program.value.clone();
     World::new(program, capabilities, policy, move |_| {
-        SchemePrograms::pinned(&value, &mut |hash| blobs.get(hash).cloned()).expect("the texts are pinned")
+        SchemePrograms::pinned(&value, &mut |hash| blobs.get(hash).cloned(), &|_| None).expect("the texts are pinned")
     })
 }
 

@@ -82,7 +82,7 @@ fn world(turns: u64) -> World<SchemePrograms> {
         ..SnapshotPolicy::NEVER
     };
     World::limited(limits, (program, &["*"]), policy, move |_| {
-        SchemePrograms::pinned(&value, &mut |hash| blobs.get(hash).cloned()).expect("the texts are pinned")
+        SchemePrograms::pinned(&value, &mut |hash| blobs.get(hash).cloned(), &|_| None).expect("the texts are pinned")
     })
 }
 

@@ -1,0 +1,62 @@
+//! Compiles the standard library ahead, so that a program that starts reads and compiles nothing of it.
+//!
+//! INVARIANT: the image is made by the same kernel, of the same texts, as are built into the command; so it needs no key, and is never out of date.
+//! The procedures of the host, which libraries may mention, are taken from the runtime's tables as text: building the runtime, and with it the journal's
+//! database, a second time for this one list would cost more than all the rest. A test of `session/ahead.rs` compares the two.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use duet_kernel::primitive::{Body, Primitive};
+use duet_modules::image;
+
+const TABLES: &str = "runtime/src/scheme/host";
+
+/// A procedure of the host: its name, and the least and the most arguments.
+type Row = (String, u8, Option<u8>);
+
+fn main() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    io::Write::write_all(
+        &mut out,
+        format!("cargo::rerun-if-changed=build.rs\ncargo::rerun-if-changed={TABLES}\n").as_bytes(),
+    )?;
+    let rows = rows()?;
+    let listed: Vec<String> = rows.iter().map(|row| format!("{row:?}\n")).collect();
+    let primitive = |(name, least, most): Row| Primitive {
+        name: name.leak(),
+        parameters: "",
+        least,
+        most,
+        documentation: "",
+        body: Body::Host,
+    };
+    let primitives: Vec<Primitive> = rows.into_iter().map(primitive).collect();
+    let folder = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
+    let folder = Path::new(&folder);
+    fs::write(folder.join("host_procedures"), listed.concat())?;
+    fs::write(folder.join("libraries.image"), image::make(duet_stdlib::FILES, &primitives))
+}
+
+/// All rows of all tables, in the order of their names.
+fn rows() -> io::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for entry in fs::read_dir(TABLES)? {
+        let text = fs::read_to_string(entry?.path())?;
+        rows.extend(text.lines().filter_map(row));
+    }
+    rows.sort();
+    Ok(rows)
+}
+
+/// The row that begins with this line: `"name" "parameters" [least, most] => …`.
+fn row(line: &str) -> Option<Row> {
+    let (name, rest) = line.trim_start().strip_prefix('"')?.split_once("\" \"")?;
+    let (_, rest) = rest.split_once("\" [")?;
+    let (arity, _) = rest.split_once("] =>")?;
+    let (least, most) = arity.split_once(", ")?;
+    let most = if most == "_" { None } else { Some(most.parse().ok()?) };
+    Some((name.to_owned(), least.parse().ok()?, most))
+}

@@ -1,0 +1,357 @@
+//! Libraries that were compiled ahead: known without their texts being read.
+//!
+//! Owns what is kept of such a library: what it exports, which libraries it imports, and its compiled unit. The text is read only if one of its macros is
+//! used, and then only as far as the first pass goes. So a program pays for the macros it uses, and for no other reading, expanding or compiling.
+//! (An image of the expander's whole state was the alternative: it would fix which libraries are loaded, and in which order; one of each library leaves that to the program.)
+//! INVARIANT: what comes of a text is the same, unit for unit and byte for byte, whether its libraries were compiled ahead or are read.
+//! It does not decide whether a library still has the texts it was made from: [`Libraries::ahead`](super::Libraries::ahead) does.
+//! Read next: `ahead/bytes.rs`, then `demand.rs`.
+
+mod bytes;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::unit::UnitExpander;
+use super::{Expander, Expansion, KERNEL_LIBRARY, Library, LibraryName, Macro, SourceText, Transformer};
+use crate::core::{Core, CoreId, Global, GlobalName, Unit};
+use crate::datum::{Name, SourceId, Span};
+use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::syntax::binding::Binding;
+use crate::syntax::scope::{Scope, ScopeSet};
+use crate::syntax::symbol::Symbol;
+use crate::syntax::{Identifier, Syntax};
+use crate::unit::CompiledUnit;
+
+/// What is known of a library that was compiled ahead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ahead {
+    /// The libraries it imports, each once, in order.
+    imports: Vec<Name>,
+    /// What it exports, and as what.
+    exports: Vec<(Name, Export)>,
+    /// The paths of the files that it includes, in order.
+    includes: Vec<String>,
+    /// BLAKE3 of its text and of those it includes.
+    texts: Vec<[u8; 32]>,
+    /// How many macros, in the order of their definitions, have numbers that others may know.
+    macros: u32,
+    is_on_demand: bool,
+    unit: Option<UnitBytes>,
+}
+
+/// A compiled unit as it is kept: its bytes, and for each span the place of its text among the library's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct UnitBytes {
+    bytes: Vec<u8>,
+    places: Vec<u8>,
+}
+
+/// What an exported name stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Export {
+    /// A form or primitive, by its name in the kernel's own library.
+    Kernel(Name),
+    Global(GlobalName),
+    /// The macro of this number of a library.
+    Macro(Name, u32),
+}
+
+/// A library of a session that was compiled ahead.
+#[derive(Debug)]
+pub(super) struct Stub {
+    /// The numbers of its macros in the session.
+    macros: Range<u32>,
+    /// Its text and those it includes.
+    texts: Vec<SourceText>,
+    includes: Vec<String>,
+    /// Its place in the order of loading.
+    position: u32,
+    /// Its unit, until that is delivered.
+    unit: Option<UnitBytes>,
+    progress: Progress,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Unread,
+    /// Its text goes through the first pass.
+    Reading,
+    Read,
+}
+
+impl Ahead {
+    /// The libraries it imports.
+    pub fn imports(&self) -> &[Name] {
+        &self.imports
+    }
+
+    /// The paths of the files that it includes, in the order in which they are asked for.
+    pub fn includes(&self) -> &[String] {
+        &self.includes
+    }
+
+    /// BLAKE3 of its text and of those it includes.
+    pub fn texts(&self) -> &[[u8; 32]] {
+        &self.texts
+    }
+}
+
+impl Expander {
+    /// What is to be kept of a library that this session has loaded, finished and compiled, so that it need not be again: `files` are its text and what it
+    /// includes, by path. Nothing if it has what cannot be kept: procedural macros.
+    pub fn keep(&self, name: &Name, files: &[(String, SourceText)], compiled: Option<&CompiledUnit>) -> Option<Ahead> {
+        let library = self.libraries.get(name)?;
+        let mut ordinals: BTreeMap<u32, (Name, u32)> = BTreeMap::new();
+        let mut counts: BTreeMap<Scope, u32> = BTreeMap::new();
+        for (number, definition) in (0..).zip(&self.macros) {
+            let count = counts.entry(definition.module).or_default();
+            let home = self.libraries.iter().find(|(_, library)| library.scope == Some(definition.module));
+            if let (Some((home, _)), Transformer::Rules(_)) = (home, &definition.transformer) {
+                ordinals.insert(number, (home.clone(), *count));
+            }
+            *count += 1;
+        }
+        let mut exports = Vec::new();
+        let mut macros = 0;
+        for (symbol, binding) in &library.exports {
+            let export = match binding {
+                Binding::Form(_) | Binding::Primitive(_) => Export::Kernel(self.kernel_name(*binding)?),
+                Binding::Global(global) => Export::Global(self.globals[*global as usize].clone()),
+                Binding::Macro(number) => {
+                    let (home, ordinal) = ordinals.get(number)?.clone();
+                    macros = if home == *name { macros.max(ordinal + 1) } else { macros };
+                    Export::Macro(home, ordinal)
+                }
+                Binding::Local { .. } | Binding::Pattern(_) => return None,
+            };
+            exports.push((self.syntax.symbols.name(*symbol).clone(), export));
+        }
+        let unit = match compiled {
+            Some(compiled) => Some(self.unit_bytes(compiled, files)?),
+            None => None,
+        };
+        Some(Ahead {
+            imports: library.imports.clone(),
+            exports,
+            includes: files.iter().skip(1).map(|(path, _)| path.clone()).collect(),
+            texts: files.iter().map(|(_, text)| hash_of(&text.text)).collect(),
+            macros,
+            is_on_demand: library.is_on_demand,
+            unit,
+        })
+    }
+
+    /// The name of a form or primitive in the kernel's own library.
+    fn kernel_name(&self, binding: Binding) -> Option<Name> {
+        let kernel = self.libraries.get(&Name::from(KERNEL_LIBRARY))?;
+        let (symbol, _) = kernel.exports.iter().find(|(_, known)| **known == binding)?;
+        Some(self.syntax.symbols.name(*symbol).clone())
+    }
+
+    fn unit_bytes(&self, compiled: &CompiledUnit, files: &[(String, SourceText)]) -> Option<UnitBytes> {
+        let place = |(_, span): &(u32, Span)| {
+            let source = self.source(span.source)?;
+            let place = files.iter().position(|(_, file)| file.name == source.name)?;
+            u8::try_from(place).ok()
+        };
+        Some(UnitBytes {
+            bytes: compiled.to_bytes(),
+            places: compiled.spans.iter().map(place).collect::<Option<_>>()?,
+        })
+    }
+
+    /// The unit of a library that was compiled ahead, the first time that it is needed.
+    pub(super) fn take_unit_ahead(&mut self, name: &Name) -> Option<Arc<Unit>> {
+        let stub = self.stubs.get_mut(name)?;
+        let UnitBytes { bytes, places } = stub.unit.take()?;
+        let position = stub.position;
+        let first = u32::try_from(self.sources.len()).unwrap_or(u32::MAX);
+        self.sources.extend(stub.texts.iter().cloned());
+        let sources = places.iter().map(|place| SourceId(first + u32::from(*place)));
+        let compiled = CompiledUnit::from_bytes(&bytes, sources);
+        assert!(compiled.is_some(), "what was compiled ahead of {name} is a unit");
+        let unit = Arc::new(ahead_unit(compiled?));
+        let units = vec![Arc::clone(&unit)];
+        self.add_library_units(
+            position,
+            Expansion {
+                units,
+                warnings: Vec::new(),
+            },
+        );
+        Some(unit)
+    }
+
+    /// The numbers that the macros of a library are to have, if its text is being read because of them.
+    pub(super) fn reserved_macros(&self, name: &Name) -> Option<Range<u32>> {
+        let stub = self.stubs.get(name)?;
+        (stub.progress == Progress::Reading).then(|| stub.macros.clone())
+    }
+
+    /// The text that a library includes, if that is being read for its macros: it is among those that were given out before.
+    pub(super) fn included_ahead(&self, library: &Name, path: &str) -> Option<SourceText> {
+        let stub = self.stubs.get(library)?;
+        let place = stub.includes.iter().position(|known| known == path)?;
+        (stub.progress == Progress::Reading).then(|| stub.texts[1 + place].clone())
+    }
+
+    /// Forgets the unit that was compiled ahead for a library of which there is another definition now.
+    pub(super) fn supersede_ahead(&mut self, name: &Name) {
+        if let Some(stub) = self.stubs.get_mut(name) {
+            stub.unit = None;
+        }
+    }
+}
+
+impl UnitExpander<'_> {
+    /// Adds a library that was compiled ahead to the session; `false` if it must be read, because a text of it cannot be had.
+    pub(super) fn install(&mut self, library: &LibraryName, ahead: Ahead, place: Syntax) -> Result<bool, Failure> {
+        let name = library.to_name();
+        let Some(texts) = self.texts_of(library, &ahead) else {
+            return Ok(false);
+        };
+        self.session.loading.push(name.clone());
+        let loaded = self.nested(place, |unit| {
+            ahead.imports.iter().try_for_each(|import| {
+                if unit.session.libraries.contains_key(import) {
+                    return Ok(());
+                }
+                unit.load(&LibraryName::parse(import), place)
+            })
+        });
+        self.session.loading.pop();
+        loaded?;
+        let session = &mut *self.session;
+        let position = session.loaded;
+        session.loaded += 1;
+        let macros = session.reserve_macros(&name, ahead.macros, (self.module.scope, place));
+        let stub = Stub {
+            macros,
+            texts,
+            includes: ahead.includes,
+            position,
+            unit: ahead.unit,
+            progress: Progress::Unread,
+        };
+        session.stubs.insert(name.clone(), stub);
+        let mut exports = BTreeMap::new();
+        for (external, export) in &ahead.exports {
+            if let Some(binding) = session.exported(export) {
+                exports.insert(session.syntax.symbols.intern(external), binding);
+            }
+        }
+        session.libraries.insert(
+            name.clone(),
+            Library {
+                exports,
+                imports: ahead.imports,
+                is_on_demand: ahead.is_on_demand,
+                scope: None,
+            },
+        );
+        if !ahead.is_on_demand {
+            session.take_unit_ahead(&name);
+        }
+        Ok(true)
+    }
+
+    /// Asks for the texts of a library in the order in which reading it would.
+    fn texts_of(&mut self, library: &LibraryName, ahead: &Ahead) -> Option<Vec<SourceText>> {
+        let own = self.libraries.library(library).ok()??;
+        let includer = own.name.clone();
+        let mut texts = vec![own];
+        for path in &ahead.includes {
+            texts.push(self.libraries.include(&includer, path).ok()?);
+        }
+        Some(texts)
+    }
+
+    /// Does the first pass over the text of a library that was compiled ahead, for the sake of its macros.
+    pub(super) fn read_for_macros(&mut self, name: &Name) -> Result<(), Failure> {
+        let Some(stub) = self.session.stubs.get_mut(name) else {
+            return Ok(());
+        };
+        stub.progress = Progress::Reading;
+        let source = stub.texts[0].clone();
+        let (forms, errors) = self.session.read(source, ScopeSet::EMPTY, false);
+        self.absorb(errors, Vec::new());
+        self.libraries_of_file(&forms, name)?;
+        if let Some(stub) = self.session.stubs.get_mut(name) {
+            stub.progress = Progress::Read;
+        }
+        Ok(())
+    }
+
+    /// The library whose text must be read before a macro can be used.
+    pub(super) fn unread_home(&self, index: u32) -> Option<Name> {
+        match &self.session.macros[index as usize].transformer {
+            Transformer::Ahead(library) => Some(library.clone()),
+            Transformer::Rules(_) | Transformer::Procedure { .. } => None,
+        }
+    }
+
+    /// The error that the text of a library no longer has a macro that it had.
+    pub(super) fn lost_macro(&self, place: Syntax, keyword: Symbol) -> Failure {
+        let keyword = self.session.syntax.symbols.name(keyword).clone();
+        self.failure(place, DiagnosticKind::NoRuleMatches { keyword })
+    }
+}
+
+impl Expander {
+    /// Gives the macros of a library numbers; what is defined, and where, is known once the text is read.
+    fn reserve_macros(&mut self, library: &Name, count: u32, (module, place): (Scope, Syntax)) -> Range<u32> {
+        let first = u32::try_from(self.macros.len()).unwrap_or(u32::MAX);
+        let definition = self.syntax.span(place);
+        self.macros.extend((0..count).map(|_| Macro {
+            transformer: Transformer::Ahead(library.clone()),
+            module,
+            definition,
+        }));
+        first..first + count
+    }
+
+    fn exported(&mut self, export: &Export) -> Option<Binding> {
+        match export {
+            Export::Kernel(name) => {
+                let symbol = self.syntax.symbols.intern(name);
+                let scopes = self.kernel;
+                self.syntax.resolve(Identifier { symbol, scopes }).ok().flatten()
+            }
+            Export::Global(name) => Some(Binding::Global(self.global(&name.library, &name.name))),
+            Export::Macro(library, ordinal) => {
+                let macros = &self.stubs.get(library)?.macros;
+                Some(Binding::Macro(macros.start + ordinal))
+            }
+        }
+    }
+}
+
+fn hash_of(text: &str) -> [u8; 32] {
+    *blake3::hash(text.as_bytes()).as_bytes()
+}
+
+/// A unit that stands for its compiled form: it tells which globals it mentions.
+fn ahead_unit(compiled: CompiledUnit) -> Unit {
+    let globals = compiled.globals.iter().map(|name| Global {
+        name: name.clone(),
+        is_defined_here: name.library == compiled.name,
+        is_assigned: false,
+    });
+    Unit {
+        name: compiled.name.clone(),
+        nodes: vec![Core::Unspecified],
+        spans: vec![Span {
+            source: SourceId(0),
+            start: 0,
+            end: 0,
+        }],
+        variables: Vec::new(),
+        lambdas: Vec::new(),
+        globals: globals.collect(),
+        body: CoreId(0),
+        is_interactive: false,
+        compiled: Some(Arc::new(compiled)),
+    }
+}

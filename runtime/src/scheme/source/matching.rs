@@ -1,0 +1,88 @@
+//! Pinned sources, and what was compiled ahead from the very same ones.
+//!
+//! INVARIANT: what was compiled ahead is used only if the library and all that it imports have the texts that it was made from.
+//! It does not know where what was compiled ahead is kept.
+
+use std::collections::BTreeSet;
+
+use duet_kernel::datum::Name;
+use duet_kernel::expander::{Ahead, KERNEL_LIBRARY, Libraries, LibraryName, SourceError, SourceText};
+use duet_journal::BlobHash;
+
+use super::{Pinned, include_key};
+
+/// Gives out pinned sources, or what was compiled ahead from them.
+pub(super) struct Matching<'a> {
+    sources: Pinned,
+    ahead: &'a dyn Fn(&LibraryName) -> Option<Ahead>,
+    /// The libraries that have the texts that they were compiled from, as have all that they import.
+    matching: BTreeSet<Name>,
+}
+
+impl<'a> Matching<'a> {
+    pub(super) fn new(sources: Pinned, ahead: &'a dyn Fn(&LibraryName) -> Option<Ahead>) -> Self {
+        Self {
+            sources,
+            ahead,
+            matching: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn into_sources(self) -> Pinned {
+        self.sources
+    }
+
+    /// Whether a library and all that it imports have the texts that they were compiled from.
+    fn matches(&mut self, name: &Name) -> bool {
+        let mut found = BTreeSet::new();
+        let mut rest = vec![name.clone()];
+        while let Some(name) = rest.pop() {
+            if name.as_str() == KERNEL_LIBRARY || self.matching.contains(&name) || found.contains(&name) {
+                continue;
+            }
+            let Some(ahead) = (self.ahead)(&LibraryName::parse(&name)) else {
+                return false;
+            };
+            if !self.has_texts(&name, &ahead) {
+                return false;
+            }
+            rest.extend(ahead.imports().iter().cloned());
+            found.insert(name);
+        }
+        self.matching.extend(found);
+        true
+    }
+
+    fn has_texts(&self, name: &Name, ahead: &Ahead) -> bool {
+        let Some(own) = self.sources.0.get(&vec![name.as_str().to_owned()]) else {
+            return false;
+        };
+        let included = ahead
+            .includes()
+            .iter()
+            .map(|path| self.sources.0.get(&include_key(&own.name, path)));
+        let found: Option<Vec<[u8; 32]>> = std::iter::once(Some(own))
+            .chain(included)
+            .map(|source| Some(BlobHash::of(source?.text.as_bytes()).0))
+            .collect();
+        found.is_some_and(|found| found == ahead.texts())
+    }
+}
+
+impl Libraries for Matching<'_> {
+    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
+        self.sources.library(name)
+    }
+
+    fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
+        self.sources.include(includer, path)
+    }
+
+    fn names(&self) -> Vec<LibraryName> {
+        self.sources.names()
+    }
+
+    fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {
+        self.matches(&name.to_name()).then(|| (self.ahead)(name))?
+    }
+}

@@ -1,0 +1,103 @@
+//! The standard library as it was compiled ahead, when this command was built.
+//!
+//! INVARIANT: a run goes the same way, record for record, whether its libraries were compiled ahead or are read.
+//! It does not make the image; `build.rs` does.
+//! Read next: `session.rs`.
+
+use duet_kernel::expander::{Ahead, LibraryName};
+use duet_modules::image::Image;
+use duet_modules::source::Embedded;
+
+static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraries.image"));
+
+/// The standard library, with what was compiled ahead of it.
+pub(super) fn standard_library() -> Embedded<'static> {
+    Embedded::new("stdlib", duet_stdlib::FILES).with_image(Image::new(BYTES))
+}
+
+/// What was kept of a library of the standard library.
+pub(super) fn find(name: &LibraryName) -> Option<Ahead> {
+    Image::new(BYTES)?.find_library(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use duet_modules::resolver::Resolver;
+    use duet_runtime::scheme::{SchemePrograms, Source, host};
+
+    use super::*;
+    use crate::session::{default_libraries, standard_libraries};
+
+    #[test]
+    fn the_host_is_the_one_that_libraries_were_compiled_for() {
+        let mut rows: Vec<(&str, u8, Option<u8>)> = host::procedures()
+            .map(|procedure| (procedure.name, procedure.least, procedure.most))
+            .collect();
+        rows.sort_unstable();
+        let listed: String = rows.iter().map(|row| format!("{row:?}\n")).collect();
+        assert_eq!(listed, include_str!(concat!(env!("OUT_DIR"), "/host_procedures")));
+    }
+
+    #[test]
+    fn every_library_was_compiled_ahead() {
+        let missing: Vec<_> = standard_libraries().into_iter().filter(|name| find(name).is_none()).collect();
+        assert_eq!(missing, []);
+    }
+
+    /// What a program comes to: the description in its first record and the hashes of its units, or its errors; and the units once more, of the pinned texts.
+    fn compiled(text: &str, library: Embedded<'static>, ahead: &dyn Fn(&LibraryName) -> Option<Ahead>) -> String {
+        let source = Source {
+            name: "program",
+            text,
+            arguments: Vec::new(),
+            default_imports: default_libraries(),
+            evaluable: standard_libraries(),
+        };
+        let units = |programs: &SchemePrograms| {
+            let units = programs.code().units().iter();
+            units.map(|unit| (unit.name.clone(), unit.hash)).collect::<Vec<_>>()
+        };
+        match SchemePrograms::compile(&source, &mut Resolver::new(vec![Box::new(library)])) {
+            Ok((programs, program, warnings)) => {
+                let mut fetch = |hash: &_| {
+                    let blob = program.pinned.iter().find(|blob| blob.hash() == *hash)?;
+                    Some(blob.as_bytes().to_vec())
+                };
+                let again = SchemePrograms::pinned(&program.value, &mut fetch, ahead).expect("it was compiled before");
+                assert_eq!(units(&again), units(&programs));
+                let warnings: Vec<_> = warnings.iter().map(|warning| &warning.kind).collect();
+                format!("{:?}\n{:?}\n{warnings:?}", units(&programs), program.value)
+            }
+            Err((error, _)) => format!("{error:?}"),
+        }
+    }
+
+    /// The programs below a folder.
+    fn programs(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).expect("the folder is there") {
+            let path = entry.expect("it can be listed").path();
+            if path.is_dir() {
+                programs(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "scm") {
+                found.push(path);
+            }
+        }
+    }
+
+    #[test]
+    fn a_program_comes_to_the_same_whether_its_libraries_were_compiled_ahead_or_are_read() {
+        let mut paths = Vec::new();
+        for folder in ["tests/scripts", "tests/actors", "examples"] {
+            programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut paths);
+        }
+        assert!(paths.len() > 50, "{}", paths.len());
+        for path in paths {
+            let text = fs::read_to_string(&path).expect("it is a text");
+            let read = compiled(&text, Embedded::new("stdlib", duet_stdlib::FILES), &|_| None);
+            assert_eq!(compiled(&text, standard_library(), &find), read, "{}", path.display());
+        }
+    }
+}
