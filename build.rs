@@ -6,7 +6,7 @@
 
 use std::env;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use duet_kernel::primitive::{Body, Primitive};
@@ -18,11 +18,8 @@ const TABLES: &str = "runtime/src/scheme/host";
 type Row = (String, u8, Option<u8>);
 
 fn main() -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    io::Write::write_all(
-        &mut out,
-        format!("cargo::rerun-if-changed=build.rs\ncargo::rerun-if-changed={TABLES}\n").as_bytes(),
-    )?;
+    let changes = format!("cargo::rerun-if-changed=build.rs\ncargo::rerun-if-changed={TABLES}\n");
+    io::stdout().write_all(changes.as_bytes())?;
     let rows = rows()?;
     let listed: Vec<String> = rows.iter().map(|row| format!("{row:?}\n")).collect();
     let primitive = |(name, least, most): Row| Primitive {
@@ -34,10 +31,17 @@ fn main() -> io::Result<()> {
         body: Body::Host,
     };
     let primitives: Vec<Primitive> = rows.into_iter().map(primitive).collect();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "cargo tells a build where to write in no other way"
+    )]
     let folder = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
     let folder = Path::new(&folder);
     fs::write(folder.join("host_procedures"), listed.concat())?;
-    fs::write(folder.join("libraries.image"), image::make(duet_stdlib::FILES, &primitives))
+    fs::write(
+        folder.join("libraries.image"),
+        image::make(duet_stdlib::FILES, &primitives),
+    )
 }
 
 /// All rows of all tables, in the order of their names.

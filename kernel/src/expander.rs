@@ -34,8 +34,8 @@ use crate::syntax::scope::{Scope, ScopeSet};
 use crate::syntax::symbol::Symbol;
 use crate::syntax::{Identifier, Syntax, SyntaxStore};
 pub use ahead::Ahead;
-pub(crate) use body::{Context, Target, Value};
 use ahead::Stub;
+pub(crate) use body::{Context, Target, Value};
 use demand::Waiting;
 pub(crate) use library::FEATURES;
 pub use top_level::{Meaning, TopLevel};
@@ -121,7 +121,10 @@ impl LibraryName {
     /// The library that [`LibraryName::to_name`] named.
     pub fn parse(name: &Name) -> Self {
         let inside = name.as_str();
-        let inside = inside.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(inside);
+        let inside = inside
+            .strip_prefix('(')
+            .and_then(|rest| rest.strip_suffix(')'))
+            .unwrap_or(inside);
         Self {
             parts: inside.split(' ').map(Name::from).collect(),
         }

@@ -136,5 +136,10 @@ fn the_stack_moves_to_the_heap() {
     let names: String = (1..ARGUMENTS).map(|number| format!(" a{number}")).collect();
     let ones = " 1".repeat(ARGUMENTS - 1);
     let text = format!("(define (deep n{names}) (if (= n 0) a1 (+ a1 (deep (- n 1){names})))) (deep {DEPTH}{ones})");
-    check(&compiled("deep", &text), u64::MAX, Between::Nothing, &(DEPTH + 1).to_string());
+    check(
+        &compiled("deep", &text),
+        u64::MAX,
+        Between::Nothing,
+        &(DEPTH + 1).to_string(),
+    );
 }

@@ -93,7 +93,12 @@ pub fn make(files: &'static [(&'static str, &'static str)], host_primitives: &[P
         }
     }
     retain_closed(&mut kept);
-    write(texts.names().iter().filter_map(|name| Some((library_path(name)?, kept.get(&name.to_name())?))))
+    write(
+        texts
+            .names()
+            .iter()
+            .filter_map(|name| Some((library_path(name)?, kept.get(&name.to_name())?))),
+    )
 }
 
 /// Drops libraries that import what is not there, until none does.
@@ -139,8 +144,7 @@ impl Libraries for Texts {
     fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
         let found = self.resolver.library(name)?;
         if let Some(source) = &found {
-            self.given
-                .insert(name.to_name(), vec![(String::new(), source.clone())]);
+            self.given.insert(name.to_name(), vec![(String::new(), source.clone())]);
         }
         Ok(found)
     }

@@ -43,7 +43,10 @@ mod tests {
 
     #[test]
     fn every_library_was_compiled_ahead() {
-        let missing: Vec<_> = standard_libraries().into_iter().filter(|name| find(name).is_none()).collect();
+        let missing: Vec<_> = standard_libraries()
+            .into_iter()
+            .filter(|name| find(name).is_none())
+            .collect();
         assert_eq!(missing, []);
     }
 

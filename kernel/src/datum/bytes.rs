@@ -94,10 +94,7 @@ impl Node {
             9 => {
                 let (first, second) = content.split_first_chunk::<4>()?;
                 let second: [u8; 4] = second.try_into().ok()?;
-                Node::Pair(
-                    NodeId(u32::from_le_bytes(*first)),
-                    NodeId(u32::from_le_bytes(second)),
-                )
+                Node::Pair(NodeId(u32::from_le_bytes(*first)), NodeId(u32::from_le_bytes(second)))
             }
             10 => {
                 let (elements, rest) = content.as_chunks::<4>();

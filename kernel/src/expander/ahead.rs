@@ -107,7 +107,10 @@ impl Expander {
         let mut counts: BTreeMap<Scope, u32> = BTreeMap::new();
         for (number, definition) in (0..).zip(&self.macros) {
             let count = counts.entry(definition.module).or_default();
-            let home = self.libraries.iter().find(|(_, library)| library.scope == Some(definition.module));
+            let home = self
+                .libraries
+                .iter()
+                .find(|(_, library)| library.scope == Some(definition.module));
             if let (Some((home, _)), Transformer::Rules(_)) = (home, &definition.transformer) {
                 ordinals.insert(number, (home.clone(), *count));
             }

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use duet_journal::BlobHash;
 use duet_kernel::datum::Name;
 use duet_kernel::expander::{Ahead, KERNEL_LIBRARY, Libraries, LibraryName, SourceError, SourceText};
-use duet_journal::BlobHash;
 
 use super::{Pinned, include_key};
 
