@@ -1,8 +1,9 @@
-//! What does a journal add to the processor time of a program that only computes, and of one that prints a great deal (ratio)?
+//! What does a journal add to the processor time of a program that only computes, of one that prints what it computes, and of one that does nothing but print (ratio)?
 //!
 //! Each program runs under `duet run` with its journal on disk, the same with the journal in memory, and on the bare machine: the same compiler, libraries and
-//! machine, without turns, records and world, its output dropped. Every side is a process of its own that runs with little and with much work; the difference
-//! leaves out starting and compiling. The sides take turns, and the ratio is that of medians. Linux only: the times are those of `/proc/self/stat`.
+//! machine, without turns, records and world. All sides write the same lines to a file on the same disk, the bare one through a buffered writer. Every side is a process
+//! of its own that runs with little and with much work; the difference leaves out starting and compiling. The sides take turns, and the ratio is that of medians.
+//! Linux only: the times are those of `/proc/self/stat`.
 
 mod support {
     pub(crate) mod clock;
@@ -11,7 +12,7 @@ mod support {
 
 use std::env;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -34,7 +35,7 @@ struct Program {
     counts: [u32; 2],
 }
 
-const PROGRAMS: [Program; 2] = [
+const PROGRAMS: [Program; 3] = [
     Program {
         title: "computes, and prints one line",
         text: "(import (scheme base) (scheme write))
@@ -42,7 +43,16 @@ const PROGRAMS: [Program; 2] = [
                (define (build n) (let loop ((i 0) (l '())) (if (= i n) l (loop (+ i 1) (cons i l)))))
                (let loop ((i 0) (sum 0))
                  (if (< i COUNT) (loop (+ i 1) (+ sum (fib 20) (length (build 2000)))) (begin (display sum) (newline))))",
-        counts: [500, 6_500],
+        counts: [500, 3_500],
+    },
+    Program {
+        title: "prints a line for every few ten thousand instructions",
+        text: "(import (scheme base) (scheme write))
+               (define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
+               (let loop ((i 0))
+                 (if (< i COUNT)
+                     (begin (write i) (write-string \" leads to \") (write (fib (+ 10 (remainder i 8)))) (newline) (loop (+ i 1)))))",
+        counts: [5_000, 65_000],
     },
     Program {
         title: "prints a line for every few hundred instructions",
@@ -50,18 +60,19 @@ const PROGRAMS: [Program; 2] = [
                (let loop ((i 0))
                  (if (< i COUNT)
                      (begin (write i) (write-string \" has the square \") (write (* i i)) (newline) (loop (+ i 1)))))",
-        counts: [50_000, 1_050_000],
+        counts: [50_000, 350_000],
     },
 ];
 
 const SIDES: [&str; 3] = ["bare machine", "journal in memory", "journal on disk"];
 
-/// Evaluates a program's units one after the other and drops what they print.
+/// Evaluates a program's units one after the other and writes what they print.
 fn run_bare(text: &str) {
     let (programs, _) = compile(text, &["duet", "base"]);
     let code = programs.code();
     let bytes_max = duet_runtime::record::Limits::default().heap_bytes_max as usize;
     let (mut machine, mut instance) = (Machine::new(), Instance::new(heap::Limits { bytes_max }));
+    let mut out = BufWriter::new(io::stdout());
     for unit in 1..code.units().len() {
         let procedure = instance.unit_procedure(code, unit).expect("there is room");
         machine.start(&mut instance, procedure, &[]);
@@ -71,13 +82,20 @@ fn run_bare(text: &str) {
                 Outcome::Finished(_) => break,
                 Outcome::OutOfFuel => machine.resume(Value::UNSPECIFIED),
                 Outcome::Request { .. } => {
-                    drop(take_console_output(&mut instance.heap, STANDARD_OUTPUT));
+                    write_output(&mut instance, &mut out);
                     machine.resume(Value::UNSPECIFIED);
                 }
                 Outcome::Uncaught(object) => panic!("the program failed: {object:?}"),
             }
         }
     }
+    write_output(&mut instance, &mut out);
+    out.flush().expect("the output can be written");
+}
+
+fn write_output(instance: &mut Instance, out: &mut impl Write) {
+    let bytes = take_console_output(&mut instance.heap, STANDARD_OUTPUT).unwrap_or_default();
+    out.write_all(&bytes).expect("the output can be written");
 }
 
 /// The processor time of all processes that this one has waited for, in seconds.
@@ -102,11 +120,12 @@ fn seconds(side: usize, file: &Path, folder: &Path) -> f64 {
         1 => command.arg("run").arg(file).arg("--memory"),
         _ => command.arg("run").arg(file),
     };
+    let output = fs::File::create(folder.join("output")).expect("a file can be made");
     let before = seconds_of_children();
     let status = command
         .current_dir(folder)
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(output)
         .status();
     assert!(status.is_ok_and(|status| status.success()), "{command:?} fails");
     seconds_of_children() - before

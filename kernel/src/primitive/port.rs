@@ -252,8 +252,7 @@ fn take_pending(heap: &mut Heap, port: Value, is_forced: bool) -> Result<Value, 
     if !is_wanted || !buffer::has(heap, port, flag::CONSOLE) || buffer::pending(heap, port).is_empty() {
         return Ok(Value::FALSE);
     }
-    let bytes = buffer::pending(heap, port).to_vec();
-    let taken = heap.bytevector(&bytes)?;
+    let taken = buffer::copy_pending(heap, port)?;
     empty(heap, port);
     Ok(taken)
 }

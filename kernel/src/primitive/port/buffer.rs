@@ -32,6 +32,9 @@ pub(in crate::primitive) mod flag {
 
 /// Bytes of a buffer at first.
 const CAPACITY_INITIAL: usize = 64;
+/// The buffer of a console's output port that has outgrown this many bytes gets at once all that will be wanted of it: growing by and by would move and leave behind
+/// several times as much, which is half of the time of a program that prints.
+const CAPACITY_SMALL: usize = 1 << 15;
 /// A buffer with more capacity than this is given up when it has been emptied.
 const CAPACITY_KEPT: usize = 1 << 16;
 
@@ -94,6 +97,15 @@ pub(in crate::primitive) fn pending(heap: &Heap, port: Value) -> &[u8] {
     &bytes[position(heap, port, port::START)..position(heap, port, port::END)]
 }
 
+/// A bytevector of the pending bytes.
+pub(super) fn copy_pending(heap: &mut Heap, port: Value) -> Result<Value, HeapFull> {
+    let length = pending(heap, port).len();
+    let copy = heap.allocate_raw(Kind::Bytevector, length)?;
+    let start = position(heap, port, port::START);
+    heap.copy_bytes(heap.field(port, port::BUFFER), start, copy, 0, length);
+    Ok(copy)
+}
+
 /// Drops the first `count` pending bytes, which are there.
 #[inline]
 pub(in crate::primitive) fn consume(heap: &mut Heap, port: Value, count: usize) {
@@ -101,10 +113,15 @@ pub(in crate::primitive) fn consume(heap: &mut Heap, port: Value, count: usize) 
     heap.set_field(port, port::START, Value::length(start));
 }
 
-/// Empties the buffer.
+/// Empties the buffer, and gives up a large one, so that no image has to carry it.
 pub(super) fn clear(heap: &mut Heap, port: Value) {
     heap.set_field(port, port::START, Value::ZERO);
     heap.set_field(port, port::END, Value::ZERO);
+    let is_large = heap.object_length(heap.field(port, port::BUFFER)) > CAPACITY_KEPT;
+    // Where there is no room for an empty one, the next write gives it up.
+    if is_large && let Ok(fresh) = heap.bytevector(&[]) {
+        heap.set_field(port, port::BUFFER, fresh);
+    }
 }
 
 /// Appends one byte.
@@ -153,14 +170,25 @@ fn reserve(heap: &mut Heap, port: Value, count: usize) -> Result<(Value, usize),
     let target = if length + count <= capacity / 2 && capacity <= CAPACITY_KEPT {
         buffer
     } else {
-        let grown = ((length + count) * 2).max(CAPACITY_INITIAL);
-        heap.allocate_raw(Kind::Bytevector, grown)?
+        heap.allocate_raw(Kind::Bytevector, grown_capacity(heap, port, length + count))?
     };
     heap.copy_bytes(buffer, start, target, 0, length);
     heap.set_field(port, port::BUFFER, target);
     heap.set_field(port, port::START, Value::ZERO);
     heap.set_field(port, port::END, Value::length(length));
     Ok((target, length))
+}
+
+/// The capacity of the buffer that takes the place of one that has no room for `length` bytes.
+fn grown_capacity(heap: &Heap, port: Value, length: usize) -> usize {
+    let doubled = (length * 2).max(CAPACITY_INITIAL);
+    let is_large = doubled > CAPACITY_SMALL && has(heap, port, flag::CONSOLE | flag::OUTPUT);
+    if is_large && length < super::PENDING_BYTES {
+        // What is written last may reach beyond what is wanted by a little.
+        super::PENDING_BYTES + CAPACITY_SMALL / 8
+    } else {
+        doubled
+    }
 }
 
 /// The first character of `bytes`; `is_all` says that no more will come.
