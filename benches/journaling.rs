@@ -122,11 +122,7 @@ fn seconds(side: usize, file: &Path, folder: &Path) -> f64 {
     };
     let output = fs::File::create(folder.join("output")).expect("a file can be made");
     let before = seconds_of_children();
-    let status = command
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(output)
-        .status();
+    let status = command.current_dir(folder).stdin(Stdio::null()).stdout(output).status();
     assert!(status.is_ok_and(|status| status.success()), "{command:?} fails");
     seconds_of_children() - before
 }

@@ -144,11 +144,7 @@ fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Texts)
 pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[String], is_styled: bool) -> String {
     let mut what = failure.message.clone();
     let mut separator = if what.ends_with(':') { " " } else { ": " };
-    for irritant in failure
-        .irritants
-        .iter()
-        .filter(|irritant| !is_said(irritant, failure))
-    {
+    for irritant in failure.irritants.iter().filter(|irritant| !is_said(irritant, failure)) {
         what.push_str(separator);
         what.push_str(&in_scheme(irritant, SHOWN_DEPTH));
         separator = " ";
