@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// The longest name of a run or branch, in bytes.
 pub const MAX_NAME_BYTES: usize = 64;
@@ -84,9 +85,9 @@ macro_rules! names {
     ($($(#[doc = $doc:literal])* $name:ident)*) => {$(
         $(#[doc = $doc])*
         ///
-        /// One to 64 ASCII letters, digits, `-`, `_` and `.`.
+        /// One to 64 ASCII letters, digits, `-`, `_` and `.`; cheap to clone.
         #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(String);
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// Checks `name` and makes it an identity.
@@ -96,7 +97,7 @@ macro_rules! names {
             pub fn new(name: impl Into<String>) -> Result<Self, IdentityError> {
                 let name = name.into();
                 check_name(&name)?;
-                Ok(Self(name))
+                Ok(Self(name.into()))
             }
 
             /// Returns the text of the name.

@@ -28,7 +28,14 @@ pub struct Activation {
     draft: Box<Draft>,
     actions: Vec<Action>,
     dropped: Vec<u64>,
-    jobs: VecDeque<Job>,
+    /// What the actor is told.
+    events: Vec<Event>,
+    /// How many events have been looked at.
+    heard: usize,
+    /// What comes before the next event; the last is the first to be done.
+    jobs: Vec<Job>,
+    /// What comes after the last event, in order.
+    later: VecDeque<Job>,
     current: Option<Current>,
     /// Whether a predicate is running, which may have no effect.
     is_pure: bool,
@@ -69,6 +76,8 @@ pub(crate) struct Performed {
     pub(crate) draft: Box<Draft>,
     /// What was done.
     pub(crate) actions: Vec<Action>,
+    /// What the actor was told.
+    pub(crate) events: Vec<Event>,
     /// The positions of events that nobody received.
     pub(crate) dropped: Vec<u64>,
     /// Fuel used.
@@ -103,16 +112,15 @@ enum Job {
 
 impl Activation {
     /// Prepares a turn in which the draft's actor is told `events`.
-    pub(crate) fn new(draft: Box<Draft>, events: &[Event], limits: Limits) -> Self {
-        let deliver = |(position, event): (u64, &Event)| Job::Deliver {
-            position,
-            event: event.clone(),
-        };
+    pub(crate) fn new(draft: Box<Draft>, events: Vec<Event>, limits: Limits) -> Self {
         Self {
             draft,
             actions: Vec::new(),
             dropped: Vec::new(),
-            jobs: (0..).zip(events).map(deliver).collect(),
+            events,
+            heard: 0,
+            jobs: Vec::new(),
+            later: VecDeque::new(),
             current: None,
             is_pure: false,
             limits,
@@ -180,11 +188,9 @@ impl Activation {
     /// Ends a turn that nobody is there to run: all its events are dropped. Who waits for the actor to catch up goes on all the same:
     /// there is nothing left that it could handle.
     pub(crate) fn drop_all(mut self) -> Attempt {
-        let dropped = |job: &Job| match job {
-            Job::Deliver { position, event } if !matches!(event, Event::Sync { .. }) => Some(*position),
-            Job::Deliver { .. } | Job::Run { .. } | Job::Stop(_) | Job::Exit { .. } => None,
-        };
-        self.dropped = self.jobs.iter().filter_map(dropped).collect();
+        let positions = (0..).zip(&self.events);
+        let dropped = positions.filter(|(_, event)| !matches!(event, Event::Sync { .. }));
+        self.dropped = dropped.map(|(position, _)| position).collect();
         let failure = self.clear_jobs().err();
         Attempt {
             performed: self.finish(),
@@ -193,9 +199,23 @@ impl Activation {
         }
     }
 
+    /// Takes away what was still to be done; returns it in its order.
+    fn take_pending(&mut self) -> Vec<Job> {
+        let heard = std::mem::replace(&mut self.heard, self.events.len());
+        let unheard = (0..)
+            .zip(&self.events)
+            .skip(heard)
+            .map(|(position, event)| Job::Deliver {
+                position,
+                event: event.clone(),
+            });
+        let first = std::mem::take(&mut self.jobs).into_iter().rev();
+        first.chain(unheard).chain(std::mem::take(&mut self.later)).collect()
+    }
+
     /// Forgets what was still to be done, except that nobody is left waiting for the actor to catch up.
     fn clear_jobs(&mut self) -> Result<(), Failure> {
-        for job in std::mem::take(&mut self.jobs) {
+        for job in self.take_pending() {
             if let Job::Deliver {
                 event: Event::Sync { from, fiber },
                 ..
@@ -211,6 +231,7 @@ impl Activation {
         Performed {
             draft: self.draft,
             actions: self.actions,
+            events: self.events,
             dropped: self.dropped,
             fuel_used: self.fuel_used,
             place: self.search.and_then(|search| search.found),
@@ -239,15 +260,24 @@ impl Activation {
     }
 
     fn run_jobs(&mut self, body: &mut dyn Runner) -> Result<(), Failure> {
-        while let Some(job) = self.jobs.pop_front() {
-            match job {
-                Job::Deliver { position, event } => self.deliver(body, position, event)?,
-                Job::Run { fiber, task } => self.run_fiber(body, fiber, task)?,
-                Job::Stop(facet) => self.stop_step(facet)?,
-                Job::Exit { code } => self.exit(body, code)?,
+        loop {
+            match self.jobs.pop() {
+                Some(Job::Deliver { position, event }) => self.deliver(body, position, event)?,
+                Some(Job::Run { fiber, task }) => self.run_fiber(body, fiber, task)?,
+                Some(Job::Stop(facet)) => self.stop_step(facet)?,
+                Some(Job::Exit { code }) => self.exit(body, code)?,
+                None => match self.events.get(self.heard).cloned() {
+                    Some(event) => {
+                        self.heard += 1;
+                        self.deliver(body, self.heard as u64 - 1, event)?;
+                    }
+                    None => match self.later.pop_front() {
+                        Some(job) => self.jobs.push(job),
+                        None => return Ok(()),
+                    },
+                },
             }
         }
-        Ok(())
     }
 
     fn run_fiber(&mut self, body: &mut dyn Runner, fiber: Current, task: Task) -> Result<(), Failure> {
@@ -268,8 +298,8 @@ impl Activation {
                     continuation,
                     with: Resumption::Unspecified,
                 };
-                self.jobs.push_front(Job::Run { fiber, task });
-                self.jobs.push_front(Job::Stop(facet));
+                self.jobs.push(Job::Run { fiber, task });
+                self.jobs.push(Job::Stop(facet));
                 Ok(())
             }
             End::Parked { continuation, until } => {
@@ -389,11 +419,17 @@ impl Activation {
 
     fn unpark(&mut self, id: FiberId, with: Resumption) -> Result<(), Failure> {
         let fiber = self.draft.unpark(id).map_err(failure)?;
+        self.run_next(id, &fiber, with);
+        Ok(())
+    }
+
+    /// Makes a fiber that was parked the next to run.
+    fn run_next(&mut self, id: FiberId, fiber: &crate::actor::Fiber, with: Resumption) {
         let task = Task::Resume {
             continuation: fiber.continuation,
             with,
         };
-        self.jobs.push_front(Job::Run {
+        self.jobs.push(Job::Run {
             fiber: Current {
                 fiber: id,
                 facet: fiber.facet,
@@ -401,7 +437,6 @@ impl Activation {
             },
             task,
         });
-        Ok(())
     }
 
     /// Takes the next step towards the end of a facet: its oldest child stops first, then it runs its stop hooks, or ends.
@@ -411,8 +446,8 @@ impl Activation {
             return Ok(());
         };
         if let Some(child) = found.children.iter().next().copied() {
-            self.jobs.push_front(Job::Stop(facet));
-            self.jobs.push_front(Job::Stop(child));
+            self.jobs.push(Job::Stop(facet));
+            self.jobs.push(Job::Stop(child));
             return Ok(());
         }
         let surroundings = found.parent.unwrap_or(facet);
@@ -422,10 +457,10 @@ impl Activation {
         }
         let hooks = std::mem::take(found.stop_hooks.get_mut());
         // A hook may make facets in the one that stops.
-        self.jobs.push_front(Job::Stop(facet));
+        self.jobs.push(Job::Stop(facet));
         for procedure in hooks.into_iter().rev() {
             let fiber = self.handler_fiber(surroundings);
-            self.jobs.push_front(Job::Run {
+            self.jobs.push(Job::Run {
                 fiber,
                 task: Task::CallOnce { procedure },
             });
@@ -446,9 +481,8 @@ impl Activation {
     /// Has the actor stop its facets and end, instead of whatever else was to be done. Who waits for it to catch up is answered after that.
     fn end_next(&mut self, root: FacetId, code: u64) {
         let is_sync = |job: &Job| matches!(job, Job::Deliver { event, .. } if matches!(event, Event::Sync { .. }));
-        self.jobs.retain(is_sync);
-        self.jobs.push_front(Job::Exit { code });
-        self.jobs.push_front(Job::Stop(root));
+        let syncs = self.take_pending().into_iter().rev().filter(is_sync);
+        self.jobs = syncs.chain([Job::Exit { code }, Job::Stop(root)]).collect();
     }
 
     /// Ends the actor and calls its exit hooks with what became of it. What a hook cannot do is logged; it keeps nobody from ending.

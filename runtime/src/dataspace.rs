@@ -16,11 +16,12 @@ mod postings;
 use duet_journal::packed::{Class, PackedError};
 use im::OrdMap;
 use preserves::IOValue;
+use smallvec::SmallVec;
 
 use crate::codec::{Codec, DecodeError, Fields, record};
 use crate::codec_struct;
 use crate::dataspace::facts::{Presence, Vacancy};
-use crate::dataspace::index::{Change, Index};
+use crate::dataspace::index::{Change, Changes, Index};
 use crate::dataspace::pattern::{GroupKind, PackedPattern, Pattern};
 use crate::identity::{ActorId, Counters, Handle, ObserverId};
 use crate::tracked::{Tracked, TrackedCell, Tracking, tracked_fields};
@@ -48,6 +49,9 @@ pub struct Notice {
     /// The captured parts.
     pub captures: Captures,
 }
+
+/// What observers are told of one change; mostly one of them or none.
+pub type Notices = SmallVec<[Notice; 2]>;
 
 /// What has happened to a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +81,7 @@ tracked_fields!(Dataspace { actor_of, index, unlisted, is_listing } but not { ne
 
 impl Dataspace {
     /// Adds one occurrence of `fact`; a first one is told to its observers, in the order of their ids.
-    pub fn assert(&mut self, fact: &Fact, counters: &mut Counters) -> Vec<Notice> {
+    pub fn assert(&mut self, fact: &Fact, counters: &mut Counters) -> Notices {
         let observed = parse_observe(fact);
         if let Some((to, pattern)) = &observed {
             let is_known = self.unlisted.contains_key(&to.observer);
@@ -95,10 +99,10 @@ impl Dataspace {
                     .count_mut(number)
                     .into_iter()
                     .for_each(|count| *count += 1);
-                return Vec::new();
+                return Notices::new();
             }
         };
-        let mut notices = Vec::new();
+        let mut notices = Notices::new();
         for change in self.add(fact, 1, vacancy) {
             let handle = counters.handle();
             self.index.appear(&change, handle);
@@ -129,20 +133,20 @@ impl Dataspace {
     /// Removes one occurrence of `fact`; the last one is told to its observers, in the order of their ids.
     ///
     /// An observer whose `Observe` fact goes sees all its matches removed. Removing an absent fact does nothing.
-    pub fn retract(&mut self, fact: &Fact) -> Vec<Notice> {
+    pub fn retract(&mut self, fact: &Fact) -> Notices {
         let observed = parse_observe(fact).map(|(to, _)| to);
         if let Some(to) = observed.filter(|to| self.unlisted.get(&to.observer) == Some(fact)) {
             self.unlisted.remove(&to.observer);
             return self.unobserve(to);
         }
         let Ok(number) = self.index.facts.find(fact) else {
-            return Vec::new();
+            return Notices::new();
         };
         if let Some(count) = self.index.facts.count_mut(number).filter(|count| **count > 1) {
             *count -= 1;
-            return Vec::new();
+            return Notices::new();
         }
-        let mut notices = Vec::new();
+        let mut notices = Notices::new();
         if let Some(to) = observed {
             notices.extend(self.unobserve(to));
         }
@@ -155,8 +159,7 @@ impl Dataspace {
     }
 
     /// Tells `message` to everyone whose pattern matches it, in the order of the observers' ids; nothing stays.
-    pub fn message(&self, message: &Fact) -> Vec<Notice> {
-        let witnesses = self.index.witnesses(message).into_iter();
+    pub fn message(&self, message: &Fact) -> impl Iterator<Item = Notice> {
         let notice = |(observer, captures)| {
             let actor = *self.actor_of.get(&observer)?;
             Some(Notice {
@@ -165,7 +168,7 @@ impl Dataspace {
                 captures,
             })
         };
-        witnesses.filter_map(notice).collect()
+        self.index.witnesses(message).into_iter().filter_map(notice)
     }
 
     /// Returns what an observer captures of `value`, if its pattern matches it.
@@ -204,7 +207,7 @@ impl Dataspace {
         self.len() == 0
     }
 
-    fn add(&mut self, fact: &Fact, count: u64, vacancy: Vacancy) -> Vec<Change> {
+    fn add(&mut self, fact: &Fact, count: u64, vacancy: Vacancy) -> Changes {
         let fact = fact.clone();
         let number = self.number();
         self.index.add(number, Presence { fact, count }, vacancy)
@@ -215,7 +218,7 @@ impl Dataspace {
         self.next_number
     }
 
-    fn observe(&mut self, to: ObserverRef, pattern: &Pattern, counters: &mut Counters) -> Vec<Notice> {
+    fn observe(&mut self, to: ObserverRef, pattern: &Pattern, counters: &mut Counters) -> Notices {
         self.actor_of.insert(to.observer, to.actor);
         let number = self.number();
         let matches = self.index.observe(to.observer, pattern, number, |_| counters.handle());
@@ -227,7 +230,7 @@ impl Dataspace {
         matches.into_iter().map(tell).collect()
     }
 
-    fn unobserve(&mut self, to: ObserverRef) -> Vec<Notice> {
+    fn unobserve(&mut self, to: ObserverRef) -> Notices {
         self.actor_of.remove(&to.observer);
         let removed = self.index.unobserve(to.observer);
         let tell = |gone: index::Match| Notice {
@@ -238,7 +241,7 @@ impl Dataspace {
         removed.into_iter().map(tell).collect()
     }
 
-    fn tell(&self, change: &Change, kind: NoticeKind, notices: &mut Vec<Notice>) {
+    fn tell(&self, change: &Change, kind: NoticeKind, notices: &mut Notices) {
         for observer in change.observers.iter() {
             if let Some(actor) = self.actor_of.get(&observer) {
                 let to = ObserverRef {

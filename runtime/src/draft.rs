@@ -227,7 +227,7 @@ impl Draft {
     /// # Errors
     /// [`Refusal::NoFacet`].
     pub(crate) fn hold(&mut self, facet: FacetId, handle: Handle, fact: Fact) -> Result<(), Refusal> {
-        self.facet(facet)?;
+        self.facet_mut(facet)?.handles.insert(handle);
         let held = crate::state::Held {
             actor: self.actor,
             facet,
@@ -248,8 +248,10 @@ impl Draft {
             kind,
             continuation,
         };
-        self.facet_mut(facet)?.fibers.insert(id);
-        self.acting_mut()?.fibers.insert(id, fiber);
+        let actor = self.acting_mut()?;
+        let found = actor.facets.get_mut(&facet);
+        found.ok_or(Refusal::NoFacet(facet))?.fibers.insert(id);
+        actor.fibers.insert(id, fiber);
         Ok(())
     }
 
@@ -264,8 +266,10 @@ impl Draft {
     /// # Errors
     /// [`Refusal::NoFiber`].
     pub(crate) fn unpark(&mut self, id: FiberId) -> Result<Fiber, Refusal> {
-        let fiber = self.acting_mut()?.fibers.remove(&id).ok_or(Refusal::NoFiber(id))?;
-        self.facet_mut(fiber.facet)?.fibers.remove(&id);
+        let actor = self.acting_mut()?;
+        let fiber = actor.fibers.remove(&id).ok_or(Refusal::NoFiber(id))?;
+        let facet = actor.facets.get_mut(&fiber.facet);
+        facet.ok_or(Refusal::NoFacet(fiber.facet))?.fibers.remove(&id);
         Ok(fiber)
     }
 

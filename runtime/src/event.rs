@@ -286,6 +286,7 @@ impl<T: Codec + Clone> Codec for Vector<T> {
 #[derive(Clone, Debug, Default)]
 pub struct Outbox {
     batches: Vec<(ActorId, Vec<Event>)>,
+    /// Where each recipient's batch is, once there are many.
     position: BTreeMap<ActorId, usize>,
     /// Procedures and continuations that the state no longer refers to.
     pub released: Vec<Callable>,
@@ -293,18 +294,18 @@ pub struct Outbox {
     pub withdrawn: Vec<RequestId>,
 }
 
+/// Up to this many batches are searched one by one.
+const FEW_BATCHES: usize = 8;
+
 impl Outbox {
     /// Appends an event to the recipient's batch.
     pub fn push(&mut self, to: ActorId, event: Event) {
-        let position = *self.position.entry(to).or_insert(self.batches.len());
-        if position == self.batches.len() {
-            self.batches.push((to, Vec::new()));
-        }
+        let position = self.position(to).unwrap_or_else(|| self.open(to));
         self.batches[position].1.push(event);
     }
 
     /// Appends notices, each to its observer's actor.
-    pub fn notify(&mut self, notices: Vec<Notice>) {
+    pub fn notify(&mut self, notices: impl IntoIterator<Item = Notice>) {
         for notice in notices {
             self.push(notice.to.actor, notice.into());
         }
@@ -312,17 +313,38 @@ impl Outbox {
 
     /// Says how many events there are for `actor`.
     pub fn told(&self, actor: ActorId) -> usize {
-        let position = self.position.get(&actor);
-        position.map_or(0, |position| self.batches[*position].1.len())
+        self.position(actor)
+            .map_or(0, |position| self.batches[position].1.len())
     }
 
     /// Takes back what `observer` of `actor` was told after the first `kept` events.
     pub fn forget(&mut self, actor: ActorId, observer: ObserverId, kept: usize) {
-        if let Some(position) = self.position.get(&actor) {
-            let events = &mut self.batches[*position].1;
+        if let Some(position) = self.position(actor) {
+            let events = &mut self.batches[position].1;
             let later = events.split_off(kept.min(events.len()));
             events.extend(later.into_iter().filter(|event| event.observer() != Some(observer)));
         }
+    }
+
+    /// Finds the recipient's batch.
+    fn position(&self, to: ActorId) -> Option<usize> {
+        if self.batches.len() <= FEW_BATCHES {
+            self.batches.iter().rposition(|(other, _)| *other == to)
+        } else {
+            self.position.get(&to).copied()
+        }
+    }
+
+    /// Begins the recipient's batch.
+    fn open(&mut self, to: ActorId) -> usize {
+        let position = self.batches.len();
+        self.batches.push((to, Vec::new()));
+        if position == FEW_BATCHES {
+            self.position = self.batches.iter().map(|(actor, _)| *actor).zip(0..).collect();
+        } else if position > FEW_BATCHES {
+            self.position.insert(to, position);
+        }
+        position
     }
 
     /// Puts the batches at the end of the queue, caused by the turn at `sequence`.
@@ -351,6 +373,11 @@ mod tests {
         for (to, number) in [(5, 0), (2, 1), (5, 2), (9, 3), (2, 4)] {
             outbox.push(ActorId(to), direct(number));
         }
+        // More recipients than are searched one by one.
+        (20..60).for_each(|to| outbox.push(ActorId(to), direct(to)));
+        outbox.push(ActorId(5), direct(60));
+        outbox.push(ActorId(40), direct(61));
+        assert_eq!([5, 2, 40, 41, 60].map(|to| outbox.told(ActorId(to))), [3, 2, 2, 1, 0]);
         let mut queue = Queue::new();
         outbox.post(Sequence::FIRST, &mut queue);
         let cause = Cause::Turn {
@@ -361,9 +388,11 @@ mod tests {
             cause: cause.clone(),
             events: numbers.iter().copied().map(direct).collect(),
         };
-        assert_eq!(
-            queue,
-            Queue::from(vec![batch(5, &[0, 2]), batch(2, &[1, 4]), batch(9, &[3])])
-        );
+        let mut expected = vec![batch(5, &[0, 2, 60]), batch(2, &[1, 4]), batch(9, &[3])];
+        expected.extend((20..60).map(|to| match to {
+            40 => batch(to, &[to, 61]),
+            _ => batch(to, &[to]),
+        }));
+        assert_eq!(queue, Queue::from(expected));
     }
 }

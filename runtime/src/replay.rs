@@ -356,7 +356,7 @@ impl<P: Programs> Run<P> {
     fn replay(&mut self, record: &Record) -> Result<(), RunError> {
         let batch = self.recorded_batch(record)?;
         self.write_on(&record.header().branch);
-        self.take_turn(&batch, Some(record))
+        self.take_turn(batch, Some(record))
     }
 
     /// Finds the batch that a record's turn handled: the oldest in the queue, or what the record says came from outside.

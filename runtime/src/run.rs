@@ -204,7 +204,7 @@ impl<P: Programs> Run<P> {
                 None => return Ok(Step::Idle),
             },
         };
-        self.take_turn(&batch, None)?;
+        self.take_turn(batch, None)?;
         Ok(Step::Turn)
     }
 

@@ -464,19 +464,13 @@ impl RunState {
         }
     }
 
-    /// Asserts `fact` under `handle`, which belongs to the facet from now on, and tells the observers.
+    /// Asserts `fact` under `handle`, which the facet has listed, and tells the observers.
     pub(crate) fn hold(&mut self, handle: Handle, held: Held, outbox: &mut Outbox) {
         if let Some(entry) = keyed::of(&held.fact) {
             self.entries.add(&entry.key, &entry.text);
             self.has_touched_entries = true;
         }
         let notices = self.dataspace.assert(&held.fact, &mut self.counters);
-        if let Some(facet) = self
-            .actor_mut(held.actor)
-            .and_then(|actor| actor.facets.get_mut(&held.facet))
-        {
-            facet.handles.insert(handle);
-        }
         self.held.insert(handle, held);
         self.tell(notices, outbox);
     }
@@ -530,12 +524,7 @@ impl RunState {
     }
 
     /// Passes notices on, except to observers that their actors have forgotten.
-    fn tell(&self, notices: Vec<crate::dataspace::Notice>, outbox: &mut Outbox) {
-        outbox.notify(
-            notices
-                .into_iter()
-                .filter(|notice| self.has_observer(notice.to))
-                .collect(),
-        );
+    fn tell(&self, notices: impl IntoIterator<Item = crate::dataspace::Notice>, outbox: &mut Outbox) {
+        outbox.notify(notices.into_iter().filter(|notice| self.has_observer(notice.to)));
     }
 }

@@ -41,10 +41,10 @@ impl<P: Programs> Run<P> {
     ///
     /// # Errors
     /// [`RunError::Divergence`] if it does not; then the turn is undone.
-    pub(crate) fn take_turn(&mut self, batch: &Batch, expected: Option<&Record>) -> Result<(), RunError> {
-        let attempt = self.run_instance(batch, None);
-        let judged = self.judge(batch, attempt)?;
-        let judged = self.compare(batch, expected, judged)?;
+    pub(crate) fn take_turn(&mut self, mut batch: Batch, expected: Option<&Record>) -> Result<(), RunError> {
+        let attempt = self.run_instance(&mut batch, None);
+        let judged = self.judge(&mut batch, attempt)?;
+        let judged = self.compare(&mut batch, expected, judged)?;
         let effects = self.adopt(judged.performed, &judged.turn);
         if let Some(record) = expected {
             self.follow(record, judged.turn.fuel);
@@ -56,14 +56,15 @@ impl<P: Programs> Run<P> {
         Ok(())
     }
 
-    /// Runs the actor's body on the batch, on a draft of the state; with `sought`, notes where the action at that position comes from.
-    fn run_instance(&mut self, batch: &Batch, sought: Option<usize>) -> Attempt {
+    /// Runs the actor's body on the batch, whose events go with what it does, on a draft of the state; with `sought`, notes where the action at
+    /// that position comes from.
+    fn run_instance(&mut self, batch: &mut Batch, sought: Option<usize>) -> Attempt {
         let (lineage, too_large) = match self.lineage(batch) {
             Ok(lineage) => (lineage, None),
             Err(failure) => (Lineage::default(), Some(failure)),
         };
         let draft = self.draft(batch.to, lineage);
-        let activation = Activation::new(draft, &batch.events, self.genesis.limits);
+        let activation = Activation::new(draft, std::mem::take(&mut batch.events), self.genesis.limits);
         if let Some(failure) = too_large {
             return activation.fail(failure);
         }
@@ -90,20 +91,21 @@ impl<P: Programs> Run<P> {
     }
 
     /// Passes what was done through the gate. A failure undoes it and puts the end of the actor in its place, which passes the gate too.
-    fn judge(&mut self, batch: &Batch, attempt: Attempt) -> Result<Judged, RunError> {
+    fn judge(&mut self, batch: &mut Batch, attempt: Attempt) -> Result<Judged, RunError> {
         let Attempt {
             performed,
             failure,
             interaction,
         } = attempt;
         let fuel = performed.fuel_used;
-        let (failure, performed) = match failure {
+        let (failure, mut performed) = match failure {
             Some(failure) => (failure, performed),
             None => match judged(batch, performed, None) {
                 Ok(judged) => return Ok(judged),
                 Err((failure, performed)) => (failure, *performed),
             },
         };
+        batch.events = std::mem::take(&mut performed.events);
         self.undo(batch.to, performed);
         let end = match self.interaction(batch, interaction) {
             Some(fiber) => self.give_up(batch, fiber, fuel)?,
@@ -123,7 +125,7 @@ impl<P: Programs> Run<P> {
     }
 
     /// Ends an interaction and nothing else: the actor is as it was before the turn.
-    fn give_up(&mut self, batch: &Batch, fiber: Option<FiberId>, fuel_used: u64) -> Result<Performed, RunError> {
+    fn give_up(&mut self, batch: &mut Batch, fiber: Option<FiberId>, fuel_used: u64) -> Result<Performed, RunError> {
         let actor = batch.to;
         let mut draft = self.draft(actor, Lineage::default());
         let is_parked = |fiber: &FiberId| draft.acting().is_ok_and(|actor| actor.fibers.contains_key(fiber));
@@ -147,6 +149,7 @@ impl<P: Programs> Run<P> {
         Ok(Performed {
             draft,
             actions,
+            events: std::mem::take(&mut batch.events),
             dropped: Vec::new(),
             fuel_used,
             place: None,
@@ -154,7 +157,7 @@ impl<P: Programs> Run<P> {
     }
 
     /// Ends an actor: its assertions are retracted in descending order of the handles, then its exit hooks run.
-    fn crash(&mut self, batch: &Batch, failure: &Failure, fuel_used: u64) -> Result<Performed, RunError> {
+    fn crash(&mut self, batch: &mut Batch, failure: &Failure, fuel_used: u64) -> Result<Performed, RunError> {
         let actor = batch.to;
         let facets = self
             .state
@@ -164,7 +167,7 @@ impl<P: Programs> Run<P> {
         let mut handles: Vec<_> = facets.flat_map(|facet| facet.handles.iter().copied()).collect();
         handles.sort_by(|left, right| right.cmp(left));
         let draft = self.draft(actor, Lineage::default());
-        let activation = Activation::new(draft, &batch.events, self.genesis.limits);
+        let activation = Activation::new(draft, std::mem::take(&mut batch.events), self.genesis.limits);
         let exit = Exit {
             code: FAILED,
             handles,
@@ -184,12 +187,13 @@ impl<P: Programs> Run<P> {
     }
 
     /// Compares a turn with what the journal says of it, byte for byte, and undoes it if it is another one.
-    fn compare(&mut self, batch: &Batch, expected: Option<&Record>, found: Judged) -> Result<Judged, RunError> {
+    fn compare(&mut self, batch: &mut Batch, expected: Option<&Record>, found: Judged) -> Result<Judged, RunError> {
         let Some(record) = expected.filter(|record| record.body_bytes() != found.body.as_bytes()) else {
             return Ok(found);
         };
         let divergence = replay::divergence(record, &found.turn);
         let has_committed = found.turn.outcome == (Outcome::Committed {});
+        batch.events = found.turn.events;
         if has_committed {
             self.undo(batch.to, found.performed);
         } else {
@@ -203,7 +207,7 @@ impl<P: Programs> Run<P> {
     }
 
     /// Finds where in the program an action comes from, by taking the turn once more and undoing it again.
-    fn place(&mut self, batch: &Batch, action: usize) -> Option<Origin> {
+    fn place(&mut self, batch: &mut Batch, action: usize) -> Option<Origin> {
         let mut performed = self.run_instance(batch, Some(action)).performed;
         let place = performed.place.take();
         self.undo(batch.to, performed);
@@ -310,7 +314,7 @@ fn judged(
     let turn = TurnRecord {
         actor: batch.to,
         cause: batch.cause.clone(),
-        events: batch.events.clone(),
+        events: std::mem::take(&mut performed.events),
         dropped: std::mem::take(&mut performed.dropped),
         actions: std::mem::take(&mut performed.actions),
         verdicts,
@@ -319,7 +323,10 @@ fn judged(
     };
     match turn.pack() {
         Ok(body) => Ok(Judged { performed, turn, body }),
-        Err(error) => Err((Failure::new("turn-too-large", error.to_string()), Box::new(performed))),
+        Err(error) => {
+            performed.events = turn.events;
+            Err((Failure::new("turn-too-large", error.to_string()), Box::new(performed)))
+        }
     }
 }
 

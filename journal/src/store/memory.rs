@@ -132,7 +132,7 @@ impl MemoryStore {
     ) -> Result<(), StoreError> {
         let start = self.disk.bytes().len();
         let (bytes, frame) = frame.finish(self.last, start);
-        let written = self.disk.write(start, &bytes).and_then(|()| self.disk.sync());
+        let written = self.disk.write(start, bytes).and_then(|()| self.disk.sync());
         if let Err(source) = written {
             self.in_doubt = true;
             return Err(StoreError::Io {
@@ -168,7 +168,7 @@ impl MemoryStore {
 
 fn begin(disk: &mut SimulatedDisk) -> std::io::Result<()> {
     disk.cut(0)?;
-    disk.write(0, &log::header())?;
+    disk.write(0, log::header())?;
     disk.sync()
 }
 

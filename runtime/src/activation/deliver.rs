@@ -71,7 +71,7 @@ impl Activation {
             facet,
             kind: FiberKind::Main {},
         };
-        self.jobs.push_front(Job::Run {
+        self.jobs.push(Job::Run {
             fiber,
             task: Task::Boot,
         });
@@ -87,7 +87,7 @@ impl Activation {
             facet,
             kind: FiberKind::Interaction {},
         };
-        self.jobs.push_front(Job::Run {
+        self.jobs.push(Job::Run {
             fiber,
             task: Task::Evaluate { text, sources },
         });
@@ -105,7 +105,7 @@ impl Activation {
                     procedure,
                     argument: Some(argument),
                 };
-                self.jobs.push_front(Job::Run { fiber, task });
+                self.jobs.push(Job::Run { fiber, task });
             }
             Target::Wait { wait } => {
                 if let Some(value) = subject(&argument) {
@@ -190,7 +190,7 @@ impl Activation {
         });
         let matching: Vec<Event> = matching.collect();
         for event in matching.into_iter().rev() {
-            self.jobs.push_front(Job::Deliver { position, event });
+            self.jobs.push(Job::Deliver { position, event });
         }
         true
     }
@@ -210,16 +210,17 @@ impl Activation {
             argument: Some(Argument::Ended(code, fault)),
         };
         self.draft.outbox.released.push(monitor.procedure);
-        self.jobs.push_front(Job::Run { fiber, task });
+        self.jobs.push(Job::Run { fiber, task });
         Ok(true)
     }
 
-    fn resume(&mut self, fiber: FiberId) -> Result<bool, Failure> {
-        let is_parked = self.draft.acting().map_err(failure)?.fibers.contains_key(&fiber);
-        if is_parked {
-            self.unpark(fiber, Resumption::Unspecified)?;
+    fn resume(&mut self, id: FiberId) -> Result<bool, Failure> {
+        match self.draft.unpark(id) {
+            Ok(fiber) => self.run_next(id, &fiber, Resumption::Unspecified),
+            Err(Refusal::NoFiber(_)) => return Ok(false),
+            Err(refusal) => return Err(failure(refusal)),
         }
-        Ok(is_parked)
+        Ok(true)
     }
 
     fn settle(&mut self, wait: WaitId, request: RequestId) -> Result<bool, Failure> {

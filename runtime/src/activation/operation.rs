@@ -244,7 +244,7 @@ impl Activation {
             facet,
             kind: FiberKind::Handler {},
         };
-        self.jobs.push_back(Job::Run {
+        self.later.push_back(Job::Run {
             fiber: fiber_of,
             task: Task::CallOnce { procedure },
         });

@@ -114,7 +114,7 @@ impl Facts {
             self.post_next();
         }
         match self.postings.rarest(terms) {
-            Some((_, numbers)) => numbers.into_iter().chain(self.unlisted.iter().copied()).collect(),
+            Some(numbers) => numbers.into_iter().chain(self.unlisted.iter().copied()).collect(),
             None => self.present.keys().copied().collect(),
         }
     }
@@ -136,12 +136,17 @@ impl Facts {
     /// Takes a fact off the list of those with its hash; the last of them takes its place.
     fn unlist_content(&mut self, whole: Term, number: u64) {
         let hash = whole.number();
-        let homonyms = (0..).map_while(|nth| self.by_content.get(&(hash, nth)).copied());
-        let all: Vec<u64> = homonyms.collect();
-        let place = all.iter().position(|listed| *listed == number);
-        if let (Some(place), Some(last)) = (place, all.len().checked_sub(1)) {
-            self.by_content.insert((hash, place as u64), all[last]);
-            self.by_content.remove(&(hash, last as u64));
+        let mut last = 0;
+        let mut place = None;
+        while let Some(listed) = self.by_content.get(&(hash, last)) {
+            place = place.or((*listed == number).then_some(last));
+            last += 1;
+        }
+        let Some((place, last)) = place.zip(last.checked_sub(1)) else {
+            return;
+        };
+        if let Some(moved) = self.by_content.remove(&(hash, last)).filter(|_| place != last) {
+            self.by_content.insert((hash, place), moved);
         }
     }
 }

@@ -6,6 +6,7 @@
 //! Read next: `dataspace/index.rs`.
 
 use duet_journal::packed::{Class, View};
+use smallvec::SmallVec;
 
 use super::index::Captures;
 use super::pattern::{GroupKind, Pattern, Step};
@@ -27,12 +28,15 @@ pub(crate) struct Form {
     captures: Vec<Path>,
 }
 
+/// The canonical bytes of constants, one after the other; mostly few.
+pub(crate) type Constants = SmallVec<[u8; 24]>;
+
 /// What a form reads out of a value that has its shape.
 pub(crate) struct Reading<'a> {
-    /// The canonical bytes of the constants, one after the other.
-    pub(crate) constants: Vec<u8>,
+    /// The constants.
+    pub(crate) constants: Constants,
     /// The captured parts.
-    captures: Vec<View<'a>>,
+    captures: SmallVec<[View<'a>; 4]>,
 }
 
 /// A pattern, taken apart.
@@ -40,8 +44,8 @@ pub(crate) struct Reading<'a> {
 pub(crate) struct Compiled {
     /// The form.
     pub(crate) form: Form,
-    /// The canonical bytes of the constants, one after the other.
-    pub(crate) constants: Vec<u8>,
+    /// The constants.
+    pub(crate) constants: Constants,
     /// Terms that every matching fact has; none if every fact may match.
     pub(crate) terms: Vec<Term>,
     /// Terms that every fact has that matches any pattern of this form; at least one.
@@ -53,7 +57,7 @@ impl Compiled {
     pub(crate) fn of(pattern: &Pattern) -> Self {
         let mut compiled = Self {
             form: Form::default(),
-            constants: Vec::new(),
+            constants: Constants::new(),
             terms: Vec::new(),
             form_terms: Vec::new(),
         };
@@ -103,7 +107,7 @@ impl Form {
         for path in &self.present {
             find(path)?;
         }
-        let mut constants = Vec::new();
+        let mut constants = Constants::new();
         for path in &self.constants {
             constants.extend_from_slice(find(path)?.as_bytes());
         }
@@ -173,11 +177,6 @@ impl Terms {
         self.is_complete.then_some(&self.parts)
     }
 
-    /// Returns the terms under which forms may be found that read the fact; `None` if there are too many to list.
-    pub(crate) fn of_forms(&self) -> Option<impl Iterator<Item = Term>> {
-        self.parts().map(|parts| parts.iter().copied().chain([Term::ANY]))
-    }
-
     fn add(&mut self, value: View<'_>, hash: PathHash) {
         if !self.is_complete || hash.depth > TERM_DEPTH_MAX {
             return;
@@ -193,6 +192,49 @@ impl Terms {
         for (key, part) in value.entries().take(TERM_COUNT_MAX) {
             self.add(part, hash.key(key));
         }
+    }
+}
+
+/// The terms of a fact under which forms may be found that read it.
+pub(crate) struct FormTerms {
+    terms: SmallVec<[Term; 4]>,
+    /// How many parts have been looked at.
+    looked_at: usize,
+}
+
+impl FormTerms {
+    /// Lists the terms of a fact's compounds, and that of every fact; `None` if there are too many parts to look at.
+    pub(crate) fn of(fact: &Fact) -> Option<SmallVec<[Term; 4]>> {
+        let mut found = Self {
+            terms: SmallVec::new(),
+            looked_at: 0,
+        };
+        let is_complete = found.look_at(fact.view(), || PathHash::ROOT);
+        found.terms.push(Term::ANY);
+        is_complete.then_some(found.terms)
+    }
+
+    /// Lists what is found in a part; says whether all could be looked at.
+    fn look_at(&mut self, part: View<'_>, hash: impl FnOnce() -> PathHash) -> bool {
+        self.looked_at += 1;
+        if self.looked_at > TERM_COUNT_MAX {
+            return false;
+        }
+        match part.class() {
+            Class::Atom | Class::Set | Class::Embedded => true,
+            Class::Record | Class::Sequence | Class::Dictionary => self.add(part, hash()),
+        }
+    }
+
+    fn add(&mut self, compound: View<'_>, hash: PathHash) -> bool {
+        if hash.depth > TERM_DEPTH_MAX {
+            return true;
+        }
+        self.terms.push(hash.content(compound));
+        let mut items = (0..).zip(compound.items());
+        let mut entries = compound.entries();
+        items.all(|(index, part)| self.look_at(part, || hash.index(index)))
+            && entries.all(|(key, part)| self.look_at(part, || hash.key(key)))
     }
 }
 

@@ -15,15 +15,11 @@ use preserves::IOValue;
 use smallvec::SmallVec;
 
 use super::facts::{Facts, Presence, Vacancy};
-use super::form::{Compiled, Form, Reading, Term, Terms};
+use super::form::{Compiled, Constants, Form, FormTerms, Reading, Term};
 use super::pattern::Pattern;
-use super::postings::Postings;
 use crate::identity::{Handle, ObserverId};
 use crate::tracked::{Tracked, tracked_fields};
 use crate::value::{Fact, compare_all};
-
-/// As many forms are sooner tried one by one than searched for by terms.
-const FEW_FORMS: usize = 6;
 
 /// What an observer is told of a match: the captured parts.
 pub type Captures = PackedValues;
@@ -46,48 +42,58 @@ pub(crate) struct Match {
     pub(crate) handle: Handle,
 }
 
-/// Who observes the same; mostly one.
+/// Those that are listed under one key; mostly one.
 #[derive(Clone, Debug)]
-pub(crate) enum Observers {
-    /// Nobody else does.
-    One(ObserverId),
+pub(crate) enum Members<T: Ord + Copy> {
+    /// There is no other.
+    One(T),
     /// Any number.
-    Many(OrdSet<ObserverId>),
+    Many(OrdSet<T>),
 }
 
-impl Observers {
+/// Who observes the same.
+pub(crate) type Observers = Members<ObserverId>;
+
+impl<T: Ord + Copy> Members<T> {
     /// Walks over them in ascending order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = ObserverId> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = T> {
         let (one, many) = match self {
-            Self::One(observer) => (Some(*observer), None),
-            Self::Many(observers) => (None, Some(observers)),
+            Self::One(member) => (Some(*member), None),
+            Self::Many(members) => (None, Some(members)),
         };
         one.into_iter().chain(many.into_iter().flatten().copied())
     }
 
     /// Returns the oldest.
-    pub(crate) fn first(&self) -> Option<ObserverId> {
+    pub(crate) fn first(&self) -> Option<T> {
         match self {
-            Self::One(observer) => Some(*observer),
-            Self::Many(observers) => observers.get_min().copied(),
+            Self::One(member) => Some(*member),
+            Self::Many(members) => members.get_min().copied(),
         }
     }
 
-    fn insert(&mut self, observer: ObserverId) {
+    fn len(&self) -> usize {
         match self {
-            Self::One(known) if *known == observer => {}
-            Self::One(known) => *self = Self::Many([*known, observer].into_iter().collect()),
-            Self::Many(observers) => drop(observers.insert(observer)),
+            Self::One(_) => 1,
+            Self::Many(members) => members.len(),
         }
     }
 
-    /// Says whether anybody is left.
-    fn remove(&mut self, observer: ObserverId) -> bool {
+    fn insert(&mut self, member: T) {
         match self {
-            Self::One(known) => *known != observer,
-            Self::Many(observers) => {
-                observers.remove(&observer);
-                !observers.is_empty()
+            Self::One(known) if *known == member => {}
+            Self::One(known) => *self = Self::Many([*known, member].into_iter().collect()),
+            Self::Many(members) => drop(members.insert(member)),
+        }
+    }
+
+    /// Says whether any is left.
+    fn remove(&mut self, member: T) -> bool {
+        match self {
+            Self::One(known) => *known != member,
+            Self::Many(members) => {
+                members.remove(&member);
+                !members.is_empty()
             }
         }
     }
@@ -113,17 +119,20 @@ pub(crate) struct Change {
     leaf: u64,
 }
 
+/// What a fact changes; mostly one leaf or none.
+pub(crate) type Changes = SmallVec<[Change; 1]>;
+
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct LeafKey {
     form: u64,
-    constants: Arc<[u8]>,
+    constants: Constants,
 }
 
 #[derive(Clone, Debug)]
 struct FormEntry {
     form: Arc<Form>,
     /// The term under which facts find the form.
-    term: Term,
+    term: u64,
     leaves: u64,
 }
 
@@ -133,7 +142,8 @@ pub(crate) struct Index {
     pub(crate) facts: Facts,
     forms: Tracked<u64, FormEntry>,
     form_numbers: Tracked<Arc<Form>, u64>,
-    form_postings: Postings,
+    /// The forms by the one term under which facts find each.
+    forms_by_term: Tracked<u64, Members<u64>>,
     leaves: Tracked<LeafKey, Leaf>,
     /// The matches by their leaf's number.
     matches: Tracked<(u64, Captures), Known>,
@@ -144,7 +154,7 @@ tracked_fields!(Index {
     facts,
     forms,
     form_numbers,
-    form_postings,
+    forms_by_term,
     leaves,
     matches,
     leaf_of
@@ -152,10 +162,10 @@ tracked_fields!(Index {
 
 impl Index {
     /// Adds the fact called `number` and returns the leaves in which a match appeared, ordered by their first observer.
-    pub(crate) fn add(&mut self, number: u64, presence: Presence, vacancy: Vacancy) -> Vec<Change> {
-        let mut changes = Vec::new();
-        for (leaf, observers, reading) in self.leaves_for(&presence.fact) {
-            let key = (leaf, reading.captures());
+    pub(crate) fn add(&mut self, number: u64, presence: Presence, vacancy: Vacancy) -> Changes {
+        let mut changes = Changes::new();
+        for (leaf, observers, captures) in self.leaves_for(&presence.fact) {
+            let key = (leaf, captures);
             if let Some(known) = self.matches.get_mut(&key) {
                 known.count += 1;
                 continue;
@@ -179,13 +189,13 @@ impl Index {
     }
 
     /// Removes the fact called `number` and returns the leaves in which a match disappeared, ordered by their first observer.
-    pub(crate) fn remove(&mut self, number: u64) -> Vec<Change> {
+    pub(crate) fn remove(&mut self, number: u64) -> Changes {
         let Some(fact) = self.facts.remove(number) else {
-            return Vec::new();
+            return Changes::new();
         };
-        let mut changes = Vec::new();
-        for (leaf, observers, reading) in self.leaves_for(&fact) {
-            let key = (leaf, reading.captures());
+        let mut changes = Changes::new();
+        for (leaf, observers, captures) in self.leaves_for(&fact) {
+            let key = (leaf, captures);
             let Some(known) = self.matches.get(&key).copied() else {
                 continue;
             };
@@ -206,13 +216,13 @@ impl Index {
         changes
     }
 
-    /// Returns who would see `fact`, and what, were it a message; ordered by observer.
-    pub(crate) fn witnesses(&self, fact: &Fact) -> Vec<(ObserverId, Captures)> {
-        let mut witnesses = Vec::new();
-        for (_, observers, reading) in self.leaves_for(fact) {
+    /// Tells who would see `fact`, and what, were it a message; ordered by observer.
+    pub(crate) fn witnesses(&self, fact: &Fact) -> SmallVec<[(ObserverId, Captures); 2]> {
+        let mut witnesses = SmallVec::new();
+        self.each_leaf(fact, |leaf, reading| {
             let captures = reading.captures();
-            witnesses.extend(observers.iter().map(|observer| (observer, captures.clone())));
-        }
+            witnesses.extend(leaf.observers.iter().map(|observer| (observer, captures.clone())));
+        });
         witnesses.sort_by_key(|(observer, _)| *observer);
         witnesses
     }
@@ -221,7 +231,7 @@ impl Index {
     pub(crate) fn read(&self, observer: ObserverId, value: View<'_>) -> Option<Captures> {
         let LeafKey { form, constants } = self.leaf_of.get(&observer)?;
         let reading = self.forms.get(form)?.form.read(value)?;
-        (reading.constants == **constants).then(|| reading.captures())
+        (reading.constants == *constants).then(|| reading.captures())
     }
 
     /// Adds an observer and returns its matches in the order of Preserves. `number` is for its leaf, should it be the first to observe that;
@@ -236,7 +246,7 @@ impl Index {
         let compiled = Compiled::of(pattern);
         let key = LeafKey {
             form: self.number_form(&compiled, number),
-            constants: compiled.constants.as_slice().into(),
+            constants: compiled.constants.clone(),
         };
         self.leaf_of.insert(observer, key.clone());
         if let Some(leaf) = self.leaves.get_mut(&key) {
@@ -308,9 +318,13 @@ impl Index {
             return *number;
         }
         let form = Arc::new(compiled.form.clone());
-        let rarest = self.form_postings.rarest(&compiled.form_terms);
-        let term = rarest.map_or(Term::ANY, |(term, _)| term);
-        self.form_postings.insert(term, new);
+        let forms = |term: &u64| self.forms_by_term.get(term).map_or(0, Members::len);
+        let terms = compiled.form_terms.iter().map(|term| term.number());
+        let term = terms.min_by_key(forms).unwrap_or(Term::ANY.number());
+        match self.forms_by_term.get_mut(&term) {
+            Some(forms) => forms.insert(new),
+            None => drop(self.forms_by_term.insert(term, Members::One(new))),
+        }
         self.form_numbers.insert(form.clone(), new);
         self.forms.insert(new, FormEntry { form, term, leaves: 0 });
         new
@@ -326,7 +340,10 @@ impl Index {
         }
         if let Some(entry) = self.forms.remove(&number) {
             self.form_numbers.remove(&entry.form);
-            self.form_postings.remove(entry.term, number);
+            let forms = self.forms_by_term.get_mut(&entry.term);
+            if forms.is_some_and(|forms| !forms.remove(number)) {
+                self.forms_by_term.remove(&entry.term);
+            }
         }
     }
 
@@ -351,21 +368,34 @@ impl Index {
         }
     }
 
-    /// Finds the leaves that see `fact`: their numbers, who observes them, and what they read.
-    fn leaves_for<'a>(&self, fact: &'a Fact) -> Vec<(u64, Observers, Reading<'a>)> {
-        let is_worth_a_search = self.forms.len() > FEW_FORMS;
-        let terms = is_worth_a_search.then(|| Terms::of(fact));
-        let forms: SmallVec<[u64; FEW_FORMS]> = match terms.as_ref().and_then(Terms::of_forms) {
-            Some(terms) => terms.flat_map(|term| self.form_postings.of(term)).collect(),
-            None => self.forms.keys().copied().collect(),
+    /// Finds the leaves that see `fact`: their numbers, who observes them, and what they are told.
+    fn leaves_for(&self, fact: &Fact) -> SmallVec<[(u64, Observers, Captures); 2]> {
+        let mut found = SmallVec::new();
+        self.each_leaf(fact, |leaf, reading| {
+            found.push((leaf.number, leaf.observers.clone(), reading.captures()));
+        });
+        found
+    }
+
+    /// Looks at each leaf that sees `fact`, and at what its form reads.
+    fn each_leaf<'a>(&self, fact: &'a Fact, mut see: impl FnMut(&Leaf, &Reading<'a>)) {
+        let mut look = |form: u64| {
+            let entry = self.forms.get(&form);
+            let Some(mut reading) = entry.and_then(|entry| entry.form.read(fact.view())) else {
+                return;
+            };
+            let constants = std::mem::take(&mut reading.constants);
+            if let Some(leaf) = self.leaves.get(&LeafKey { form, constants }) {
+                see(leaf, &reading);
+            }
         };
-        let read = |form: u64| {
-            let mut reading = self.forms.get(&form)?.form.read(fact.view())?;
-            let constants = std::mem::take(&mut reading.constants).into();
-            let leaf = self.leaves.get(&LeafKey { form, constants })?;
-            Some((leaf.number, leaf.observers.clone(), reading))
-        };
-        forms.into_iter().filter_map(read).collect()
+        match FormTerms::of(fact) {
+            Some(terms) => {
+                let forms = terms.iter().filter_map(|term| self.forms_by_term.get(&term.number()));
+                forms.for_each(|forms| forms.iter().for_each(&mut look));
+            }
+            None => self.forms.keys().copied().for_each(look),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Owns the pairs of a term and a number, and finds the term that the fewest have.
 //! INVARIANT: a pair is there once, however often it was posted.
-//! It does not know whether a number is a fact's or a form's.
+//! It does not know what a number is of.
 //! Read next: `dataspace/facts.rs`, then `dataspace/index.rs`.
 
 use super::form::Term;
@@ -24,21 +24,21 @@ impl Postings {
     }
 
     /// Lists what has `term`, in ascending order.
-    pub(crate) fn of(&self, term: Term) -> impl Iterator<Item = u64> {
+    fn of(&self, term: Term) -> impl Iterator<Item = u64> {
         let term = term.number();
         self.0.range((term, 0)..=(term, u64::MAX)).map(|(_, number)| *number)
     }
 
-    /// Returns the term that the fewest have, and those; `None` if there are no terms.
+    /// Returns those that have the term that the fewest have; `None` if there are no terms.
     ///
     /// All are walked in step, so that the cost is that of the fewest.
-    pub(crate) fn rarest(&self, terms: &[Term]) -> Option<(Term, Vec<u64>)> {
-        let mut walks: Vec<_> = terms.iter().map(|term| (*term, self.of(*term), Vec::new())).collect();
+    pub(crate) fn rarest(&self, terms: &[Term]) -> Option<Vec<u64>> {
+        let mut walks: Vec<_> = terms.iter().map(|term| (self.of(*term), Vec::new())).collect();
         while !walks.is_empty() {
-            for (term, walk, seen) in &mut walks {
+            for (walk, seen) in &mut walks {
                 match walk.next() {
                     Some(number) => seen.push(number),
-                    None => return Some((*term, std::mem::take(seen))),
+                    None => return Some(std::mem::take(seen)),
                 }
             }
         }

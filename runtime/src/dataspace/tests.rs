@@ -45,12 +45,12 @@ fn show(notices: &[Notice]) -> String {
 #[track_caller]
 fn check(steps: Vec<Do>, expected: &str) {
     let (mut dataspace, mut counters) = (Dataspace::default(), Counters::default());
-    let mut notices = Vec::new();
+    let mut notices = Notices::new();
     for step in &steps {
         notices = match step {
             Assert(fact) => dataspace.assert(fact, &mut counters),
             Retract(fact) => dataspace.retract(fact),
-            Message(fact) => dataspace.message(fact),
+            Message(fact) => dataspace.message(fact).collect(),
         };
     }
     assert_eq!(show(&notices), expected);
@@ -197,7 +197,7 @@ fn what_nobody_asks_for_is_a_fact_all_the_same() {
         Dataspace::decode(&dataspace.encode()).map(|restored| restored.facts()),
         Ok(facts)
     );
-    assert_eq!(dataspace.retract(&first), []);
+    assert!(dataspace.retract(&first).is_empty());
     assert!(dataspace.is_empty());
 }
 
@@ -426,17 +426,17 @@ impl Pair {
             }
             Operation::Message(text) => {
                 self.check_message(&fact(text));
-                Vec::new()
+                Notices::new()
             }
             Operation::Reload => {
                 self.dataspace = Dataspace::decode(&self.dataspace.encode()).expect("what was encoded is decoded");
-                Vec::new()
+                Notices::new()
             }
             Operation::Abort(operations) => {
                 self.abort(operations);
-                Vec::new()
+                Notices::new()
             }
-            Operation::Remove(_) | Operation::Observe(..) | Operation::Unobserve(_) => Vec::new(),
+            Operation::Remove(_) | Operation::Observe(..) | Operation::Unobserve(_) => Notices::new(),
         };
         believe(&mut self.beliefs, &notices);
     }
@@ -461,7 +461,6 @@ impl Pair {
         let told: Vec<(u64, Vec<IOValue>)> = self
             .dataspace
             .message(message)
-            .into_iter()
             .map(|notice| {
                 (
                     notice.to.observer.0,

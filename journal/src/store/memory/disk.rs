@@ -121,8 +121,8 @@ impl SimulatedDisk {
     ///
     /// # Errors
     /// As planned; after [`Fault::Error`] nothing has been written.
-    pub fn write(&mut self, offset_bytes: usize, bytes: &[u8]) -> io::Result<()> {
-        self.perform(offset_bytes, ChangeKind::Write(bytes.to_vec()))
+    pub fn write(&mut self, offset_bytes: usize, bytes: impl Into<Vec<u8>>) -> io::Result<()> {
+        self.perform(offset_bytes, ChangeKind::Write(bytes.into()))
     }
 
     /// Cuts the file off at `length_bytes`.
@@ -239,11 +239,12 @@ fn apply(file: &mut Vec<u8>, offset_bytes: usize, kind: &ChangeKind) {
     match kind {
         ChangeKind::Cut => file.truncate(offset_bytes),
         ChangeKind::Write(bytes) => {
-            let end = offset_bytes + bytes.len();
-            if file.len() < end {
-                file.resize(end, 0);
+            if file.len() < offset_bytes {
+                file.resize(offset_bytes, 0);
             }
-            file[offset_bytes..end].copy_from_slice(bytes);
+            let (over, after) = bytes.split_at(bytes.len().min(file.len() - offset_bytes));
+            file[offset_bytes..offset_bytes + over.len()].copy_from_slice(over);
+            file.extend_from_slice(after);
         }
     }
 }
@@ -294,7 +295,7 @@ mod tests {
         let mut outcomes = std::collections::BTreeSet::new();
         for seed in 0..64 {
             let mut disk = SimulatedDisk::new(vec![1; 600], FaultPlan::default());
-            disk.write(600, &[2; 1000]).unwrap();
+            disk.write(600, [2; 1000]).unwrap();
             disk.pull_the_plug(Loss::Reordered { seed });
             let bytes = disk.bytes();
             assert!(bytes[..600].iter().all(|&byte| byte == 1));

@@ -5,6 +5,7 @@
 //! It holds no bytes.
 //! Read next: `store/memory.rs`.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -48,13 +49,31 @@ impl Run {
     }
 }
 
+/// The records by name. Hardly anyone asks for another one than the newest, so the names wait to be listed until somebody does.
+#[derive(Default)]
+struct Names {
+    listed: BTreeMap<RecordHash, PlaceId>,
+    /// How many places have been looked at.
+    looked_at: usize,
+}
+
+impl Names {
+    fn list(&mut self, places: &[Place]) -> &mut BTreeMap<RecordHash, PlaceId> {
+        let unlisted = places.iter().enumerate().skip(self.looked_at);
+        self.listed
+            .extend(unlisted.map(|(number, place)| (place.hash, PlaceId(number))));
+        self.looked_at = places.len();
+        &mut self.listed
+    }
+}
+
 /// Everything that can be looked up.
 #[derive(Default)]
 pub(super) struct Index {
     pub(super) runs: BTreeMap<RunId, Run>,
-    records: BTreeMap<RecordHash, PlaceId>,
     /// The records in the order of their coming.
     places: Vec<Place>,
+    names: RefCell<Names>,
     /// The record at the last place, unless it was removed.
     newest: Option<RecordHash>,
     pub(super) blobs: BTreeMap<BlobHash, Range<usize>>,
@@ -93,7 +112,7 @@ impl Index {
             }
             // Its place stays empty: places are counted.
             Entry::DropRecord { hash } => {
-                self.records.remove(&hash);
+                self.names.get_mut().list(&self.places).remove(&hash);
                 self.newest = self.newest.filter(|newest| *newest != hash);
             }
             Entry::DropBlob { hash } => {
@@ -109,7 +128,9 @@ impl Index {
     /// [`StoreError::Inconsistent`].
     pub(super) fn add_record(&mut self, record: &Record, bytes: Range<usize>) -> Result<(), StoreError> {
         let (header, hash) = (record.header(), record.hash());
-        if self.records.contains_key(&hash) {
+        // What stands on the newest record cannot have come before.
+        let is_new = header.parent.is_some() && header.parent == self.newest;
+        if !is_new && self.find(&hash).is_ok() {
             return Ok(());
         }
         let new = PlaceId(self.places.len());
@@ -120,7 +141,6 @@ impl Index {
             });
         }
         let jump = parent.map_or(new, |parent| self.jump_from(parent));
-        self.records.insert(hash, new);
         self.newest = Some(hash);
         self.places.push(Place {
             bytes,
@@ -146,7 +166,7 @@ impl Index {
         if self.newest == Some(*hash) {
             return Ok(newest);
         }
-        let place = self.records.get(hash).copied();
+        let place = self.names.borrow_mut().list(&self.places).get(hash).copied();
         place.ok_or(StoreError::NoSuchRecord { hash: *hash })
     }
 

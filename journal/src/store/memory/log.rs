@@ -77,9 +77,17 @@ pub(super) fn header() -> Vec<u8> {
 }
 
 /// Collects the entries of one commit.
-#[derive(Default)]
 pub(super) struct FrameBuilder {
-    payload: Vec<u8>,
+    /// Room for the prefix, then the payload.
+    bytes: Vec<u8>,
+}
+
+impl Default for FrameBuilder {
+    fn default() -> Self {
+        Self {
+            bytes: vec![0; PREFIX_BYTES],
+        }
+    }
 }
 
 impl FrameBuilder {
@@ -118,25 +126,24 @@ impl FrameBuilder {
     }
 
     fn entry(&mut self, code: u8, fields: &[&[u8]]) {
-        self.payload.push(code);
+        self.bytes.push(code);
         for field in fields {
-            self.payload.extend_from_slice(&(field.len() as u64).to_le_bytes());
-            self.payload.extend_from_slice(field);
+            self.bytes.extend_from_slice(&(field.len() as u64).to_le_bytes());
+            self.bytes.extend_from_slice(field);
         }
     }
 
-    /// Puts prefix and payload together, as the frame that will stand at `start`.
-    pub(super) fn finish(self, previous: Checksum, start: usize) -> (Vec<u8>, Frame) {
-        let mut bytes = Vec::with_capacity(PREFIX_BYTES + self.payload.len());
-        bytes.extend_from_slice(FRAME_MAGIC);
-        bytes.extend_from_slice(&(self.payload.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&previous);
-        let checksum = checksum(&bytes, &self.payload);
-        bytes.extend_from_slice(&checksum);
-        bytes.extend_from_slice(&self.payload);
-        let payload = start + PREFIX_BYTES..start + bytes.len();
+    /// Puts the prefix before the payload, as that of the frame that will stand at `start`.
+    pub(super) fn finish(mut self, previous: Checksum, start: usize) -> (Vec<u8>, Frame) {
+        let (prefix, payload) = self.bytes.split_at_mut(PREFIX_BYTES);
+        let (unsigned, signature) = prefix.split_at_mut(UNSIGNED_BYTES);
+        let length = (payload.len() as u64).to_le_bytes();
+        unsigned.copy_from_slice(&[FRAME_MAGIC.as_slice(), &length, &previous].concat());
+        let checksum = checksum(unsigned, payload);
+        signature.copy_from_slice(&checksum);
+        let payload = start + PREFIX_BYTES..start + self.bytes.len();
         (
-            bytes,
+            self.bytes,
             Frame {
                 payload,
                 checksum,
