@@ -95,6 +95,7 @@ pub struct Claims {
 
 impl Claims {
     /// Adds something used.
+    #[inline]
     pub fn using(mut self, thing: Thing) -> Self {
         self.uses.push(thing);
         self
@@ -110,12 +111,14 @@ impl Claims {
     }
 
     /// Adds something made.
+    #[inline]
     pub fn making(mut self, thing: Thing) -> Self {
         self.makes.push(thing);
         self
     }
 
     /// Adds something ended.
+    #[inline]
     pub fn ending(mut self, thing: Thing) -> Self {
         self.ends.push(thing);
         self

@@ -142,8 +142,18 @@ impl Dataspace {
         let Ok(number) = self.index.facts.find(fact) else {
             return Notices::new();
         };
-        if let Some(count) = self.index.facts.count_mut(number).filter(|count| **count > 1) {
-            *count -= 1;
+        let count = self
+            .index
+            .facts
+            .present()
+            .get(&number)
+            .map_or(0, |presence| presence.count);
+        if count > 1 {
+            self.index
+                .facts
+                .count_mut(number)
+                .into_iter()
+                .for_each(|count| *count -= 1);
             return Notices::new();
         }
         let mut notices = Notices::new();

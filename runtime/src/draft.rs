@@ -179,7 +179,11 @@ impl Draft {
     /// # Errors
     /// [`Refusal::NoActor`].
     pub(crate) fn acting(&self) -> Result<&Actor, Refusal> {
-        self.state.actor(self.actor).ok_or(Refusal::NoActor(self.actor))
+        // An error that is not made need not be dropped: this is asked several times in each turn.
+        let Some(actor) = self.state.actor(self.actor) else {
+            return Err(Refusal::NoActor(self.actor));
+        };
+        Ok(actor)
     }
 
     /// Returns the acting actor to change it.
@@ -187,8 +191,10 @@ impl Draft {
     /// # Errors
     /// [`Refusal::NoActor`].
     pub(crate) fn acting_mut(&mut self) -> Result<&mut Actor, Refusal> {
-        let actor = self.actor;
-        self.state.actor_mut(actor).ok_or(Refusal::NoActor(actor))
+        let Some(actor) = self.state.actor_mut(self.actor) else {
+            return Err(Refusal::NoActor(self.actor));
+        };
+        Ok(actor)
     }
 
     /// Returns a live facet of the acting actor.
@@ -196,8 +202,10 @@ impl Draft {
     /// # Errors
     /// [`Refusal::NoFacet`], [`Refusal::NoActor`].
     pub(crate) fn facet(&self, facet: FacetId) -> Result<&Facet, Refusal> {
-        let found = self.acting()?.facets.get(&facet);
-        found.map(|facet| &**facet).ok_or(Refusal::NoFacet(facet))
+        let Some(found) = self.acting()?.facets.get(&facet) else {
+            return Err(Refusal::NoFacet(facet));
+        };
+        Ok(found)
     }
 
     /// Returns a live facet of the acting actor to change it.
@@ -205,7 +213,10 @@ impl Draft {
     /// # Errors
     /// [`Refusal::NoFacet`], [`Refusal::NoActor`].
     pub(crate) fn facet_mut(&mut self, facet: FacetId) -> Result<&mut Facet, Refusal> {
-        self.acting_mut()?.facets.get_mut(&facet).ok_or(Refusal::NoFacet(facet))
+        let Some(found) = self.acting_mut()?.facets.get_mut(&facet) else {
+            return Err(Refusal::NoFacet(facet));
+        };
+        Ok(found)
     }
 
     /// Returns the key under which the world recognises a repetition of a request: unique to the run and to the history it stands on.
@@ -249,8 +260,10 @@ impl Draft {
             continuation,
         };
         let actor = self.acting_mut()?;
-        let found = actor.facets.get_mut(&facet);
-        found.ok_or(Refusal::NoFacet(facet))?.fibers.insert(id);
+        let Some(found) = actor.facets.get_mut(&facet) else {
+            return Err(Refusal::NoFacet(facet));
+        };
+        found.fibers.insert(id);
         actor.fibers.insert(id, fiber);
         Ok(())
     }
@@ -267,9 +280,13 @@ impl Draft {
     /// [`Refusal::NoFiber`].
     pub(crate) fn unpark(&mut self, id: FiberId) -> Result<Fiber, Refusal> {
         let actor = self.acting_mut()?;
-        let fiber = actor.fibers.remove(&id).ok_or(Refusal::NoFiber(id))?;
-        let facet = actor.facets.get_mut(&fiber.facet);
-        facet.ok_or(Refusal::NoFacet(fiber.facet))?.fibers.remove(&id);
+        let Some(fiber) = actor.fibers.remove(&id) else {
+            return Err(Refusal::NoFiber(id));
+        };
+        let Some(facet) = actor.facets.get_mut(&fiber.facet) else {
+            return Err(Refusal::NoFacet(fiber.facet));
+        };
+        facet.fibers.remove(&id);
         Ok(fiber)
     }
 

@@ -72,15 +72,17 @@ impl<P: Programs> Run<P> {
             Some(action) => activation.seek(action),
             None => activation,
         };
-        let Some(actor) = activation.acting() else {
-            return activation.drop_all();
-        };
         let (body, is_new) = match self.bodies.entry(batch.to) {
             Entry::Occupied(entry) => (entry.into_mut(), false),
-            Entry::Vacant(entry) => match self.programs.load(&actor.program, &self.genesis.limits) {
-                Ok(loaded) => (entry.insert(loaded), true),
-                Err(failure) => return activation.fail(failure),
-            },
+            Entry::Vacant(entry) => {
+                let Some(actor) = activation.acting() else {
+                    return activation.drop_all();
+                };
+                match self.programs.load(&actor.program, &self.genesis.limits) {
+                    Ok(loaded) => (entry.insert(loaded), true),
+                    Err(failure) => return activation.fail(failure),
+                }
+            }
         };
         self.past.before_turn((batch.to, is_new), body, &mut self.programs);
         self.programs.begin_turn(body);
@@ -342,20 +344,22 @@ fn denial(actions: &[Action], verdicts: &[Verdict]) -> Result<(), Failure> {
 
 /// Lists what the world is to do for a turn, in the order of its actions.
 fn effects(actions: &[Action], draft: &Draft) -> Vec<Effect> {
-    let asked = actions.iter().flat_map(Action::effects);
-    let withdrawn = draft
-        .outbox
-        .withdrawn
-        .iter()
-        .map(|request| (*request, EffectKind::Withdraw));
-    asked
-        .chain(withdrawn)
-        .map(|(request, kind)| Effect {
+    let mut effects = Vec::new();
+    let mut add = |request: RequestId, kind: EffectKind| {
+        effects.push(Effect {
             request,
             key: key(draft, request),
             kind,
-        })
-        .collect()
+        });
+    };
+    // Hardly any action asks for something.
+    for action in actions {
+        action.effects().for_each(|(request, kind)| add(request, kind));
+    }
+    for request in &draft.outbox.withdrawn {
+        add(*request, EffectKind::Withdraw);
+    }
+    effects
 }
 
 /// Returns the key of an effect: that of the request it belongs to, which may be an earlier turn's.

@@ -60,18 +60,21 @@ impl PackedWriter {
     }
 
     /// Writes a boolean.
+    #[inline]
     pub fn boolean(&mut self, value: bool) {
         self.begin();
         self.out.push(if value { tag::TRUE } else { tag::FALSE });
     }
 
     /// Writes a non-negative integer.
+    #[inline]
     pub fn unsigned(&mut self, number: u64) {
         self.begin();
         unsigned(&mut self.out, number);
     }
 
     /// Writes a string.
+    #[inline]
     pub fn string(&mut self, text: &str) {
         self.atom(tag::STRING, text.as_bytes());
     }
@@ -117,15 +120,18 @@ impl PackedWriter {
         Ok(self.out)
     }
 
+    #[inline]
     fn begin(&mut self) {
         self.count += usize::from(self.depth == 0);
     }
 
+    #[inline]
     fn atom(&mut self, tag: u8, bytes: &[u8]) {
         self.begin();
         atom(&mut self.out, tag, bytes);
     }
 
+    #[inline]
     fn enter(&mut self) {
         self.begin();
         self.depth += 1;
@@ -137,6 +143,7 @@ impl PackedWriter {
         }
     }
 
+    #[inline]
     fn leave(&mut self) {
         self.out.push(tag::END);
         self.depth -= 1;

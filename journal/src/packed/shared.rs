@@ -16,6 +16,7 @@ pub struct SharedValue(Arc<[u8]>);
 
 impl SharedValue {
     /// Looks into the value.
+    #[inline]
     pub fn view(&self) -> View<'_> {
         View::checked(&self.0)
     }

@@ -48,11 +48,13 @@ impl PackedValue {
 
 impl<'a> View<'a> {
     /// Looks into bytes that were checked to be one canonical value.
+    #[inline]
     pub(crate) fn checked(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
     /// Returns the canonical bytes.
+    #[inline]
     pub fn as_bytes(self) -> &'a [u8] {
         self.0
     }
@@ -63,6 +65,7 @@ impl<'a> View<'a> {
     }
 
     /// Says what the value is made of.
+    #[inline]
     pub fn class(self) -> Class {
         match self.0[0] {
             tag::RECORD => Class::Record,
@@ -94,6 +97,7 @@ impl<'a> View<'a> {
     }
 
     /// Walks over the parts, from the first; an atom has none.
+    #[inline]
     pub fn parts(self) -> Parts<'a> {
         let (start, end) = match self.class() {
             Class::Atom => (0, 0),
@@ -104,6 +108,7 @@ impl<'a> View<'a> {
     }
 
     /// Walks over the fields of a record or the elements of a sequence; anything else has none.
+    #[inline]
     pub fn items(self) -> Parts<'a> {
         let mut parts = self.parts();
         match self.class() {
@@ -127,6 +132,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns the label, if this is a record.
+    #[inline]
     pub fn label(self) -> Option<View<'a>> {
         if self.class() == Class::Record {
             self.parts().next()
@@ -150,6 +156,7 @@ impl<'a> Parts<'a> {
 impl<'a> Iterator for Parts<'a> {
     type Item = View<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<View<'a>> {
         if self.0.is_empty() {
             return None;
@@ -161,7 +168,16 @@ impl<'a> Iterator for Parts<'a> {
 }
 
 /// Returns the length of the value that `bytes` begin with.
+#[inline]
 fn length(bytes: &[u8]) -> usize {
+    match *bytes {
+        // Most parts are short atoms.
+        [tag::INTEGER..=tag::SYMBOL, length @ 0..0x80, ..] => 2 + usize::from(length),
+        _ => any_length(bytes),
+    }
+}
+
+fn any_length(bytes: &[u8]) -> usize {
     let (mut at, mut depth) = (0, 0_usize);
     loop {
         let tag = bytes[at];

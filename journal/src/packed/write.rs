@@ -23,7 +23,17 @@ pub(crate) mod tag {
 }
 
 /// Appends an atom: its tag, the length, the bytes.
+#[inline]
 pub(crate) fn atom(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
+    if bytes.len() < 0x80 {
+        out.extend_from_slice(&[tag, bytes.len() as u8]);
+        out.extend_from_slice(bytes);
+    } else {
+        long_atom(out, tag, bytes);
+    }
+}
+
+fn long_atom(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.push(tag);
     let mut length = bytes.len();
     while length >= 0x80 {
@@ -35,15 +45,26 @@ pub(crate) fn atom(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
 }
 
 /// Appends a non-negative integer.
+#[inline]
 pub(crate) fn unsigned(out: &mut Vec<u8>, number: u64) {
+    match number {
+        0 => out.extend_from_slice(&[tag::INTEGER, 0]),
+        1..0x80 => out.extend_from_slice(&[tag::INTEGER, 1, number as u8]),
+        0x80..0x8000 => out.extend_from_slice(&[tag::INTEGER, 2, (number >> 8) as u8, number as u8]),
+        _ => large(out, number),
+    }
+}
+
+fn large(out: &mut Vec<u8>, number: u64) {
     let mut bytes = [0; 9];
     bytes[1..].copy_from_slice(&number.to_be_bytes());
-    // One zero byte stays before a byte whose top bit would read as a sign; zero itself has no bytes.
-    let significant_bytes = (u64::BITS - number.leading_zeros()) as usize / 8 + usize::from(number != 0);
+    // One zero byte stays before a byte whose top bit would read as a sign.
+    let significant_bytes = (u64::BITS - number.leading_zeros()) as usize / 8 + 1;
     atom(out, tag::INTEGER, &bytes[9 - significant_bytes..]);
 }
 
 /// Opens a record with a symbol as its label; the caller appends fields and [`tag::END`].
+#[inline]
 pub(crate) fn open_record(out: &mut Vec<u8>, label: &str) {
     out.push(tag::RECORD);
     atom(out, tag::SYMBOL, label.as_bytes());

@@ -22,6 +22,9 @@ use super::{Append, Head, HeadMove, Removal, Store, StoreError};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::Record;
 
+/// Room for the head of a branch in a frame.
+const HEAD_ROOM_BYTES: usize = 256;
+
 /// A store in memory.
 pub struct MemoryStore {
     disk: SimulatedDisk,
@@ -187,7 +190,9 @@ impl Store for MemoryStore {
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
         let mut tips: BTreeMap<(&RunId, &BranchName), Tip> = BTreeMap::new();
         let mut blobs = BTreeSet::new();
-        let mut frame = FrameBuilder::default();
+        let records = appends.iter().flat_map(|append| append.records);
+        let record_bytes = records.map(|record| record.as_bytes().len() + FrameBuilder::ENTRY_BYTES);
+        let mut frame = FrameBuilder::with_room(record_bytes.sum::<usize>() + HEAD_ROOM_BYTES);
         for append in appends {
             let stored = self.owned_run(append.run, append.epoch)?.tip(append.branch);
             let found = tips.get(&(append.run, append.branch)).copied().or(stored);

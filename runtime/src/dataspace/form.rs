@@ -6,7 +6,7 @@
 //! Read next: `dataspace/index.rs`.
 
 use duet_journal::packed::{Class, View};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::index::Captures;
 use super::pattern::{GroupKind, Pattern, Step};
@@ -142,6 +142,11 @@ impl Term {
     /// The term of every fact; facts are not listed under it.
     pub(crate) const ANY: Self = Self { depth: 0, hash: 0 };
 
+    /// Says whether it is about a part, and not about the whole.
+    pub(crate) fn is_of_a_part(self) -> bool {
+        self.depth > 0
+    }
+
     /// Returns the term as a key of an index.
     pub(crate) fn number(self) -> u64 {
         self.hash
@@ -195,6 +200,15 @@ impl Terms {
     }
 }
 
+/// Whether forms are listed under terms of parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// Some are.
+    Wanted,
+    /// All are listed under what a fact as a whole is.
+    Unwanted,
+}
+
 /// The terms of a fact under which forms may be found that read it.
 pub(crate) struct FormTerms {
     terms: SmallVec<[Term; 4]>,
@@ -203,14 +217,20 @@ pub(crate) struct FormTerms {
 }
 
 impl FormTerms {
-    /// Lists the terms of a fact's compounds, and that of every fact; `None` if there are too many parts to look at.
-    pub(crate) fn of(fact: &Fact) -> Option<SmallVec<[Term; 4]>> {
+    /// Lists the terms of a fact, of its parts too if they are `wanted`, and the term of every fact; `None` if there are too many parts to look at.
+    pub(crate) fn of(fact: &Fact, wanted: Parts) -> Option<SmallVec<[Term; 4]>> {
         let mut found = Self {
-            terms: SmallVec::new(),
+            terms: smallvec![Term::ANY],
             looked_at: 0,
         };
-        let is_complete = found.look_at(fact.view(), || PathHash::ROOT);
-        found.terms.push(Term::ANY);
+        let is_complete = match (wanted, fact.view().class()) {
+            (Parts::Wanted, _) => found.look_at(fact.view(), || PathHash::ROOT),
+            (Parts::Unwanted, Class::Record | Class::Sequence | Class::Dictionary) => {
+                found.terms.push(PathHash::ROOT.content(fact.view()));
+                true
+            }
+            (Parts::Unwanted, Class::Atom | Class::Set | Class::Embedded) => true,
+        };
         is_complete.then_some(found.terms)
     }
 

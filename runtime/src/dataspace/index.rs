@@ -15,11 +15,14 @@ use preserves::IOValue;
 use smallvec::SmallVec;
 
 use super::facts::{Facts, Presence, Vacancy};
-use super::form::{Compiled, Constants, Form, FormTerms, Reading, Term};
+use super::form::{Compiled, Constants, Form, FormTerms, Parts, Reading, Term};
 use super::pattern::Pattern;
 use crate::identity::{Handle, ObserverId};
-use crate::tracked::{Tracked, tracked_fields};
+use crate::tracked::{Tracked, TrackedCell, tracked_fields};
 use crate::value::{Fact, compare_all};
+
+/// So many forms are listed under what a fact as a whole is before a rarer term of a part is sought.
+const CROWD: usize = 8;
 
 /// What an observer is told of a match: the captured parts.
 pub type Captures = PackedValues;
@@ -62,6 +65,14 @@ impl<T: Ord + Copy> Members<T> {
             Self::Many(members) => (None, Some(members)),
         };
         one.into_iter().chain(many.into_iter().flatten().copied())
+    }
+
+    /// Looks at them in ascending order.
+    pub(crate) fn each(&self, look: impl FnMut(T)) {
+        match self {
+            Self::One(member) => std::iter::once(*member).for_each(look),
+            Self::Many(members) => members.iter().copied().for_each(look),
+        }
     }
 
     /// Returns the oldest.
@@ -132,7 +143,7 @@ struct LeafKey {
 struct FormEntry {
     form: Arc<Form>,
     /// The term under which facts find the form.
-    term: u64,
+    term: Term,
     leaves: u64,
 }
 
@@ -144,6 +155,8 @@ pub(crate) struct Index {
     form_numbers: Tracked<Arc<Form>, u64>,
     /// The forms by the one term under which facts find each.
     forms_by_term: Tracked<u64, Members<u64>>,
+    /// How many forms are listed under a term of a part.
+    by_part: TrackedCell<u64>,
     leaves: Tracked<LeafKey, Leaf>,
     /// The matches by their leaf's number.
     matches: Tracked<(u64, Captures), Known>,
@@ -155,6 +168,7 @@ tracked_fields!(Index {
     forms,
     form_numbers,
     forms_by_term,
+    by_part,
     leaves,
     matches,
     leaf_of
@@ -221,7 +235,8 @@ impl Index {
         let mut witnesses = SmallVec::new();
         self.each_leaf(fact, |leaf, reading| {
             let captures = reading.captures();
-            witnesses.extend(leaf.observers.iter().map(|observer| (observer, captures.clone())));
+            leaf.observers
+                .each(|observer| witnesses.push((observer, captures.clone())));
         });
         witnesses.sort_by_key(|(observer, _)| *observer);
         witnesses
@@ -318,13 +333,16 @@ impl Index {
             return *number;
         }
         let form = Arc::new(compiled.form.clone());
-        let forms = |term: &u64| self.forms_by_term.get(term).map_or(0, Members::len);
-        let terms = compiled.form_terms.iter().map(|term| term.number());
-        let term = terms.min_by_key(forms).unwrap_or(Term::ANY.number());
-        match self.forms_by_term.get_mut(&term) {
+        let forms = |term: &Term| self.forms_by_term.get(&term.number()).map_or(0, Members::len);
+        let of_whole = compiled.form_terms.iter().find(|term| !term.is_of_a_part());
+        let roomy = of_whole.filter(|term| forms(term) < CROWD);
+        let best = roomy.or_else(|| compiled.form_terms.iter().min_by_key(|term| forms(term)));
+        let term = best.copied().unwrap_or(Term::ANY);
+        match self.forms_by_term.get_mut(&term.number()) {
             Some(forms) => forms.insert(new),
-            None => drop(self.forms_by_term.insert(term, Members::One(new))),
+            None => drop(self.forms_by_term.insert(term.number(), Members::One(new))),
         }
+        *self.by_part.get_mut() += u64::from(term.is_of_a_part());
         self.form_numbers.insert(form.clone(), new);
         self.forms.insert(new, FormEntry { form, term, leaves: 0 });
         new
@@ -340,10 +358,12 @@ impl Index {
         }
         if let Some(entry) = self.forms.remove(&number) {
             self.form_numbers.remove(&entry.form);
-            let forms = self.forms_by_term.get_mut(&entry.term);
+            let term = entry.term.number();
+            let forms = self.forms_by_term.get_mut(&term);
             if forms.is_some_and(|forms| !forms.remove(number)) {
-                self.forms_by_term.remove(&entry.term);
+                self.forms_by_term.remove(&term);
             }
+            *self.by_part.get_mut() -= u64::from(entry.term.is_of_a_part());
         }
     }
 
@@ -389,10 +409,15 @@ impl Index {
                 see(leaf, &reading);
             }
         };
-        match FormTerms::of(fact) {
+        let wanted = if *self.by_part > 0 {
+            Parts::Wanted
+        } else {
+            Parts::Unwanted
+        };
+        match FormTerms::of(fact, wanted) {
             Some(terms) => {
                 let forms = terms.iter().filter_map(|term| self.forms_by_term.get(&term.number()));
-                forms.for_each(|forms| forms.iter().for_each(&mut look));
+                forms.for_each(|forms| forms.each(&mut look));
             }
             None => self.forms.keys().copied().for_each(look),
         }

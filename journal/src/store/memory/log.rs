@@ -84,13 +84,21 @@ pub(super) struct FrameBuilder {
 
 impl Default for FrameBuilder {
     fn default() -> Self {
-        Self {
-            bytes: vec![0; PREFIX_BYTES],
-        }
+        Self::with_room(0)
     }
 }
 
 impl FrameBuilder {
+    /// Begins a frame in which so many bytes of entries find room at once.
+    pub(super) fn with_room(payload_bytes: usize) -> Self {
+        let mut bytes = Vec::with_capacity(PREFIX_BYTES + payload_bytes);
+        bytes.resize(PREFIX_BYTES, 0);
+        Self { bytes }
+    }
+
+    /// How many bytes an entry of one field takes besides the field.
+    pub(super) const ENTRY_BYTES: usize = 1 + 8;
+
     pub(super) fn claim(&mut self, run: &RunId, epoch: Epoch, owner: &str) {
         self.entry(
             code::CLAIM,
@@ -135,12 +143,14 @@ impl FrameBuilder {
 
     /// Puts the prefix before the payload, as that of the frame that will stand at `start`.
     pub(super) fn finish(mut self, previous: Checksum, start: usize) -> (Vec<u8>, Frame) {
-        let (prefix, payload) = self.bytes.split_at_mut(PREFIX_BYTES);
-        let (unsigned, signature) = prefix.split_at_mut(UNSIGNED_BYTES);
-        let length = (payload.len() as u64).to_le_bytes();
-        unsigned.copy_from_slice(&[FRAME_MAGIC.as_slice(), &length, &previous].concat());
-        let checksum = checksum(unsigned, payload);
-        signature.copy_from_slice(&checksum);
+        const GAP_BYTES: usize = PREFIX_BYTES - UNSIGNED_BYTES;
+        let length = ((self.bytes.len() - PREFIX_BYTES) as u64).to_le_bytes();
+        // What is hashed first stands in one piece, where the checksum will be.
+        let unsigned = [FRAME_MAGIC.as_slice(), &length, &previous].concat();
+        self.bytes[GAP_BYTES..PREFIX_BYTES].copy_from_slice(&unsigned);
+        let checksum = *blake3::hash(&self.bytes[GAP_BYTES..]).as_bytes();
+        self.bytes[..UNSIGNED_BYTES].copy_from_slice(&unsigned);
+        self.bytes[UNSIGNED_BYTES..PREFIX_BYTES].copy_from_slice(&checksum);
         let payload = start + PREFIX_BYTES..start + self.bytes.len();
         (
             self.bytes,
