@@ -5,7 +5,7 @@
 //! minor collection and checkpoints alike; see `heap/pages.rs`.
 //! INVARIANT: the same operations give the same words; nothing depends on addresses, time or hash seeds.
 //! It does not run Scheme and never collects of its own accord: allocation only says that a collection is due.
-//! Read next: `heap/kind.rs`, `heap/allocate.rs`, `heap/undo.rs`, `heap/mark.rs`, `heap/collect.rs`, `heap/frames.rs`.
+//! Read next: `heap/kind.rs`, `heap/allocate.rs`, `heap/undo.rs`, `heap/mark.rs`, `heap/collect.rs`, `heap/rest.rs`, `heap/frames.rs`.
 
 mod access;
 mod allocate;
@@ -23,6 +23,7 @@ mod numeral;
 mod pages;
 mod record;
 mod register;
+mod rest;
 mod string;
 mod symbol;
 #[cfg(test)]
@@ -34,10 +35,12 @@ pub use frames::{AllLive, LiveRegisters};
 pub(crate) use frames::{clear_dead, clear_dead_frames, clear_dead_words};
 pub use kind::{Flags, Header, Kind};
 pub use register::{Register, RootId};
+pub use rest::Template;
 
 use crate::value::Value;
 use mark::Marks;
 use pages::Pages;
+use rest::{Rested, Shared};
 use undo::{SavedPages, Turn};
 
 /// Bounds that an instance may not exceed.
@@ -107,6 +110,10 @@ pub struct Heap {
     /// The names of the chunks of the last snapshot, whose pages are those not marked changed.
     snapshot_names: Vec<[u8; 32]>,
     marks: Marks,
+    /// The template it began with, if it is still there.
+    shared: Shared,
+    /// The words, while it is at rest; nothing else is where it was then.
+    rested: Option<Box<Rested>>,
     statistics: Statistics,
 }
 
@@ -157,6 +164,8 @@ impl Heap {
             turn: None,
             snapshot_names: Vec::new(),
             marks: Marks::default(),
+            shared: Shared::default(),
+            rested: None,
             statistics: Statistics::default(),
         };
         heap.start_nursery(0);

@@ -12,7 +12,7 @@ use crate::value::Value;
 impl Heap {
     /// Whether everything is old and no turn is open.
     pub(crate) fn is_settled(&self) -> bool {
-        self.top == self.line && self.turn.is_none()
+        self.top == self.line && self.turn.is_none() && !self.is_resting()
     }
 
     /// The words of old space.
@@ -70,6 +70,8 @@ impl Heap {
         heap.top = words.len();
         heap.line = words.len();
         heap.barrier_limit = words.len();
+        // They come as they were left.
+        heap.forget_template(words.len());
         heap.words = words;
         heap.registers = registers;
         heap.words_live = words_live;

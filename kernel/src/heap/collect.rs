@@ -139,8 +139,24 @@ impl Heap {
 
     /// Collects the young objects; see [`Heap::collect`].
     pub fn collect_minor(&mut self, roots: &mut [&mut [Value]], live: &dyn LiveRegisters) {
-        let from = self.line.max(self.undo_limit);
+        self.wake();
         let remembered = self.pages.take_remembered();
+        self.evacuate(self.line.max(self.undo_limit), remembered, roots, live);
+        self.statistics.collections_minor += 1;
+    }
+
+    /// Collects, between turns, everything from the word at `from` on; `referring` are the pages before it that may refer there, in ascending order.
+    pub(super) fn collect_beyond(&mut self, from: usize, referring: &[u32], live: &dyn LiveRegisters) {
+        // The remembered ones among them are listed already: all that refers to the young does.
+        self.pages.take_remembered();
+        for &page in referring {
+            self.pages.mark_changed(page as usize * PAGE_WORDS);
+        }
+        self.evacuate(from, referring.to_vec(), &mut [], live);
+        self.statistics.collections_minor += 1;
+    }
+
+    fn evacuate(&mut self, from: usize, remembered: Vec<u32>, roots: &mut [&mut [Value]], live: &dyn LiveRegisters) {
         if self.turn.is_none() {
             self.marks.keep_moved(from, &remembered, &self.words);
         }
@@ -162,14 +178,14 @@ impl Heap {
         }
         evacuation.scan_survivors(live);
         let mut survivors = evacuation.survivors;
+        // Words promoted where they stand may share their first page with old ones.
+        self.pages.mark_changed(self.line.min(from));
         self.top = from + survivors.len();
         self.words[from..self.top].copy_from_slice(&survivors);
         if survivors.capacity() <= SURVIVORS_KEPT {
             survivors.clear();
             self.survivors = survivors;
         }
-        // Words promoted where they stand may share their first page with old ones.
-        self.pages.mark_changed(self.line);
         self.line = self.top;
         self.barrier_limit = self.line;
         self.pages.rewrite_from(from);
@@ -177,7 +193,6 @@ impl Heap {
         if let Some(turn) = &mut self.turn {
             turn.remembered.extend_from_slice(&remembered);
         }
-        self.statistics.collections_minor += 1;
         self.start_nursery(self.line);
     }
 

@@ -120,6 +120,7 @@ impl Copying<'_> {
 impl Heap {
     /// Collects everything unreachable; see [`Heap::collect`].
     pub fn collect_major(&mut self, roots: &mut [&mut [Value]], live: &dyn LiveRegisters) {
+        self.wake();
         let kept = match &self.turn {
             Some(turn) if turn.replaced.is_none() => self.undo_limit,
             Some(_) => 0,
@@ -167,6 +168,7 @@ impl Heap {
             Some(_) => {}
             None => self.marks.keep_replaced(words),
         }
+        self.forget_template(top);
         self.top = top;
         self.line = top;
         self.words_live = top;

@@ -48,7 +48,7 @@ impl Mark {
 /// The marks of a heap, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
-    marks: VecDeque<Mark>,
+    marks: VecDeque<Box<Mark>>,
     /// A bit for each page that the newest mark has.
     has_page: Vec<u64>,
     /// The greatest number of a mark that was given up.
@@ -58,7 +58,8 @@ pub(super) struct Marks {
 impl Marks {
     /// The newest mark, if what becomes of its words is still to be noted.
     fn open(&mut self) -> Option<&mut Mark> {
-        self.marks.back_mut().filter(|mark| mark.replaced.is_none())
+        let newest = self.marks.back_mut().map(|mark| &mut **mark);
+        newest.filter(|mark| mark.replaced.is_none())
     }
 
     /// The words below this index are those of the newest mark, as far as they were not written since.
@@ -115,12 +116,12 @@ impl Marks {
 
     fn push(&mut self, mark: Mark) {
         self.has_page.clear();
-        self.marks.push_back(mark);
+        self.marks.push_back(Box::new(mark));
     }
 
     /// Gives up the oldest marks: those below `oldest`, and as many as it takes to keep no more than `words_max` words.
     fn give_up(&mut self, oldest: u64, words_max: usize) {
-        let mut kept: usize = self.marks.iter().map(Mark::kept_words).sum();
+        let mut kept: usize = self.marks.iter().map(|mark| mark.kept_words()).sum();
         while let Some(mark) = self.marks.front()
             && (mark.number < oldest || kept > words_max)
         {
@@ -159,6 +160,15 @@ impl Heap {
         self.pages.resize(self.top);
     }
 
+    /// Gives up the marks with numbers below `oldest`.
+    pub fn forget_marks(&mut self, oldest: u64) {
+        self.marks.give_up(oldest, usize::MAX);
+        if self.marks.marks.is_empty() {
+            self.marks.has_page = Vec::new();
+            self.marks.marks = VecDeque::new();
+        }
+    }
+
     /// Goes back to the earliest mark whose number is at least `number`, which is gone then like those after it. Without one, the heap is as it
     /// was at that number, because it was not marked since. Says whether that could be done: not if the mark was given up; then nothing has changed.
     ///
@@ -169,11 +179,16 @@ impl Heap {
         if number <= self.marks.given_up {
             return false;
         }
+        if self.marks.marks.back().is_none_or(|newest| newest.number < number) {
+            return true;
+        }
+        self.wake();
         let mut reached = None;
         while let Some(mut mark) = self.marks.marks.pop_back_if(|mark| mark.number >= number) {
             if let Some(words) = mark.replaced.take() {
                 self.words = words;
                 self.pages = Pages::default();
+                self.forget_template(mark.top);
             }
             self.put_back(&mark);
             reached = Some(mark);
@@ -181,7 +196,7 @@ impl Heap {
         // If the mark before has a page already, that copy is put back after any later one.
         self.marks.has_page.clear();
         if let Some(mark) = reached {
-            self.stand_at(mark);
+            self.stand_at(*mark);
         }
         true
     }
@@ -201,6 +216,7 @@ impl Heap {
     }
 
     fn stand_at(&mut self, mark: Mark) {
+        self.forget_template_beyond(mark.top);
         let room = mark.top + WORDS_INITIAL.min(self.words_max.saturating_sub(mark.top));
         if self.words.len() < room {
             self.words.resize(room, 0);

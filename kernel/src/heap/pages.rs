@@ -20,7 +20,9 @@ const SAVED: u8 = 1;
 pub(super) const REMEMBERED: u8 = 2;
 /// The page was written, or came to be, since the last checkpoint.
 const CHANGED: u8 = 4;
-const ALL: u8 = SAVED | REMEMBERED | CHANGED;
+/// The page was written since the heap began with its template.
+const OWN: u8 = 8;
+const ALL: u8 = SAVED | REMEMBERED | CHANGED | OWN;
 
 /// What is known of each page below the greatest barrier limit since the last collection.
 #[derive(Clone, Debug, Default)]
@@ -69,6 +71,35 @@ impl Pages {
         if let Some(flags) = self.flags.get_mut(page as usize) {
             *flags &= !SAVED;
         }
+    }
+
+    /// Finds the objects of all pages of `words`, up to `end`.
+    pub(super) fn cover_all(&mut self, words: &[u64], end: usize) {
+        if end > 0 {
+            self.cover(words, (end - 1) / PAGE_WORDS, end);
+        }
+    }
+
+    /// Takes over what `other` knows of the objects of its pages, all of which are here as well, unless more is known.
+    pub(super) fn cover_from(&mut self, other: &Pages) {
+        if self.covered_to < other.covered_to {
+            self.cover.clone_from(&other.cover);
+            self.covered_to = other.covered_to;
+        }
+    }
+
+    /// The pages below `count` that were written since the heap began with its template, in ascending order.
+    pub(super) fn own(&self, count: usize) -> impl Iterator<Item = u32> {
+        let pages = (0..).zip(self.flags.iter().take(count));
+        pages.filter(|(_, flags)| **flags & OWN != 0).map(|(page, _)| page)
+    }
+
+    /// Keeps only what cannot be found out again.
+    pub(super) fn rest(&mut self) {
+        self.uncover(0);
+        self.cover = Vec::new();
+        self.flags.shrink_to_fit();
+        self.remembered.shrink_to_fit();
     }
 
     /// The remembered pages, in no order.

@@ -111,6 +111,7 @@ impl Heap {
     /// If a turn is open.
     pub fn begin_turn(&mut self) {
         assert!(self.turn.is_none(), "a turn is already open");
+        self.wake();
         self.turn = Some(Box::new(Turn {
             mark: self.top,
             line: self.line,
@@ -160,6 +161,7 @@ impl Heap {
         self.line = turn.line;
         self.words_live = turn.words_live;
         self.registers = turn.registers;
+        self.forget_template_beyond(self.top);
         self.close_turn();
         self.start_nursery(self.line);
         self.nursery_end = turn.nursery_end;

@@ -48,6 +48,8 @@ enum Operation {
     Major,
     Mark,
     GoBack(usize),
+    Rest,
+    Share,
 }
 
 fn operation() -> impl Strategy<Value = Operation> {
@@ -77,6 +79,8 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => Just(Operation::Major),
         2 => Just(Operation::Mark),
         2 => (0usize..8).prop_map(Operation::GoBack),
+        2 => Just(Operation::Rest),
+        1 => Just(Operation::Share),
     ]
 }
 
@@ -188,7 +192,9 @@ impl Run {
             Operation::Major => self.heap.collect_major(&mut [&mut self.slots], &AllLive),
             Operation::Mark if self.before.is_none() => self.mark(),
             Operation::GoBack(mark) if self.before.is_none() && !self.marks.is_empty() => self.go_back(mark),
-            Operation::Mark | Operation::GoBack(_) => {}
+            Operation::Rest if self.before.is_none() => self.rest(),
+            Operation::Share if self.before.is_none() => self.share(),
+            Operation::Mark | Operation::GoBack(_) | Operation::Rest | Operation::Share => {}
         }
     }
 
@@ -331,6 +337,36 @@ impl Run {
         let (number, before) = self.marks.drain(mark..).next().unwrap();
         assert!(self.heap.go_back(number - 1));
         self.stand_at(before);
+    }
+
+    /// Holds the slots as the host does while `act` is on.
+    fn hold_slots(&mut self, act: impl FnOnce(&mut Run)) {
+        let roots = self.slots.map(|slot| self.heap.root(slot).unwrap());
+        act(self);
+        self.slots = roots.map(|root| self.heap.root_value(root));
+        roots.iter().rev().for_each(|root| self.heap.release_root(*root));
+    }
+
+    /// Rests and wakes.
+    fn rest(&mut self) {
+        self.hold_slots(|run| {
+            run.heap.rest(&AllLive);
+            assert!(run.heap.is_resting() && run.heap.words.is_empty());
+            let mut clone = run.heap.clone();
+            run.heap.wake();
+            clone.begin_turn();
+            assert_eq!(run.heap.words[..run.heap.top], clone.words[..clone.top]);
+        });
+    }
+
+    /// Goes on in a heap that begins with what there is.
+    fn share(&mut self) {
+        self.hold_slots(|run| {
+            let template = run.heap.template(&AllLive);
+            run.heap = roomy();
+            assert!(run.heap.start_from(&template.into()));
+        });
+        self.marks.clear();
     }
 
     fn due(&self) -> (usize, bool, usize) {

@@ -1,0 +1,127 @@
+//! What heaps that share a template cost and keep from each other; that they are what they were is a part of `heap/tests/model.rs`.
+
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use super::*;
+use crate::heap::{AllLive, Limits};
+
+const LIMITS: Limits = Limits { bytes_max: 16 << 20 };
+
+/// A template with a vector of so many symbols, which is the first host root.
+fn template(length: usize) -> Arc<Template> {
+    let mut heap = Heap::new(LIMITS);
+    let vector = heap.make_vector(length, Value::NIL).unwrap();
+    heap.root(vector).unwrap();
+    for place in 0..length {
+        let symbol = heap.intern(&format!("symbol {place}")).unwrap();
+        heap.set_field(vector, place, symbol);
+    }
+    heap.template(&AllLive).into()
+}
+
+fn vector(heap: &Heap) -> Value {
+    heap.root_value(crate::heap::RootId(0))
+}
+
+fn started(template: &Arc<Template>) -> Heap {
+    let mut heap = Heap::new(LIMITS);
+    assert!(heap.start_from(template));
+    heap
+}
+
+fn rested_words(heap: &Heap) -> usize {
+    heap.rested.as_ref().unwrap().words.len()
+}
+
+#[test]
+fn what_one_changes_no_other_sees() {
+    let template = template(1_000);
+    let before = template.words.clone();
+    let (mut first, mut second) = (started(&template), started(&template));
+    for round in 0..3 {
+        first.begin_turn();
+        let (pair, place) = (
+            first.cons(Value::small(round), Value::NIL).unwrap(),
+            100 * round as usize,
+        );
+        first.set_field(vector(&first), place, pair);
+        first.commit_turn();
+        first.rest(&AllLive);
+        second.begin_turn();
+        let name = second.field(vector(&second), place);
+        assert_eq!(second.symbol_name(name), format!("symbol {place}"));
+        second.set_field(vector(&second), place, Value::TRUE);
+        second.abort_turn();
+        second.rest(&AllLive);
+    }
+    assert_eq!(template.words, before);
+    assert_eq!(rested_words(&second), 0);
+    let third = started(&template);
+    assert!((0..1_000).all(|place| third.is_symbol(third.field(vector(&third), place))));
+    first.wake();
+    for round in 0..3 {
+        let pair = first.field(vector(&first), 100 * round as usize);
+        assert_eq!(first.car(pair), Value::small(round));
+    }
+}
+
+#[test]
+fn a_heap_at_rest_keeps_what_it_differs_by() {
+    let template = template(10_000);
+    let mut heap = started(&template);
+    heap.begin_turn();
+    let list = heap.list(&[Value::TRUE; 10], Value::NIL).unwrap();
+    heap.set_field(vector(&heap), 5_000, list);
+    heap.commit_turn();
+    heap.rest(&AllLive);
+    assert_eq!(rested_words(&heap), PAGE_WORDS + 20);
+}
+
+#[test]
+fn garbage_does_not_add_up_from_rest_to_rest() {
+    let template = template(100);
+    let mut heap = started(&template);
+    for turn in 0..1_000 {
+        heap.begin_turn();
+        let list = heap.list(&[Value::small(turn); 10], Value::NIL).unwrap();
+        heap.set_field(vector(&heap), 50, list);
+        heap.commit_turn();
+        heap.rest(&AllLive);
+        assert!(
+            rested_words(&heap) < 20 + 2 * (OWN_SLACK_WORDS + PAGE_WORDS),
+            "turn {turn}"
+        );
+    }
+    heap.wake();
+    assert_eq!(heap.car(heap.field(vector(&heap), 50)), Value::small(999));
+}
+
+#[test]
+fn a_heap_that_is_in_the_midst_of_something_or_too_small_takes_no_template() {
+    let template = template(1_000);
+    let mut small = Heap::new(Limits { bytes_max: 4_096 });
+    assert!(!small.start_from(&template));
+    let mut heap = Heap::new(LIMITS);
+    heap.cons(Value::TRUE, Value::NIL).unwrap();
+    heap.begin_turn();
+    assert!(!heap.start_from(&template));
+    heap.abort_turn();
+    heap.mark(1, 0);
+    assert!(!heap.start_from(&template));
+}
+
+#[test]
+fn what_began_with_a_template_in_a_turn_that_is_taken_back_has_none() {
+    let template = template(1_000);
+    let mut heap = Heap::new(LIMITS);
+    heap.begin_turn();
+    assert!(heap.start_from(&template));
+    heap.abort_turn();
+    heap.rest(&AllLive);
+    assert_eq!((heap.shared_words(), rested_words(&heap)), (0, 0));
+    heap.begin_turn();
+    assert_eq!(heap.register(Register::HostRoots), Value::FALSE);
+    assert!(heap.start_from(&template));
+    heap.commit_turn();
+    assert_eq!(heap.object_length(vector(&heap)), 1_000);
+}
