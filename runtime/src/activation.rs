@@ -19,7 +19,7 @@ use crate::body::{Argument, End, Resumption, Runner, Task, Until, Wanted};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
 use crate::draft::{Draft, Refusal};
 use crate::event::Event;
-use crate::identity::{FacetId, FiberId, WaitId};
+use crate::identity::{Callable, FacetId, FiberId, WaitId};
 use crate::record::{Failure, Limits, Origin};
 
 /// A turn in progress.
@@ -455,7 +455,8 @@ impl Activation {
             let handles = found.handles.iter().copied().collect();
             return self.perform(StopFacet { facet, handles }).map_err(failure);
         }
-        let hooks = std::mem::take(found.stop_hooks.get_mut());
+        let hooks: Vec<Callable> = found.stop_hooks.iter().copied().collect();
+        found.stop_hooks.clear();
         // A hook may make facets in the one that stops.
         self.jobs.push(Job::Stop(facet));
         for procedure in hooks.into_iter().rev() {
@@ -488,10 +489,11 @@ impl Activation {
     /// Ends the actor and calls its exit hooks with what became of it. What a hook cannot do is logged; it keeps nobody from ending.
     fn end(&mut self, body: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
         let actor = self.draft.acting().map_err(failure)?;
-        let (root, hooks) = (actor.root, actor.exit_hooks.clone());
+        let root = actor.root;
+        let hooks: Vec<Callable> = actor.exit_hooks.iter().copied().collect();
         let outcome = Argument::Ended(exit.code, exit.failure.clone());
         self.perform(exit).map_err(failure)?;
-        for procedure in hooks.iter().copied() {
+        for procedure in hooks {
             let argument = Some(outcome.clone());
             self.current = Some(self.handler_fiber(root));
             let fault = match self.run_task(body, FiberKind::Handler {}, Task::Call { procedure, argument }) {

@@ -7,14 +7,16 @@
 
 use std::sync::Arc;
 
-use im::{OrdMap, OrdSet, Vector};
+use im::OrdSet;
 use preserves::IOValue;
 
 use crate::codec::{Codec, DecodeError};
 use crate::dataspace::pattern::PackedPattern;
 use crate::driver::RequestId;
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
-use crate::tracked::{Tracked, TrackedCell, TrackedSet, TrackedTree, tracked_fields};
+use crate::ordered::Ordered;
+use crate::tracked::{Tracked, TrackedList, TrackedSet, TrackedTree, tracked_fields};
+use crate::value::Fact;
 use crate::{codec_enum, codec_struct};
 
 /// What an actor was granted: names of capabilities; `prefix/*` grants all that begin with `prefix/`, and `*` grants everything.
@@ -75,7 +77,7 @@ pub struct Facet {
     /// Actors of whose end it is told.
     pub monitored: TrackedSet<ActorId>,
     /// Procedures to call when it stops, oldest first.
-    pub stop_hooks: TrackedCell<Vector<Callable>>,
+    pub stop_hooks: TrackedList<Callable>,
 }
 tracked_fields!(Facet {
     children,
@@ -231,8 +233,8 @@ codec_struct!(Monitor "monitor" { facet, procedure });
 /// An actor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Actor {
-    /// What it runs; means something to whoever loads programs.
-    pub program: IOValue,
+    /// What it runs, packed; means something to whoever loads programs.
+    pub program: Fact,
     /// What it may do.
     pub manifest: Manifest,
     /// The facet of another actor on which its life depends.
@@ -252,13 +254,13 @@ pub struct Actor {
     /// Its parked fibers.
     pub fibers: Tracked<FiberId, Fiber>,
     /// The classes of the roles it knows.
-    pub roles: Tracked<String, EntityClass>,
+    pub roles: Tracked<Arc<str>, Arc<EntityClass>>,
     /// The facets of the entities that live in it, by role.
-    pub attached: Tracked<String, FacetId>,
+    pub attached: Tracked<Arc<str>, FacetId>,
     /// The actors of whose end it is told.
     pub monitors: Tracked<ActorId, Monitor>,
     /// Procedures to call when it has ended, oldest first.
-    pub exit_hooks: TrackedCell<Vector<Callable>>,
+    pub exit_hooks: TrackedList<Callable>,
 }
 tracked_fields!(Actor {
     facets,
@@ -277,7 +279,7 @@ codec_struct!(Actor "actor" {
 
 impl Actor {
     /// Makes an actor that has done nothing yet.
-    pub fn new(program: IOValue, manifest: Manifest, link: Option<(ActorId, FacetId)>, root: FacetId) -> Self {
+    pub fn new(program: Fact, manifest: Manifest, link: Option<(ActorId, FacetId)>, root: FacetId) -> Self {
         Self {
             program,
             manifest,
@@ -292,7 +294,7 @@ impl Actor {
             roles: Tracked::default(),
             attached: Tracked::default(),
             monitors: Tracked::default(),
-            exit_hooks: TrackedCell::default(),
+            exit_hooks: TrackedList::default(),
         }
     }
 
@@ -326,7 +328,7 @@ impl<T: Codec + Ord + Clone> Codec for OrdSet<T> {
     }
 }
 
-impl<K: Codec + Ord + Clone, V: Codec + Clone> Codec for OrdMap<K, V> {
+impl<K: Codec + Ord + Clone, V: Codec + Clone> Codec for Ordered<K, V> {
     fn encode(&self) -> IOValue {
         let pairs = self
             .iter()
@@ -352,7 +354,12 @@ mod tests {
 
     #[test]
     fn facets_live_in_facets() {
-        let mut actor = Actor::new(IOValue::new(false), Manifest::default(), None, FacetId(0));
+        let mut actor = Actor::new(
+            Fact::new(IOValue::new(false)).expect("it is small"),
+            Manifest::default(),
+            None,
+            FacetId(0),
+        );
         for (facet, parent) in [(1, 0), (2, 0), (3, 1), (4, 1), (5, 3)] {
             let parent = FacetId(parent);
             actor.facets.insert(

@@ -190,6 +190,12 @@ pub trait Programs {
     /// it could: not if that mark was given up. What it was frozen into counts no longer as stored: it may be of a branch that was given up.
     fn go_back(&mut self, body: &mut Self::Body, number: u64) -> bool;
 
+    /// Gives up the marks of a body with numbers below `oldest`; a body for which marks cost nothing may keep them.
+    fn forget_marks(&mut self, _body: &mut Self::Body, _oldest: u64) {}
+
+    /// Makes a body that may not run for a while as small as it can be between two turns; it goes on as if it had not rested.
+    fn rest(&mut self, _body: &mut Self::Body) {}
+
     /// Runs a fiber; see [`Runner::run`].
     fn run(&mut self, body: &mut Self::Body, task: Task, turn: &mut Activation) -> End;
 

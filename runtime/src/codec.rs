@@ -285,6 +285,20 @@ impl Codec for u64 {
     }
 }
 
+impl Codec for Arc<str> {
+    fn encode(&self) -> IOValue {
+        IOValue::new(self.to_string())
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        out.string(self);
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        String::decode(value).map(Self::from)
+    }
+}
+
 impl Codec for String {
     fn encode(&self) -> IOValue {
         IOValue::new(self.clone())

@@ -362,9 +362,17 @@ impl Draft {
 
     /// Forgets the time limit of a proposal, if it has one.
     pub(crate) fn forget_limit(&mut self, proposal: RequestId) {
-        let mut requests = self.state.requests.iter();
-        let limit = requests.find(|(_, request)| request.question.limits() == Some(proposal));
-        if let Some(limit) = limit.map(|(id, _)| *id) {
+        let requests = &self.state.requests;
+        let limits = |id: &&RequestId| {
+            let request = requests.get(id);
+            request.is_some_and(|request| request.question.limits() == Some(proposal))
+        };
+        // It is made right after the proposal, for the same facet.
+        let facet = requests.get(&proposal).map(|proposal| proposal.facet);
+        let facet = self.acting().ok().zip(facet);
+        let facet = facet.and_then(|(actor, facet)| actor.facets.get(&facet));
+        let limit = facet.and_then(|facet| facet.requests.range(proposal..).find(limits).copied());
+        if let Some(limit) = limit {
             self.forget_request(limit);
         }
     }

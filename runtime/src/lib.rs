@@ -18,6 +18,8 @@ pub mod gate;
 pub mod history;
 pub mod identity;
 mod inflight;
+mod lately;
+pub mod ordered;
 mod past;
 pub mod policy;
 pub mod record;

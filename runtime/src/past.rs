@@ -32,6 +32,8 @@ pub(crate) struct Past<B> {
     cost: u64,
     cost_max: u64,
     bodies: BTreeMap<ActorId, Known>,
+    /// The bodies that were marked, each with the number of the mark, oldest first.
+    marked: VecDeque<(u64, ActorId)>,
 }
 
 struct Checkpoint<B> {
@@ -60,6 +62,7 @@ impl<B> Default for Past<B> {
             cost: 0,
             cost_max: COST_MAX,
             bodies: BTreeMap::new(),
+            marked: VecDeque::new(),
         }
     }
 }
@@ -80,6 +83,7 @@ impl<B> Past<B> {
         if known.marked < newest {
             programs.mark(body, newest, oldest.number);
             known.marked = newest;
+            self.marked.push_back((newest, actor));
         }
     }
 
@@ -114,6 +118,16 @@ impl<B> Past<B> {
         }
     }
 
+    /// Lets the bodies give up the marks that no checkpoint needs any more.
+    fn forget_marks<P: Programs<Body = B>>(&mut self, bodies: &mut BTreeMap<ActorId, B>, programs: &mut P) {
+        let oldest = self.checkpoints.front().map_or(0, |checkpoint| checkpoint.number);
+        while let Some((_, actor)) = self.marked.pop_front_if(|(number, _)| *number < oldest) {
+            if let Some(body) = bodies.get_mut(&actor) {
+                programs.forget_marks(body, oldest);
+            }
+        }
+    }
+
     /// Finds the newest checkpoint that is on a branch and not after one of its turns.
     fn newest_on(&self, source: &Source<'_>, last: Sequence) -> Result<Option<u64>, RunError> {
         for checkpoint in self.checkpoints.iter().rev().filter(|kept| kept.tip.sequence <= last) {
@@ -132,6 +146,7 @@ impl<B> Past<B> {
         programs: &mut P,
     ) -> Option<(Tip, Box<RunState>, Since)> {
         let mut ended = Vec::new();
+        self.marked.retain(|(mark, _)| *mark < number);
         while let Some(later) = self.checkpoints.pop_back_if(|checkpoint| checkpoint.number > number) {
             ended.extend(later.ended);
         }
@@ -168,6 +183,7 @@ impl<P: Programs> Run<P> {
             && self.past.count(fuel)
         {
             self.past.keep(tip, &self.state, self.since_snapshot);
+            self.past.forget_marks(&mut self.bodies, &mut self.programs);
         }
     }
 

@@ -304,7 +304,7 @@ impl Source<'_> {
             return snapshot::restore(self, &record, genesis, programs);
         }
         let (run, branch) = (self.run.clone(), self.branch.clone());
-        let mut run = Run::at_genesis(run, branch, Epoch(0), genesis, programs);
+        let mut run = Run::at_genesis(run, branch, Epoch(0), genesis, programs)?;
         run.stand_at(&first);
         Ok(run)
     }

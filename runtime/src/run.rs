@@ -24,10 +24,12 @@ use crate::driver::{Drivers, Effect, Input, RequestId};
 use crate::event::{Batch, Cause, Event, Outbox};
 use crate::identity::{ActorId, Namer};
 use crate::inflight::Memory;
+use crate::lately::Lately;
 use crate::past::Past;
 use crate::record::Genesis;
 use crate::snapshot::SnapshotPolicy;
 use crate::state::{Question, RunState};
+use crate::value::Fact;
 
 pub use crate::inflight::Recalled;
 pub use error::RunError;
@@ -64,6 +66,7 @@ pub struct Run<P: Programs> {
     pub(crate) policy: SnapshotPolicy,
     pub(crate) since_snapshot: crate::snapshot::Since,
     pub(crate) past: Past<P::Body>,
+    pub(crate) lately: Lately,
 }
 
 /// The newest record of a chain.
@@ -136,7 +139,7 @@ impl<P: Programs> Run<P> {
     pub fn start(start: Start, programs: P, policy: SnapshotPolicy, store: &mut dyn Store) -> Result<Self, RunError> {
         let epoch = store.claim(&start.run, &start.owner)?;
         let body = PackedValue::from_value(&start.genesis.encode())?;
-        let mut run = Self::at_genesis(start.run, start.branch, epoch, start.genesis, programs);
+        let mut run = Self::at_genesis(start.run, start.branch, epoch, start.genesis, programs)?;
         run.policy = policy;
         run.unflushed_blobs = start.pinned;
         run.chain_pinned(&body)?;
@@ -144,9 +147,18 @@ impl<P: Programs> Run<P> {
     }
 
     /// Makes a run that stands right after its first record, without that record.
-    pub(crate) fn at_genesis(run: RunId, branch: BranchName, epoch: Epoch, genesis: Genesis, programs: P) -> Self {
-        let state = initial_state(&genesis);
-        Self::with_state(run, branch, epoch, genesis, programs, state)
+    ///
+    /// # Errors
+    /// As [`initial_state`].
+    pub(crate) fn at_genesis(
+        run: RunId,
+        branch: BranchName,
+        epoch: Epoch,
+        genesis: Genesis,
+        programs: P,
+    ) -> Result<Self, RunError> {
+        let state = initial_state(&genesis)?;
+        Ok(Self::with_state(run, branch, epoch, genesis, programs, state))
     }
 
     /// Makes a run with the given state and nothing in flight.
@@ -183,6 +195,7 @@ impl<P: Programs> Run<P> {
             policy: SnapshotPolicy::NEVER,
             since_snapshot: crate::snapshot::Since::default(),
             past: Past::default(),
+            lately: Lately::default(),
         }
     }
 
@@ -449,11 +462,15 @@ fn on(branch: &BranchName) -> (BranchName, BlobHash) {
 }
 
 /// The state right after the first record: the main actor, about to run its program.
-pub(crate) fn initial_state(genesis: &Genesis) -> RunState {
+///
+/// # Errors
+/// [`RunError`] if the program's description is too large for a record.
+pub(crate) fn initial_state(genesis: &Genesis) -> Result<RunState, RunError> {
     let mut state = RunState::default();
     let (actor, root) = (state.counters.actor(), state.counters.facet());
     debug_assert_eq!(actor, MAIN, "the main program is the first actor");
-    let main = Actor::new(genesis.program.clone(), genesis.manifest.clone(), None, root);
+    let program = Fact::new(genesis.program.clone())?;
+    let main = Actor::new(program, genesis.manifest.clone(), None, root);
     state.actors.insert(actor, main);
     state.queue.push_back(Batch {
         to: actor,
@@ -461,5 +478,5 @@ pub(crate) fn initial_state(genesis: &Genesis) -> RunState {
         events: vec![Event::Boot {}],
     });
     state.commit_turn();
-    state
+    Ok(state)
 }

@@ -6,6 +6,7 @@
 //! It does not know what host procedures do; `scheme/host.rs` does.
 //! Read next: `scheme/host.rs`.
 
+mod beginning;
 mod convert;
 pub mod description;
 mod descriptor;
@@ -31,7 +32,7 @@ use duet_kernel::core::{GlobalName, Unit};
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
 use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName};
-use duet_kernel::heap::{self, HeapFull, Register, RootId};
+use duet_kernel::heap::{self, HeapFull, RootId};
 use duet_kernel::image;
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::primitive::has_console_output;
@@ -44,6 +45,7 @@ use crate::body::{End, FreezeError, Image, Programs, Task, ThawError, Until};
 use crate::codec::Codec;
 use crate::identity::Callable;
 use crate::record::{Failure, Limits};
+use crate::scheme::beginning::Beginnings;
 use crate::scheme::entity::Entity;
 use crate::scheme::evaluation::Evaluations;
 use crate::scheme::host::{Call, Reply};
@@ -78,14 +80,15 @@ pub struct SchemePrograms {
     profile: Option<Profile>,
     /// What is being looked at; nothing in a run that goes on.
     observation: Option<Observation>,
+    beginnings: Beginnings,
 }
 
-/// What one actor's program keeps: its heap, and the texts it was given.
+/// What one actor's program keeps: its heap, and the texts it was given. Boxed, because the maps that hold bodies have room for more of them.
 pub struct SchemeBody {
-    instance: Instance,
+    instance: Box<Instance>,
     /// What it runs instead of the main program, if it is not the main actor's.
-    entity: Option<Entity>,
-    evaluations: Evaluations,
+    entity: Option<Box<Entity>>,
+    evaluations: Box<Evaluations>,
 }
 
 /// What [`SchemePrograms::compile`] needs to know.
@@ -188,6 +191,7 @@ impl SchemePrograms {
             text_units: BTreeMap::new(),
             profile: None,
             observation: None,
+            beginnings: Beginnings::default(),
         };
         for unit in &expansion.units {
             match programs.load_unit(unit) {
@@ -233,24 +237,15 @@ impl SchemePrograms {
         if let Task::Evaluate { text, sources } = &task {
             return self.begin_interaction(body, (text, sources), turn);
         }
+        self.beginnings.give_up();
+        if task == Task::Boot {
+            self.begin_program(body, turn)?;
+            return Ok(None);
+        }
         let Self { machine, code, .. } = self;
         let instance = &mut body.instance;
         let root = |instance: &Instance, callable: Callable| instance.heap.root_value(RootId(callable.0));
         match task {
-            Task::Boot => {
-                let numbers = match &body.entity {
-                    None => self.units.clone(),
-                    Some(entity) => entity::units_for(&entity.name().library, &self.library_units, &self.units),
-                };
-                let mut pending = Vec::new();
-                for unit in numbers {
-                    pending.push(instance.unit_procedure(code, unit)?);
-                }
-                pending.extend(body.entity.as_ref().map(|_| THE_ENTITY));
-                let pending = instance.heap.list(&pending, Value::NIL)?;
-                instance.heap.set_register(Register::Runtime0, pending);
-                self.start_next_unit(body)?;
-            }
             Task::Call { procedure, argument } => {
                 let procedure = root(instance, procedure);
                 let argument = argument
@@ -263,7 +258,7 @@ impl SchemePrograms {
                 instance.heap.release_root(RootId(procedure.0));
                 machine.start(instance, value, &[]);
             }
-            Task::Evaluate { .. } => {}
+            Task::Boot | Task::Evaluate { .. } => {}
             Task::Resume { continuation, with } => {
                 let parked = root(instance, continuation);
                 instance.heap.release_root(RootId(continuation.0));
@@ -276,45 +271,6 @@ impl SchemePrograms {
             }
         }
         Ok(None)
-    }
-
-    /// Starts what a main program does next: its next unit, and after the last the procedure that saves open files.
-    fn start_next(&mut self, body: &mut SchemeBody) -> Result<bool, Fault> {
-        if self.start_next_unit(body)? {
-            return Ok(true);
-        }
-        let instance = &mut body.instance;
-        let is_over = instance.heap.register(Register::Runtime0) != Value::NIL;
-        match self.port_procedure(instance, "%save-files") {
-            Some(save) if !is_over => {
-                instance.heap.set_register(Register::Runtime0, Value::FALSE);
-                self.machine.start(instance, save, &[]);
-                Ok(true)
-            }
-            Some(_) | None => Ok(false),
-        }
-    }
-
-    /// Starts the next unit of the actor's program, if one is left, or the entity's procedure, which comes last.
-    fn start_next_unit(&mut self, body: &mut SchemeBody) -> Result<bool, Fault> {
-        let instance = &mut body.instance;
-        let pending = instance.heap.register(Register::Runtime0);
-        if !pending.is_pair() {
-            return Ok(false);
-        }
-        let (unit, rest) = (instance.heap.car(pending), instance.heap.cdr(pending));
-        instance.heap.set_register(Register::Runtime0, rest);
-        if unit != THE_ENTITY {
-            self.machine.start(instance, unit, &[]);
-            return Ok(true);
-        }
-        let Some(entity) = &body.entity else { return Ok(false) };
-        let Some(procedure) = instance.global(&self.code, &entity.name()) else {
-            return Ok(false);
-        };
-        let config = convert::enter(&mut instance.heap, &entity.config).map_err(|_| Fault)?;
-        self.machine.start(instance, procedure, &[config]);
-        Ok(true)
     }
 
     /// What the library of ports calls `name`, if the program has that library.
@@ -368,7 +324,7 @@ impl SchemePrograms {
                         }
                         return Ok(End::Finished { is_true: true });
                     }
-                    if !turn.is_main() || !self.start_next(body)? {
+                    if !turn.is_main() || !self.start_next(body, turn)? {
                         return Ok(End::Finished {
                             is_true: value.is_true(),
                         });
@@ -415,6 +371,7 @@ impl SchemePrograms {
         primitive: u32,
         arguments: Vec<Value>,
     ) -> Result<Option<End>, Fault> {
+        self.beginnings.give_up();
         let position = primitive as usize - self.host_start;
         let Some(procedure) = host::procedures().nth(position) else {
             return Ok(None);
@@ -449,6 +406,7 @@ impl SchemePrograms {
 
     /// Puts the running computation into the heap.
     fn park(&mut self, body: &mut SchemeBody, until: Until, is_choice: bool) -> Result<End, Fault> {
+        self.beginnings.give_up();
         let continuation = self.machine.capture(&mut body.instance, &self.code)?;
         let heap = &mut body.instance.heap;
         let parked = convert::pack_parked(heap, continuation, is_choice)?;
@@ -467,9 +425,6 @@ impl From<HeapFull> for Fault {
     }
 }
 
-/// Stands for the entity's procedure among the procedures of the units.
-const THE_ENTITY: Value = Value::TRUE;
-
 fn heap_limits(limits: &Limits) -> heap::Limits {
     heap::Limits {
         bytes_max: usize::try_from(limits.heap_bytes_max).unwrap_or(usize::MAX),
@@ -481,9 +436,9 @@ impl Programs for SchemePrograms {
 
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeBody, Failure> {
         Ok(SchemeBody {
-            instance: Instance::new(heap_limits(limits)),
-            entity: self.entity(program)?,
-            evaluations: Evaluations::default(),
+            instance: Box::new(Instance::new(heap_limits(limits))),
+            entity: self.entity(program)?.map(Box::new),
+            evaluations: Box::default(),
         })
     }
 
@@ -520,6 +475,15 @@ impl Programs for SchemePrograms {
         is_back
     }
 
+    fn forget_marks(&mut self, body: &mut SchemeBody, oldest: u64) {
+        body.instance.heap.forget_marks(oldest);
+        body.evaluations.forget_marks(oldest);
+    }
+
+    fn rest(&mut self, body: &mut SchemeBody) {
+        body.instance.heap.rest(&self.code);
+    }
+
     fn run(&mut self, body: &mut SchemeBody, task: Task, turn: &mut Activation) -> End {
         body.instance.heap.set_lenient(true);
         let end = self.begin(body, task, turn).and_then(|end| match end {
@@ -543,9 +507,13 @@ impl Programs for SchemePrograms {
 
     fn freeze(&mut self, body: &mut SchemeBody) -> Result<Image, FreezeError> {
         let heap = &mut body.instance.heap;
+        let is_resting = heap.is_resting();
         heap.collect_minor(&mut [], &self.code);
         let failed = |reason: String| FreezeError { reason };
         let snapshot = image::snapshot(heap, &self.code).map_err(|error| failed(error.to_string()))?;
+        if is_resting {
+            heap.rest(&self.code);
+        }
         let root = IOValue::bytes(snapshot.root.bytes.clone());
         let (root, mut chunks) = body
             .evaluations
@@ -575,9 +543,9 @@ impl Programs for SchemePrograms {
         let root = image::Chunk::new(root);
         let instance = image::restore_instance(&root, heap_limits(limits), &mut fetch, &self.code);
         Ok(SchemeBody {
-            instance: instance.map_err(|error| failed(error.to_string()))?,
-            entity,
-            evaluations,
+            instance: Box::new(instance.map_err(|error| failed(error.to_string()))?),
+            entity: entity.map(Box::new),
+            evaluations: Box::new(evaluations),
         })
     }
 }

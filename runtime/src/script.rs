@@ -17,6 +17,7 @@ use crate::dataspace::pattern::Pattern;
 use crate::draft::Refusal;
 use crate::driver::Stream;
 use crate::identity::{ActorId, Callable, FacetId, Handle, ObserverId};
+use crate::ordered::Ordered;
 use crate::record::{Failure, Limits};
 use crate::value::Fact;
 
@@ -56,10 +57,10 @@ codec_struct!(Place "place" { procedure, line, value });
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct State {
-    callables: im::OrdMap<u64, Place>,
+    callables: Ordered<u64, Place>,
     next: u64,
     /// Handles, facets and observers by name.
-    names: im::OrdMap<String, u64>,
+    names: Ordered<String, u64>,
 }
 codec_struct!(State "script-state" { callables, next, names });
 

@@ -9,6 +9,7 @@
 use duet_journal::{Blob, BlobHash, PackedValue, Record, Sequence};
 use preserves::IOValue;
 
+use crate::action::exit::MAIN;
 use crate::body::{Image, Programs};
 use crate::codec::{Codec, DecodeError};
 use crate::codec_struct;
@@ -180,11 +181,12 @@ pub(crate) fn restore<P: Programs>(
             root: stored.root,
             chunks,
         };
-        let body = programs.thaw(&actor.program, &genesis.limits, image);
-        bodies.insert(
-            stored.actor,
-            body.map_err(|source| RunError::Thaw { sequence, source })?,
-        );
+        let body = programs.thaw(&actor.program.value(), &genesis.limits, image);
+        let mut body = body.map_err(|source| RunError::Thaw { sequence, source })?;
+        if stored.actor != MAIN {
+            programs.rest(&mut body);
+        }
+        bodies.insert(stored.actor, body);
     }
     let (run, branch) = (source.run.clone(), source.branch.clone());
     let mut run = Run::with_state(run, branch, duet_journal::Epoch(0), genesis, programs, snapshot.state);

@@ -22,7 +22,7 @@ use crate::identity::{ActorId, CapabilityId, Counters, FacetId, Handle};
 use crate::policy::entry::Entries;
 use crate::policy::item::Tools;
 use crate::policy::keyed;
-use crate::tracked::{Tracked, TrackedTree, Tracking};
+use crate::tracked::{Tracked, TrackedSet, TrackedTree, Tracking};
 use crate::value::Fact;
 use crate::{codec_enum, codec_struct};
 
@@ -246,6 +246,8 @@ pub struct RunState {
     pub requests: Tracked<RequestId, Request>,
     /// What may be done by whoever holds a reference to it.
     pub capabilities: Tracked<CapabilityId, Capability>,
+    /// The same by who made them, so that they are found when that actor ends.
+    capabilities_of: TrackedSet<(ActorId, CapabilityId)>,
     /// How many calls of tools each actor has made.
     pub calls: Tracked<ActorId, u64>,
     /// The exit code, once the main program has ended the run.
@@ -289,6 +291,7 @@ impl Codec for RunState {
             queue: fields.read("queue")?,
             requests: fields.read("requests")?,
             capabilities: fields.read("capabilities")?,
+            capabilities_of: TrackedSet::default(),
             exit: fields.read("exit")?,
             calls: if has_calls {
                 fields.read("calls")?
@@ -303,6 +306,10 @@ impl Codec for RunState {
         for entry in state.held.values().filter_map(|held| keyed::of(&held.fact)) {
             state.entries.add(&entry.key, &entry.text);
         }
+        for (id, capability) in state.capabilities.iter() {
+            state.capabilities_of.insert((capability.owner, *id));
+        }
+        state.capabilities_of.commit_turn();
         Ok(state)
     }
 }
@@ -412,6 +419,7 @@ impl RunState {
         self.actors.commit_turn();
         self.requests.commit_turn();
         self.capabilities.commit_turn();
+        self.capabilities_of.commit_turn();
         self.calls.commit_turn();
     }
 
@@ -422,10 +430,32 @@ impl RunState {
         self.actors.abort_turn();
         self.requests.abort_turn();
         self.capabilities.abort_turn();
+        self.capabilities_of.abort_turn();
         self.calls.abort_turn();
         (self.counters, self.exit) = (self.begun.counters.clone(), self.begun.exit);
         self.entries = self.begun.entries.clone();
         self.has_touched_entries = false;
+    }
+
+    /// Lets an actor that may not act for a while take less room, between turns.
+    pub(crate) fn rest(&mut self, actor: ActorId) {
+        self.actors.rest_value(&actor);
+    }
+
+    /// Adds a capability.
+    pub(crate) fn add_capability(&mut self, id: CapabilityId, capability: Capability) {
+        self.capabilities_of.insert((capability.owner, id));
+        self.capabilities.insert(id, capability);
+    }
+
+    /// Removes the capabilities that an actor has made.
+    pub(crate) fn forget_capabilities(&mut self, owner: ActorId) {
+        let all = (owner, CapabilityId(0))..=(owner, CapabilityId(u64::MAX));
+        let owned: Vec<_> = self.capabilities_of.range(all).copied().collect();
+        for entry in owned {
+            self.capabilities.remove(&entry.1);
+            self.capabilities_of.remove(&entry);
+        }
     }
 
     /// Notes that an actor called a tool.

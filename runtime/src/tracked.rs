@@ -1,6 +1,6 @@
 //! Maps that can go back to where a turn began.
 //!
-//! Owns [`Tracked`], a persistent map that notes what each change replaces, and the sets, cells and trees made of the same idea. A turn
+//! Owns [`Tracked`], a persistent map that notes what each change replaces, and the sets, cells, hooks and trees made of the same idea. A turn
 //! changes the maps of the state in place; committing forgets the notes, aborting puts back what they say. So a turn costs what it changes,
 //! whether it commits or not, and copies nothing that no checkpoint shares. (Copying the state before each turn was the alternative: it made
 //! every insertion copy a path of its tree.)
@@ -12,16 +12,18 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 use std::ops::Deref;
 
-use im::OrdMap;
 use preserves::IOValue;
 
 use crate::codec::{Codec, DecodeError};
+use crate::ordered::Ordered;
 
 mod cell;
+mod list;
 mod set;
 mod tree;
 
 pub use cell::TrackedCell;
+pub use list::TrackedList;
 pub use set::TrackedSet;
 pub use tree::TrackedTree;
 
@@ -34,22 +36,36 @@ const KEPT_MAX: usize = 4;
 /// A persistent map whose changes since the last [`commit_turn`](Tracking::commit_turn) can be taken back.
 ///
 /// It reads like the map it is; a clone shares everything until one of the two changes.
-#[derive(Clone)]
 pub struct Tracked<K, V> {
-    map: OrdMap<K, V>,
-    /// What stood where something changed; each key once. The first few notes, in the order of the changes; never empty if there are others.
+    map: Ordered<K, V>,
+    /// What stood where something changed; most maps have not changed for a while and have no room for it.
+    notes: Option<Box<Notes<K, V>>>,
+}
+
+/// What stood where something changed; each key once.
+#[derive(Clone)]
+struct Notes<K, V> {
+    /// The first few notes, in the order of the changes; not empty if there are others.
     short: Vec<(K, Option<V>)>,
     /// The other notes; few turns have any.
-    #[expect(clippy::box_collection, reason = "most maps have none, and there are many maps")]
-    long: Option<Box<BTreeMap<K, Option<V>>>>,
+    long: BTreeMap<K, Option<V>>,
+}
+
+impl<K: Clone, V: Clone> Clone for Tracked<K, V> {
+    fn clone(&self) -> Self {
+        let notes = self.notes.as_ref().filter(|notes| !notes.short.is_empty());
+        Self {
+            map: self.map.clone(),
+            notes: notes.cloned(),
+        }
+    }
 }
 
 impl<K, V> Default for Tracked<K, V> {
     fn default() -> Self {
         Self {
-            map: OrdMap::default(),
-            short: Vec::new(),
-            long: None,
+            map: Ordered::default(),
+            notes: None,
         }
     }
 }
@@ -61,7 +77,7 @@ impl<K: Ord + Debug, V: Debug> Debug for Tracked<K, V> {
 }
 
 impl<K, V> Deref for Tracked<K, V> {
-    type Target = OrdMap<K, V>;
+    type Target = Ordered<K, V>;
 
     fn deref(&self) -> &Self::Target {
         &self.map
@@ -106,9 +122,11 @@ impl<K: Ord + Clone, V: Clone> Tracked<K, V> {
 
     /// Lists the keys that the turn has touched, each with what stood there when it began.
     pub fn noted(&self) -> impl Iterator<Item = (&K, Option<&V>)> {
-        let short = self.short.iter().map(|(key, old)| (key, old.as_ref()));
-        let long = self.long.iter().flat_map(|notes| notes.iter());
-        short.chain(long.map(|(key, old)| (key, old.as_ref())))
+        let notes = self.notes.iter();
+        notes.flat_map(|notes| {
+            let short = notes.short.iter().map(|(key, old)| (key, old.as_ref()));
+            short.chain(notes.long.iter().map(|(key, old)| (key, old.as_ref())))
+        })
     }
 
     /// Removes everything.
@@ -120,15 +138,22 @@ impl<K: Ord + Clone, V: Clone> Tracked<K, V> {
     }
 
     fn note(&self, key: &K) -> Option<&Option<V>> {
-        let short = self.short.iter().find(|(noted, _)| noted == key);
-        short.map(|(_, old)| old).or_else(|| self.long.as_ref()?.get(key))
+        let notes = self.notes.as_ref()?;
+        let short = notes.short.iter().find(|(noted, _)| noted == key);
+        short.map(|(_, old)| old).or_else(|| notes.long.get(key))
     }
 
     fn add_note(&mut self, key: K, old: Option<V>) {
-        if self.short.len() < SHORT_MAX {
-            self.short.push((key, old));
+        let notes = self.notes.get_or_insert_with(|| {
+            Box::new(Notes {
+                short: Vec::with_capacity(1),
+                long: BTreeMap::new(),
+            })
+        });
+        if notes.short.len() < SHORT_MAX {
+            notes.short.push((key, old));
         } else {
-            self.long.get_or_insert_default().insert(key, old);
+            notes.long.insert(key, old);
         }
     }
 }
@@ -137,38 +162,44 @@ impl<K: Ord + Clone, V: Clone> Tracking for Tracked<K, V> {
     #[inline]
     fn commit_turn(&mut self) {
         // Most maps are untouched in most turns.
-        if !self.short.is_empty() {
-            self.forget_notes();
+        if let Some(notes) = &mut self.notes
+            && !notes.short.is_empty()
+        {
+            notes.forget();
         }
     }
 
     #[inline]
     fn abort_turn(&mut self) {
-        if !self.short.is_empty() {
-            self.put_back();
+        if let Some(notes) = &mut self.notes {
+            let long = std::mem::take(&mut notes.long);
+            for (key, old) in notes.short.drain(..).chain(long) {
+                match old {
+                    Some(old) => self.map.insert(key, old),
+                    None => self.map.remove(&key),
+                };
+            }
         }
+    }
+
+    fn rest(&mut self) {
+        self.notes = None;
+    }
+
+    fn is_resting(&self) -> bool {
+        self.notes.is_none()
     }
 }
 
-impl<K: Ord + Clone, V: Clone> Tracked<K, V> {
-    fn forget_notes(&mut self) {
+impl<K, V> Notes<K, V> {
+    fn forget(&mut self) {
         let used = self.short.len();
         self.short.clear();
         // Room is given back only by a turn that needed much less, so that equal turns allocate nothing.
         if used <= KEPT_MAX && self.short.capacity() > 2 * KEPT_MAX {
             self.short.shrink_to(KEPT_MAX);
         }
-        self.long = None;
-    }
-
-    fn put_back(&mut self) {
-        let long = self.long.take().unwrap_or_default();
-        for (key, old) in self.short.drain(..).chain(*long) {
-            match old {
-                Some(old) => self.map.insert(key, old),
-                None => self.map.remove(&key),
-            };
-        }
+        self.long.clear();
     }
 }
 
@@ -179,6 +210,12 @@ pub trait Tracking {
 
     /// Takes the changes since the last commit back.
     fn abort_turn(&mut self);
+
+    /// Gives back the room that is kept for the next turn's notes, between turns, when that turn may be far away.
+    fn rest(&mut self);
+
+    /// Says whether no room is kept, so that [`rest`](Self::rest) would do nothing.
+    fn is_resting(&self) -> bool;
 }
 
 /// Makes a struct [`Tracking`]: every field is named, those that keep notes and, after `but not`, those that a turn leaves alone or need not
@@ -194,6 +231,15 @@ macro_rules! tracked_fields {
             fn abort_turn(&mut self) {
                 let Self { $($field,)* $($($other: _,)*)? } = self;
                 $($field.abort_turn();)*
+            }
+
+            fn rest(&mut self) {
+                let Self { $($field,)* $($($other: _,)*)? } = self;
+                $($field.rest();)*
+            }
+
+            fn is_resting(&self) -> bool {
+                true $(&& self.$field.is_resting())*
             }
         }
     };
@@ -221,7 +267,7 @@ impl<K: Codec + Ord + Clone, V: Codec + Clone> Codec for Tracked<K, V> {
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let map = OrdMap::decode(value)?;
+        let map = Ordered::decode(value)?;
         Ok(Self { map, ..Self::default() })
     }
 }

@@ -53,6 +53,7 @@ impl<P: Programs> Run<P> {
             self.hold(effects);
         }
         self.keep_checkpoint_if_due(judged.turn.fuel);
+        self.note_run(batch.to);
         Ok(())
     }
 
@@ -78,7 +79,7 @@ impl<P: Programs> Run<P> {
                 let Some(actor) = activation.acting() else {
                     return activation.drop_all();
                 };
-                match self.programs.load(&actor.program, &self.genesis.limits) {
+                match self.programs.load(&actor.program.value(), &self.genesis.limits) {
                     Ok(loaded) => (entry.insert(loaded), true),
                     Err(failure) => return activation.fail(failure),
                 }

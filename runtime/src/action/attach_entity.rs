@@ -19,12 +19,12 @@ codec_struct!(AttachEntity "attach-entity" { role, facet, parent });
 
 impl Act for AttachEntity {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        if draft.acting()?.attached.contains_key(&self.role) {
+        if draft.acting()?.attached.contains_key(self.role.as_str()) {
             return Err(Refusal::Attached(self.role.clone()));
         }
         let (facet, parent) = (self.facet, self.parent);
         SpawnFacet { facet, parent }.perform(draft)?;
-        draft.acting_mut()?.attached.insert(self.role.clone(), facet);
+        draft.acting_mut()?.attached.insert(self.role.as_str().into(), facet);
         Ok(())
     }
 

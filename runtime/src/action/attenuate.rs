@@ -35,7 +35,7 @@ impl Act for Attenuate {
             caveats: self.caveats.clone(),
             is_revoked: false,
         };
-        draft.state.capabilities.insert(self.capability, made);
+        draft.state.add_capability(self.capability, made);
         Ok(())
     }
 

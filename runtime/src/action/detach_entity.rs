@@ -17,7 +17,7 @@ codec_struct!(DetachEntity "detach-entity" { role, facet });
 
 impl Act for DetachEntity {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let attached = draft.acting_mut()?.attached.remove(&self.role);
+        let attached = draft.acting_mut()?.attached.remove(&self.role.as_str().into());
         if attached == Some(self.facet) {
             Ok(())
         } else {

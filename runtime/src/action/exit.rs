@@ -55,15 +55,7 @@ impl Act for Exit {
             let (actor, code, failure) = (draft.actor, self.code, self.failure.clone());
             draft.outbox.push(monitor, Event::Ended { actor, code, failure });
         }
-        let owner = draft.actor;
-        let owned = draft
-            .state
-            .capabilities
-            .iter()
-            .filter(|(_, capability)| capability.owner == owner);
-        for capability in owned.map(|(id, _)| *id).collect::<Vec<_>>() {
-            draft.state.capabilities.remove(&capability);
-        }
+        draft.state.forget_capabilities(draft.actor);
         draft.state.actors.remove(&draft.actor);
         if draft.actor == MAIN {
             draft.state.exit = Some(self.code);

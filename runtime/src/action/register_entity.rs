@@ -18,7 +18,7 @@ codec_struct!(RegisterEntity "register-entity" { role, class });
 impl Act for RegisterEntity {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         let roles = &mut draft.acting_mut()?.roles;
-        roles.insert(self.role.clone(), self.class.clone());
+        roles.insert(self.role.as_str().into(), self.class.clone().into());
         Ok(())
     }
 

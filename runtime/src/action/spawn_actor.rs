@@ -8,6 +8,7 @@ use crate::codec_struct;
 use crate::draft::{Draft, Refusal};
 use crate::event::Event;
 use crate::identity::{ActorId, FacetId};
+use crate::value::Fact;
 
 /// Makes an actor; takes the procedure that is told of its end, if somebody is to be told.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +37,8 @@ impl Act for SpawnActor {
             draft.facet_mut(link)?.linked.insert(self.actor);
         }
         let link = self.link.map(|link| (draft.actor, link));
-        let mut actor = Actor::new(self.program.clone(), self.manifest.clone(), link, self.root);
+        let program = Fact::new(self.program.clone())?;
+        let mut actor = Actor::new(program, self.manifest.clone(), link, self.root);
         actor.roles = draft.acting()?.roles.clone();
         if let Some(facet) = self.monitor {
             draft.facet_mut(facet)?.monitored.insert(self.actor);

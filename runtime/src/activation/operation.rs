@@ -228,7 +228,7 @@ impl Activation {
             return Err(Refusal::Pure);
         }
         let facet = self.facet();
-        self.draft.facet_mut(facet)?.stop_hooks.get_mut().push_back(hook);
+        self.draft.facet_mut(facet)?.stop_hooks.push(hook);
         Ok(())
     }
 
@@ -259,7 +259,7 @@ impl Activation {
         if self.is_pure {
             return Err(Refusal::Pure);
         }
-        self.draft.acting_mut()?.exit_hooks.get_mut().push_back(hook);
+        self.draft.acting_mut()?.exit_hooks.push(hook);
         Ok(())
     }
 
@@ -297,9 +297,10 @@ impl Activation {
     /// [`Refusal::NoRole`].
     pub fn entity_class(&self, role: &str) -> Result<EntityClass, Refusal> {
         let roles = &self.draft.acting()?.roles;
-        roles.get(role).cloned().ok_or_else(|| Refusal::NoRole {
+        let class = roles.get(role).map(|class| EntityClass::clone(class));
+        class.ok_or_else(|| Refusal::NoRole {
             role: role.to_owned(),
-            known: roles.keys().cloned().collect(),
+            known: roles.keys().map(|role| role.to_string()).collect(),
         })
     }
 
@@ -319,7 +320,9 @@ impl Activation {
     /// [`Refusal::NotAttached`].
     pub fn detach_entity(&mut self, role: String) -> Result<FacetId, Refusal> {
         let attached = &self.draft.acting()?.attached;
-        let facet = *attached.get(&role).ok_or_else(|| Refusal::NotAttached(role.clone()))?;
+        let facet = *attached
+            .get(role.as_str())
+            .ok_or_else(|| Refusal::NotAttached(role.clone()))?;
         self.perform(DetachEntity { role, facet })?;
         Ok(facet)
     }

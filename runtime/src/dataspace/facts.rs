@@ -9,10 +9,9 @@
 //! It knows no observers; `index.rs` does.
 //! Read next: `dataspace/index.rs`.
 
-use im::OrdMap;
-
 use super::form::{Term, Terms};
 use super::postings::Postings;
+use crate::ordered::Ordered;
 use crate::tracked::{Tracked, TrackedCell, TrackedSet, tracked_fields};
 use crate::value::Fact;
 
@@ -61,7 +60,7 @@ tracked_fields!(Facts {
 
 impl Facts {
     /// Returns the facts that are present, by number.
-    pub(crate) fn present(&self) -> &OrdMap<u64, Presence> {
+    pub(crate) fn present(&self) -> &Ordered<u64, Presence> {
         &self.present
     }
 

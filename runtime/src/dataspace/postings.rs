@@ -54,4 +54,12 @@ impl Tracking for Postings {
     fn abort_turn(&mut self) {
         self.0.abort_turn();
     }
+
+    fn rest(&mut self) {
+        self.0.rest();
+    }
+
+    fn is_resting(&self) -> bool {
+        self.0.is_resting()
+    }
 }

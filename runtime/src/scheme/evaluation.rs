@@ -109,8 +109,8 @@ pub(super) struct Evaluations {
     evaluated: BTreeSet<usize>,
     /// Whether everything but the texts is yet to be made.
     is_stale: bool,
-    /// How many texts there were at each mark, by its number.
-    marks: BTreeMap<u64, usize>,
+    /// How many texts there were at the marks, by their numbers: the last of those with equally many.
+    marks: Vec<(u64, usize)>,
     /// The chunks that the texts were frozen into, and how many texts that are.
     chunks: Vec<BlobHash>,
     texts_frozen: usize,
@@ -131,16 +131,28 @@ impl Evaluations {
 
     /// Marks the present state.
     pub(super) fn mark(&mut self, number: u64, oldest: u64) {
-        self.marks = self.marks.split_off(&oldest);
-        self.marks.insert(number, self.texts.len());
+        self.forget_marks(oldest);
+        match self.marks.last_mut() {
+            Some((last, length)) if *length == self.texts.len() => *last = number,
+            _ => {
+                self.marks.reserve_exact(1);
+                self.marks.push((number, self.texts.len()));
+            }
+        }
+    }
+
+    /// Gives up the marks with numbers below `oldest`.
+    pub(super) fn forget_marks(&mut self, oldest: u64) {
+        self.marks.retain(|(number, _)| *number >= oldest);
     }
 
     /// Takes back what was given since the earliest mark not below `number`.
     pub(super) fn go_back(&mut self, number: u64) {
         self.texts_frozen = 0;
         self.chunks.clear();
-        let later = self.marks.split_off(&number);
-        if let Some(&length) = later.values().next().filter(|length| **length < self.texts.len()) {
+        let later = self.marks.partition_point(|(mark, _)| *mark < number);
+        let reached = self.marks.drain(later..).next();
+        if let Some((_, length)) = reached.filter(|(_, length)| *length < self.texts.len()) {
             self.truncate(length);
             self.is_stale = true;
         }

@@ -73,6 +73,7 @@ impl SchemePrograms {
             }
             Meaning::Global(global) => global,
         };
+        body.instance.heap.wake();
         let heap = &body.instance.heap;
         let value = body.instance.global(&self.code, &global);
         let closure = value.filter(|value| heap.is_kind(*value, Kind::Closure));

@@ -7,6 +7,7 @@ use crate::script::world::{World, read_answers};
 use crate::snapshot::SnapshotPolicy;
 
 mod capability;
+mod sharing;
 
 /// No libraries besides the kernel's own.
 struct NoLibraries;

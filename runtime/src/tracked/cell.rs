@@ -46,6 +46,12 @@ impl<T> Tracking for TrackedCell<T> {
             self.now = before;
         }
     }
+
+    fn rest(&mut self) {}
+
+    fn is_resting(&self) -> bool {
+        true
+    }
 }
 
 impl<T: PartialEq> PartialEq for TrackedCell<T> {

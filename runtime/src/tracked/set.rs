@@ -2,12 +2,11 @@
 //!
 //! INVARIANT: as for the map that a set is.
 //! It does not know what the members are.
-//! Read next: `tracked/cell.rs`.
+//! Read next: `tracked/list.rs`.
 
 use std::fmt::{self, Debug};
 use std::ops::RangeBounds;
 
-use im::OrdSet;
 use preserves::IOValue;
 
 use super::{Tracked, Tracking};
@@ -64,6 +63,14 @@ impl<K: Ord + Clone> Tracking for TrackedSet<K> {
     fn abort_turn(&mut self) {
         self.0.abort_turn();
     }
+
+    fn rest(&mut self) {
+        self.0.rest();
+    }
+
+    fn is_resting(&self) -> bool {
+        self.0.is_resting()
+    }
 }
 
 impl<K: Codec + Ord + Clone> Codec for TrackedSet<K> {
@@ -72,7 +79,12 @@ impl<K: Codec + Ord + Clone> Codec for TrackedSet<K> {
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let members: OrdSet<K> = Codec::decode(value)?;
+        let members: Vec<K> = Codec::decode(value)?;
+        if !members.is_sorted_by(|left, right| left < right) {
+            return Err(DecodeError::Inconsistent {
+                what: "the members are in ascending order",
+            });
+        }
         Ok(Self(members.into_iter().map(|member| (member, ())).collect()))
     }
 }

@@ -107,7 +107,7 @@ proptest! {
             }
             tree.abort_turn();
             prop_assert_eq!(&**tree, &begun);
-            prop_assert!(tree.values().all(|inner| inner.map.short.is_empty() && inner.map.long.is_none()));
+            prop_assert!(tree.values().all(|inner| inner.map.noted().next().is_none()));
         }
     }
 }

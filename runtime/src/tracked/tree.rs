@@ -13,6 +13,9 @@ use preserves::IOValue;
 use super::{Tracked, Tracking};
 use crate::codec::{Codec, DecodeError};
 
+/// Up to so many values rest with their tree.
+const RESTED_MAX: usize = 4;
+
 /// A tracked map whose values keep notes of their own changes, so that changing one copies nothing.
 #[derive(Clone)]
 pub struct TrackedTree<K, V> {
@@ -64,6 +67,17 @@ impl<K: Ord + Clone, V: Clone + Tracking> TrackedTree<K, V> {
         Some(Arc::make_mut(value))
     }
 
+    /// Gives back, between turns, the room that a value keeps for the next turn's notes.
+    pub fn rest_value(&mut self, key: &K) {
+        // Reaching a value to change it copies the way there, if a checkpoint shares it.
+        if self.map.map.get(key).is_none_or(|value| value.is_resting()) {
+            return;
+        }
+        if let Some(value) = self.map.map.get_mut(key) {
+            Arc::make_mut(value).rest();
+        }
+    }
+
     fn each_touched(&mut self, end: impl Fn(&mut V)) {
         for key in self.touched.drain(..) {
             if let Some(value) = self.map.map.get_mut(&key) {
@@ -96,6 +110,21 @@ impl<K: Ord + Clone, V: Clone + Tracking> Tracking for TrackedTree<K, V> {
         // What was removed or replaced comes back with the notes it had then.
         self.map.abort_turn();
         self.each_touched(V::abort_turn);
+    }
+
+    fn rest(&mut self) {
+        self.map.rest();
+        self.touched = Vec::new();
+        // It must not cost more than a turn: of many values, those keep their room that ever needed it.
+        if self.map.len() <= RESTED_MAX {
+            let keys: Vec<K> = self.map.keys().cloned().collect();
+            keys.iter().for_each(|key| self.rest_value(key));
+        }
+    }
+
+    fn is_resting(&self) -> bool {
+        let rests = self.map.len() > RESTED_MAX || self.map.values().all(|value| value.is_resting());
+        rests && self.touched.capacity() == 0 && self.map.is_resting()
     }
 }
 

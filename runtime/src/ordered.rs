@@ -1,0 +1,451 @@
+//! A persistent ordered map that is small when it holds little and dense when it holds much.
+//!
+//! Most maps of a state are an actor's or a facet's own and hold nothing or one entry: that one stands in the map itself. Keys that are given out in
+//! ascending order, as ids are, fill their leaves whole. (A run with 100,000 actors has a million maps; a B-tree whose every leaf
+//! has room for sixteen entries and is left half full by ascending keys took four times the memory.)
+//! INVARIANT: the entries of a node are in ascending order; a node below the root has one at least; a clone shares every node until one of the two changes.
+//! It does not know how to go back; `tracked.rs` does.
+//! Read next: `ordered/range.rs`, then `tracked.rs`.
+
+use std::borrow::Borrow;
+use std::fmt::{self, Debug};
+use std::mem;
+use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
+
+mod range;
+
+pub use range::Range;
+
+/// The most entries of a leaf, and the most children of a branch.
+const NODE_MAX: usize = 32;
+/// A node that has shrunk to so many entries is joined with its neighbour,
+const NODE_FEW: usize = NODE_MAX / 4;
+/// if both together have no more than so many.
+const JOINED_MAX: usize = NODE_MAX / 2;
+/// Nodes grow by at most so many places at a time.
+const STEP: usize = 8;
+
+/// A map in the order of its keys.
+#[derive(Clone)]
+pub struct Ordered<K, V>(Root<K, V>);
+
+#[derive(Clone)]
+enum Root<K, V> {
+    Empty,
+    One((K, V)),
+    Many { node: Arc<Node<K, V>>, length: usize },
+}
+
+#[derive(Clone)]
+enum Node<K, V> {
+    Leaf(Vec<(K, V)>),
+    Branch(Branch<K, V>),
+}
+
+#[derive(Clone)]
+struct Branch<K, V> {
+    /// For each child but the first a key that is no greater than its keys, and greater than those of the child before.
+    keys: Vec<K>,
+    children: Vec<Arc<Node<K, V>>>,
+}
+
+/// What became of an insertion into a node.
+enum Inserted<K, V> {
+    Replaced(V),
+    Added,
+    /// The node was full: this one comes after it and has keys from this one on.
+    Split(K, Arc<Node<K, V>>),
+}
+
+impl<K, V> Default for Ordered<K, V> {
+    fn default() -> Self {
+        Self(Root::Empty)
+    }
+}
+
+impl<K: Debug + Ord, V: Debug> Debug for Ordered<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl<K: Ord, V: PartialEq> PartialEq for Ordered<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        let is_shared = match (&self.0, &other.0) {
+            (Root::Many { node, .. }, Root::Many { node: other, .. }) => Arc::ptr_eq(node, other),
+            _ => false,
+        };
+        is_shared || self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl<K, V> Ordered<K, V> {
+    /// Returns the number of entries.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Root::Empty => 0,
+            Root::One(..) => 1,
+            Root::Many { length, .. } => *length,
+        }
+    }
+
+    /// Says whether there are no entries.
+    pub fn is_empty(&self) -> bool {
+        matches!(self.0, Root::Empty)
+    }
+}
+
+impl<K: Ord, V> Ordered<K, V> {
+    /// Returns what stands under `key`.
+    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        match &self.0 {
+            Root::Empty => None,
+            Root::One((only, value)) => (only.borrow() == key).then_some(value),
+            Root::Many { node, .. } => node.get(key),
+        }
+    }
+
+    /// Says whether something stands under `key`.
+    pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.get(key).is_some()
+    }
+
+    /// Lists the entries in the order of their keys.
+    pub fn iter(&self) -> Range<'_, K, V> {
+        Range::new(&self.0, Bound::Unbounded, Bound::Unbounded)
+    }
+
+    /// Lists the keys in order.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.iter().map(|(key, _)| key)
+    }
+
+    /// Lists the values in the order of their keys.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
+    }
+}
+
+impl<K: Ord + Clone, V> Ordered<K, V> {
+    /// Lists the entries whose keys lie in `range`, in order.
+    pub fn range(&self, range: impl RangeBounds<K>) -> Range<'_, K, V> {
+        Range::new(&self.0, range.start_bound().cloned(), range.end_bound().cloned())
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
+    /// Puts `value` under `key` and returns what stood there.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        match &mut self.0 {
+            Root::Empty => self.0 = Root::One((key, value)),
+            Root::One((only, old)) if *only == key => return Some(mem::replace(old, value)),
+            Root::One(..) => self.insert_second(key, value),
+            Root::Many { node, length } => {
+                *length += 1;
+                match Node::insert(node, key, value) {
+                    Inserted::Added => {}
+                    Inserted::Replaced(old) => {
+                        *length -= 1;
+                        return Some(old);
+                    }
+                    Inserted::Split(key, right) => {
+                        let branch = Branch {
+                            keys: vec![key],
+                            children: vec![Arc::clone(node), right],
+                        };
+                        *node = Arc::new(Node::Branch(branch));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn insert_second(&mut self, key: K, value: V) {
+        if let Root::One((only, old)) = mem::replace(&mut self.0, Root::Empty) {
+            let entries = if only < key {
+                vec![(only, old), (key, value)]
+            } else {
+                vec![(key, value), (only, old)]
+            };
+            let node = Arc::new(Node::Leaf(entries));
+            self.0 = Root::Many { node, length: 2 };
+        }
+    }
+
+    /// Returns what stands under `key`, to change it.
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        let mut node = match &mut self.0 {
+            Root::Empty => return None,
+            Root::One((only, value)) => return (only == key).then_some(value),
+            Root::Many { node, .. } => node,
+        };
+        loop {
+            match Arc::make_mut(node) {
+                Node::Leaf(entries) => {
+                    let place = position(entries, key).ok()?;
+                    return Some(&mut entries[place].1);
+                }
+                Node::Branch(branch) => {
+                    let place = branch.place(key);
+                    node = &mut branch.children[place];
+                }
+            }
+        }
+    }
+
+    /// Removes what stands under `key` and returns it.
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        match &mut self.0 {
+            Root::Empty => None,
+            Root::One((only, _)) if only != key => None,
+            Root::One(..) => match mem::replace(&mut self.0, Root::Empty) {
+                Root::One((_, value)) => Some(value),
+                Root::Empty | Root::Many { .. } => None,
+            },
+            Root::Many { node, length } => {
+                // A path that many share is not copied for nothing.
+                node.get(key)?;
+                *length -= 1;
+                let removed = Node::remove(node, key);
+                self.lower();
+                removed
+            }
+        }
+    }
+
+    /// Lets the root be no higher than what it holds demands.
+    fn lower(&mut self) {
+        while let Root::Many { node, .. } = &mut self.0 {
+            let next = match &**node {
+                Node::Branch(branch) if branch.children.len() == 1 => Arc::clone(&branch.children[0]),
+                Node::Leaf(entries) if entries.len() == 1 => {
+                    self.0 = Root::One(entries[0].clone());
+                    return;
+                }
+                Node::Branch(_) | Node::Leaf(_) => return,
+            };
+            *node = next;
+        }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> FromIterator<(K, V)> for Ordered<K, V> {
+    fn from_iter<T: IntoIterator<Item = (K, V)>>(entries: T) -> Self {
+        let mut map = Self::default();
+        for (key, value) in entries {
+            map.insert(key, value);
+        }
+        map
+    }
+}
+
+impl<'a, K: Ord, V> IntoIterator for &'a Ordered<K, V> {
+    type Item = (&'a K, &'a V);
+    type IntoIter = Range<'a, K, V>;
+
+    fn into_iter(self) -> Range<'a, K, V> {
+        self.iter()
+    }
+}
+
+/// Where `key` is among entries, or where it would be. Most keys that are new are the greatest.
+fn position<K: Borrow<Q>, V, Q: Ord + ?Sized>(entries: &[(K, V)], key: &Q) -> Result<usize, usize> {
+    match entries.last() {
+        Some((last, _)) if last.borrow() < key => Err(entries.len()),
+        _ => entries.binary_search_by(|(other, _)| other.borrow().cmp(key)),
+    }
+}
+
+/// Makes room for one more item, and little else.
+fn grow<T>(items: &mut Vec<T>) {
+    if items.len() == items.capacity() {
+        items.reserve_exact(items.len().clamp(1, STEP));
+    }
+}
+
+/// Gives room back that would hold many more items.
+fn shrink<T>(items: &mut Vec<T>) {
+    if items.capacity() >= items.len() + 2 * STEP {
+        items.shrink_to(items.len() + STEP);
+    }
+}
+
+/// Takes the second half of `items` off.
+fn halve<T>(items: &mut Vec<T>) -> Vec<T> {
+    let second = items.split_off(items.len() / 2);
+    shrink(items);
+    second
+}
+
+impl<K: Ord, V> Branch<K, V> {
+    /// The child that has `key`, if one has.
+    fn place<Q: Ord + ?Sized>(&self, key: &Q) -> usize
+    where
+        K: Borrow<Q>,
+    {
+        match self.keys.last() {
+            Some(last) if last.borrow() <= key => self.keys.len(),
+            _ => self.keys.partition_point(|least| least.borrow() <= key),
+        }
+    }
+}
+
+impl<K: Ord, V> Node<K, V> {
+    fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        let mut node = self;
+        loop {
+            match node {
+                Self::Leaf(entries) => return position(entries, key).ok().map(|place| &entries[place].1),
+                Self::Branch(branch) => node = &branch.children[branch.place(key)],
+            }
+        }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Node<K, V> {
+    fn insert(node: &mut Arc<Self>, key: K, value: V) -> Inserted<K, V> {
+        match Arc::make_mut(node) {
+            Self::Leaf(entries) => match position(entries, &key) {
+                Ok(place) => Inserted::Replaced(mem::replace(&mut entries[place].1, value)),
+                Err(place) if entries.len() < NODE_MAX => {
+                    grow(entries);
+                    entries.insert(place, (key, value));
+                    Inserted::Added
+                }
+                Err(place) => split_leaf(entries, place, (key, value)),
+            },
+            Self::Branch(branch) => {
+                let place = branch.place(&key);
+                match Self::insert(&mut branch.children[place], key, value) {
+                    Inserted::Split(key, right) => branch.insert_child(place, key, right),
+                    inserted @ (Inserted::Added | Inserted::Replaced(_)) => inserted,
+                }
+            }
+        }
+    }
+
+    /// Removes an entry that is there.
+    fn remove(node: &mut Arc<Self>, key: &K) -> Option<V> {
+        match Arc::make_mut(node) {
+            Self::Leaf(entries) => {
+                let (_, value) = entries.remove(position(entries, key).ok()?);
+                shrink(entries);
+                Some(value)
+            }
+            Self::Branch(branch) => {
+                let place = branch.place(key);
+                let removed = Self::remove(&mut branch.children[place], key);
+                branch.tidy(place);
+                removed
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Leaf(entries) => entries.len(),
+            Self::Branch(branch) => branch.children.len(),
+        }
+    }
+}
+
+/// Puts an entry into a full leaf. At either end, where ids and the like are added, the leaf stays full.
+fn split_leaf<K: Clone, V>(entries: &mut Vec<(K, V)>, place: usize, entry: (K, V)) -> Inserted<K, V> {
+    let right = if place == entries.len() {
+        vec![entry]
+    } else if place == 0 {
+        mem::replace(entries, vec![entry])
+    } else {
+        let mut right = halve(entries);
+        let (half, place) = match place.checked_sub(entries.len()) {
+            Some(place) => (&mut right, place),
+            None => (&mut *entries, place),
+        };
+        grow(half);
+        half.insert(place, entry);
+        right
+    };
+    Inserted::Split(right[0].0.clone(), Arc::new(Node::Leaf(right)))
+}
+
+impl<K: Ord + Clone, V: Clone> Branch<K, V> {
+    /// Puts `right` behind the child at `place`.
+    fn insert_child(&mut self, place: usize, key: K, right: Arc<Node<K, V>>) -> Inserted<K, V> {
+        grow(&mut self.keys);
+        grow(&mut self.children);
+        self.keys.insert(place, key);
+        self.children.insert(place + 1, right);
+        if self.children.len() <= NODE_MAX {
+            return Inserted::Added;
+        }
+        // As for leaves.
+        let is_last = place + 2 == self.children.len();
+        let middle = if is_last {
+            self.children.len() - 1
+        } else {
+            self.children.len() / 2
+        };
+        let right = Branch {
+            children: self.children.split_off(middle),
+            keys: self.keys.split_off(middle),
+        };
+        let key = self.keys.pop();
+        shrink(&mut self.keys);
+        shrink(&mut self.children);
+        match key {
+            Some(key) => Inserted::Split(key, Arc::new(Node::Branch(right))),
+            None => Inserted::Added,
+        }
+    }
+
+    /// Removes the child at `place` if it is empty, and joins it with a neighbour if both are small.
+    fn tidy(&mut self, place: usize) {
+        let length = self.children[place].len();
+        if length == 0 {
+            self.children.remove(place);
+            // The first child's own bound is the branch's.
+            if !self.keys.is_empty() {
+                self.keys.remove(place.saturating_sub(1));
+            }
+        } else if length <= NODE_FEW {
+            if place + 1 < self.children.len() {
+                self.join(place);
+            } else if place > 0 {
+                self.join(place - 1);
+            }
+        }
+    }
+
+    /// Joins the child at `left` with the next, if both together are small.
+    fn join(&mut self, left: usize) {
+        if self.children[left].len() + self.children[left + 1].len() > JOINED_MAX {
+            return;
+        }
+        let right = Arc::unwrap_or_clone(self.children.remove(left + 1));
+        let least = self.keys.remove(left);
+        match (Arc::make_mut(&mut self.children[left]), right) {
+            (Node::Leaf(entries), Node::Leaf(more)) => entries.extend(more),
+            (Node::Branch(branch), Node::Branch(more)) => {
+                branch.keys.push(least);
+                branch.keys.extend(more.keys);
+                branch.children.extend(more.children);
+            }
+            // All children of a branch are equally high.
+            (Node::Leaf(_), Node::Branch(_)) | (Node::Branch(_), Node::Leaf(_)) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! Entries in order, from either end.
+//!
+//! INVARIANT: every entry within the bounds is given once, by one of the two ends.
+//! It does not change the map.
+//! Read next: `tracked.rs`.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::{Node, Root};
+
+/// The entries of a map between two bounds.
+pub struct Range<'a, K, V> {
+    root: &'a Root<K, V>,
+    lower: Bound<K>,
+    upper: Bound<K>,
+    /// At the next entry of either end, once that was asked for.
+    front: Option<Cursor<'a, K, V>>,
+    back: Option<Cursor<'a, K, V>>,
+}
+
+/// The children of a branch, and which of them was taken.
+type Level<'a, K, V> = (&'a [Arc<Node<K, V>>], usize);
+
+/// A place in a map: an entry, or none.
+struct Cursor<'a, K, V> {
+    /// The branches above, from the highest.
+    above: Vec<Level<'a, K, V>>,
+    entries: &'a [(K, V)],
+    /// Counted from 1, so that 0 is before the first.
+    place: usize,
+}
+
+/// Where the way down to an entry begins.
+enum Top<'a, K, V> {
+    Node(&'a Node<K, V>),
+    Entries(&'a [(K, V)]),
+}
+
+impl<'a, K, V> Top<'a, K, V> {
+    fn of(root: &'a Root<K, V>) -> Self {
+        match root {
+            Root::Empty => Self::Entries(&[]),
+            Root::One(only) => Self::Entries(std::slice::from_ref(only)),
+            Root::Many { node, .. } => Self::Node(node),
+        }
+    }
+}
+
+impl<'a, K: Ord, V> Cursor<'a, K, V> {
+    /// Goes down to the entry that `choose_child` and `choose_entry` lead to.
+    fn descend(
+        top: Top<'a, K, V>,
+        choose_child: impl Fn(&[K]) -> usize,
+        choose_entry: impl Fn(&[(K, V)]) -> usize,
+    ) -> Self {
+        let (mut above, mut top) = (Vec::new(), top);
+        loop {
+            match top {
+                Top::Node(Node::Branch(branch)) => {
+                    let place = choose_child(&branch.keys);
+                    above.push((branch.children.as_slice(), place));
+                    top = Top::Node(&branch.children[place]);
+                }
+                Top::Node(Node::Leaf(entries)) => top = Top::Entries(entries),
+                Top::Entries(entries) => {
+                    let place = choose_entry(entries);
+                    return Self { above, entries, place };
+                }
+            }
+        }
+    }
+
+    /// The first entry that is not below the bound.
+    fn first(root: &'a Root<K, V>, lower: &Bound<K>) -> Self {
+        let top = Top::of(root);
+        let mut cursor = match lower {
+            Bound::Unbounded => Self::descend(top, |_| 0, |_| 1),
+            Bound::Included(key) => Self::descend(top, child(key), |entries| {
+                entries.partition_point(|(other, _)| other < key) + 1
+            }),
+            Bound::Excluded(key) => Self::descend(top, child(key), |entries| {
+                entries.partition_point(|(other, _)| other <= key) + 1
+            }),
+        };
+        if cursor.place > cursor.entries.len() {
+            cursor.next_leaf();
+        }
+        cursor
+    }
+
+    /// The last entry that is not above the bound.
+    fn last(root: &'a Root<K, V>, upper: &Bound<K>) -> Self {
+        let top = Top::of(root);
+        let mut cursor = match upper {
+            Bound::Unbounded => Self::descend(top, <[K]>::len, <[(K, V)]>::len),
+            Bound::Included(key) => Self::descend(top, child(key), |entries| {
+                entries.partition_point(|(other, _)| other <= key)
+            }),
+            Bound::Excluded(key) => Self::descend(top, child(key), |entries| {
+                entries.partition_point(|(other, _)| other < key)
+            }),
+        };
+        if cursor.place == 0 {
+            cursor.leaf_before();
+        }
+        cursor
+    }
+
+    fn entry(&self) -> Option<&'a (K, V)> {
+        self.entries.get(self.place.checked_sub(1)?)
+    }
+
+    fn advance(&mut self) {
+        self.place += 1;
+        if self.place > self.entries.len() {
+            self.next_leaf();
+        }
+    }
+
+    fn retreat(&mut self) {
+        self.place -= 1;
+        if self.place == 0 {
+            self.leaf_before();
+        }
+    }
+
+    /// Goes to the first entry behind the leaf; stays without an entry if there is none.
+    fn next_leaf(&mut self) {
+        let is_over = |level: &mut Level<'_, K, V>| level.1 + 1 == level.0.len();
+        while self.above.pop_if(is_over).is_some() {}
+        if let Some((children, place)) = self.above.last_mut() {
+            *place += 1;
+            let below = Self::descend(Top::Node(&children[*place]), |_| 0, |_| 1);
+            self.above.extend(below.above);
+            (self.entries, self.place) = (below.entries, below.place);
+        }
+    }
+
+    /// Goes to the last entry before the leaf; stays without an entry if there is none.
+    fn leaf_before(&mut self) {
+        while self.above.pop_if(|(_, place)| *place == 0).is_some() {}
+        if let Some((children, place)) = self.above.last_mut() {
+            *place -= 1;
+            let below = Self::descend(Top::Node(&children[*place]), <[K]>::len, <[(K, V)]>::len);
+            self.above.extend(below.above);
+            (self.entries, self.place) = (below.entries, below.place);
+        }
+    }
+}
+
+impl<'a, K: Ord, V> Range<'a, K, V> {
+    pub(super) fn new(root: &'a Root<K, V>, lower: Bound<K>, upper: Bound<K>) -> Self {
+        Self {
+            root,
+            lower,
+            upper,
+            front: None,
+            back: None,
+        }
+    }
+}
+
+impl<'a, K: Ord, V> Iterator for Range<'a, K, V> {
+    type Item = (&'a K, &'a V);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (root, lower) = (self.root, &self.lower);
+        let front = self.front.get_or_insert_with(|| Cursor::first(root, lower));
+        let (key, value) = front.entry()?;
+        let is_within = match &self.upper {
+            Bound::Unbounded => true,
+            Bound::Included(last) => key <= last,
+            Bound::Excluded(end) => key < end,
+        };
+        let is_left = |back: &Cursor<'_, K, V>| back.entry().is_some_and(|(last, _)| key <= last);
+        if !is_within || !self.back.as_ref().is_none_or(is_left) {
+            return None;
+        }
+        front.advance();
+        Some((key, value))
+    }
+}
+
+impl<K: Ord, V> DoubleEndedIterator for Range<'_, K, V> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let (root, upper) = (self.root, &self.upper);
+        let back = self.back.get_or_insert_with(|| Cursor::last(root, upper));
+        let (key, value) = back.entry()?;
+        let is_within = match &self.lower {
+            Bound::Unbounded => true,
+            Bound::Included(first) => key >= first,
+            Bound::Excluded(start) => key > start,
+        };
+        let is_left = |front: &Cursor<'_, K, V>| front.entry().is_some_and(|(first, _)| key >= first);
+        if !is_within || !self.front.as_ref().is_none_or(is_left) {
+            return None;
+        }
+        back.retreat();
+        Some((key, value))
+    }
+}
+
+/// Chooses the child of a branch that has `key`, if one has.
+fn child<K: Ord>(key: &K) -> impl Fn(&[K]) -> usize {
+    move |keys| keys.partition_point(|least| least <= key)
+}
