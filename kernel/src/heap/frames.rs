@@ -66,6 +66,34 @@ impl Heap {
         copy[1 + link::NEXT] = next.to_bits();
         Ok(Value::object_at(index))
     }
+
+    /// Copies the links from `chain` up to, not including, `end`, if all are links to segments; the copy goes on with `below`.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub(crate) fn copy_links(&mut self, chain: Value, end: Value, below: Value) -> Result<Option<Value>, HeapFull> {
+        let mut rest = chain;
+        while rest != end {
+            if !self.is_kind(rest, Kind::Link) {
+                return Ok(None);
+            }
+            rest = self.field(rest, link::NEXT);
+        }
+        let mut first = below;
+        // Where the copy of the last link says how it goes on: a fresh word, which may be written without further ado.
+        let mut place = None;
+        rest = chain;
+        while rest != end {
+            let copy = self.copy_link(rest, below)?;
+            match place {
+                None => first = copy,
+                Some(place) => self.words[place] = copy.to_bits(),
+            }
+            place = Some(copy.index() + 1 + link::NEXT);
+            rest = self.field(rest, link::NEXT);
+        }
+        Ok(Some(first))
+    }
 }
 
 /// Clears the dead registers of the frames that end with the last of `words`, a return point, and of those below. Stops where the words are no frames.

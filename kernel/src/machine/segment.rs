@@ -352,11 +352,8 @@ pub(crate) fn find_prompt(heap: &Heap, tag: Value) -> Option<Value> {
 
 /// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`.
 pub(super) fn copy_chain(heap: &mut Heap, chain: Value, end: Value, below: Value) -> Result<Value, HeapFull> {
-    if chain == end {
-        return Ok(below);
-    }
-    if heap.is_kind(chain, Kind::Link) && heap.field(chain, link::NEXT) == end {
-        return heap.copy_link(chain, below);
+    if let Some(copied) = heap.copy_links(chain, end, below)? {
+        return Ok(copied);
     }
     let (mut first, mut last) = (below, None);
     let mut rest = chain;
