@@ -5,6 +5,8 @@
     reason = "a benchmark fails by panicking; criterion generates its entry point"
 )]
 
+use std::path::Path;
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{Append, BranchName, Epoch, Header, PackedValue, Record, RunId, Sequence, Store};
@@ -65,21 +67,28 @@ impl Branch {
     }
 }
 
-fn bare_insert(c: &mut Criterion) {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let connection = Connection::open(folder.path().join("bare")).unwrap();
+fn bare(path: &Path) -> Connection {
+    let connection = Connection::open(path).unwrap();
     let setup =
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE t (id INTEGER PRIMARY KEY, bytes BLOB);";
     connection.execute_batch(setup).unwrap();
+    connection
+}
+
+fn insert(connection: &Connection, record: &Record) {
+    let mut statement = connection.prepare_cached("INSERT INTO t (bytes) VALUES (?1)").unwrap();
+    assert_eq!(statement.execute(params![record.as_bytes()]).unwrap(), 1);
+}
+
+fn bare_insert(c: &mut Criterion) {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let connection = bare(&folder.path().join("bare"));
     let mut store = SqliteStore::open(&folder.path().join("unused"), "bench").unwrap();
     let record = Branch::new(&mut store, "r").next();
     let mut group = c.benchmark_group("single commit");
     group.throughput(Throughput::Elements(1));
     group.bench_function("bare insert", |b| {
-        b.iter(|| {
-            let mut statement = connection.prepare_cached("INSERT INTO t (bytes) VALUES (?1)").unwrap();
-            statement.execute(params![record.as_bytes()]).unwrap()
-        });
+        b.iter(|| insert(&connection, &record));
     });
 }
 
@@ -106,6 +115,17 @@ fn group_append(c: &mut Criterion) {
         .collect();
     let mut group = c.benchmark_group("group commit");
     group.throughput(Throughput::Elements(64));
+    let connection = bare(&folder.path().join("bare"));
+    let record = branches[0].next();
+    group.bench_function("bare insert of 64 rows", |b| {
+        b.iter(|| {
+            connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+            for _ in 0..64 {
+                insert(&connection, &record);
+            }
+            connection.execute_batch("COMMIT").unwrap();
+        });
+    });
     group.bench_function("append of 64 runs", |b| {
         b.iter(|| {
             let records: Vec<Record> = branches.iter().map(Branch::next).collect();

@@ -15,6 +15,9 @@ mod recent;
 mod row;
 mod schema;
 
+pub(crate) use self::row::{check_seal, failed};
+pub(crate) use self::schema::seal;
+
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::ops::Range;
@@ -22,9 +25,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, params};
 
-use self::recent::Recent;
-use self::row::{Branch, Run, Workspace, failed, optional};
-use super::batch;
+use self::recent::{Recent, Writing};
+use self::row::{Branch, Run, Workspace, optional};
+use super::batch::{self, Tip};
 use super::{Append, Blob, Head, HeadMove, Removal, Store, StoreError, checked_blob};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::Record;
@@ -195,18 +198,20 @@ impl Store for SqliteStore {
 
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
         self.commit(|connection, recent| {
+            let mut writing = Writing::prepare(connection)?;
             appends
                 .iter()
-                .try_for_each(|append| append_one(connection, recent, append))?;
+                .try_for_each(|append| append_one(&mut writing, recent, append))?;
             recent.index_names(connection)
         })
     }
 
     fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
         self.commit(|connection, recent| {
+            let mut writing = Writing::prepare(connection)?;
             moves
                 .iter()
-                .try_for_each(|head_move| move_head(connection, recent, head_move))
+                .try_for_each(|head_move| move_head(&mut writing, recent, head_move))
         })
     }
 
@@ -281,12 +286,13 @@ fn find_branch(connection: &Connection, run: &Run, branch: &BranchName) -> Resul
     Ok(found)
 }
 
-fn append_one(connection: &Connection, recent: &mut Recent, append: &Append<'_>) -> Result<(), StoreError> {
+fn append_one(writing: &mut Writing<'_>, recent: &mut Recent, append: &Append<'_>) -> Result<(), StoreError> {
+    let connection = writing.connection;
     let (epoch, found) = recent.branch(connection, append.run, append.branch)?;
     batch::check_epoch(append.run, append.epoch, epoch)?;
-    let tip = batch::check(append, found.as_ref().map(Branch::tip))?;
+    let tip = batch::check(append, found.map(|(tip, _)| tip))?;
     append.blobs.iter().try_for_each(|blob| insert_blob(connection, blob))?;
-    let mut key = found.as_ref().map(|branch| branch.record);
+    let mut key = found.map(|(_, key)| key);
     for record in append.records {
         for blob in record.blobs() {
             if !has_blob(connection, &blob)? {
@@ -296,25 +302,21 @@ fn append_one(connection: &Connection, recent: &mut Recent, append: &Append<'_>)
                 });
             }
         }
-        key = Some(recent.insert(connection, key, record)?);
+        key = Some(recent.insert(writing, key, record)?);
     }
-    let head = Head {
-        branch: append.branch.clone(),
-        sequence: tip.sequence,
-        hash: tip.hash,
-    };
-    let record = key.expect("a checked append has records");
-    recent.write_branch(connection, append.run, Branch { head, record })
+    let key = key.expect("a checked append has records");
+    recent.write_branch(writing, (append.run, append.branch), (tip, key))
 }
 
-fn move_head(connection: &Connection, recent: &mut Recent, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
+fn move_head(writing: &mut Writing<'_>, recent: &mut Recent, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
+    let connection = writing.connection;
     let (epoch, found) = recent.branch(connection, head_move.run, head_move.branch)?;
     batch::check_epoch(head_move.run, head_move.epoch, epoch)?;
     batch::check_head(
         head_move.run,
         head_move.branch,
         head_move.expected_head,
-        found.as_ref().map(Branch::tip),
+        found.map(|(tip, _)| tip),
     )?;
     let hash = head_move.to;
     let no_record = || StoreError::NoSuchRecord { hash };
@@ -323,12 +325,11 @@ fn move_head(connection: &Connection, recent: &mut Recent, head_move: &HeadMove<
     if target.header().run != *head_move.run {
         return Err(no_record());
     }
-    let head = Head {
-        branch: head_move.branch.clone(),
-        sequence: target.header().sequence,
+    let tip = Tip {
         hash,
+        sequence: target.header().sequence,
     };
-    recent.write_branch(connection, head_move.run, Branch { head, record: key })
+    recent.write_branch(writing, (head_move.run, head_move.branch), (tip, key))
 }
 
 fn remove(connection: &Connection, removal: &Removal<'_>) -> Result<(), StoreError> {

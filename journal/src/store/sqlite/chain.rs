@@ -81,11 +81,8 @@ impl Link {
         Self::read(connection, key)?.ok_or(BROKEN)
     }
 
-    /// Writes the row with its record.
-    pub(super) fn insert(&self, connection: &Connection, record: &Record) -> Result<(), StoreError> {
-        let failed = failed("writing a record");
-        let sql =
-            "INSERT INTO records (id, sequence, parent, jump, hash, seal, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    /// Writes the row with its record, by [`INSERT`].
+    pub(super) fn insert(&self, insert: &mut Statement<'_>, record: &Record) -> Result<(), StoreError> {
         let fields = params![
             self.key,
             self.sequence,
@@ -95,10 +92,13 @@ impl Link {
             self.seal(),
             record.as_bytes()
         ];
-        let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
-        statement.execute(fields).map(drop).map_err(&failed)
+        insert.execute(fields).map(drop).map_err(failed("writing a record"))
     }
 }
+
+/// Writes a record with its row.
+pub(super) const INSERT: &str =
+    "INSERT INTO records (id, sequence, parent, jump, hash, seal, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 
 /// Borrows the bytes in a column.
 fn blob<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a [u8], StoreError> {

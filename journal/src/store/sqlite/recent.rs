@@ -8,16 +8,36 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::Connection;
+use rusqlite::{CachedStatement, Connection};
 
 use super::chain::{self, Link};
-use super::row::{Branch, Run, Workspace, failed, optional};
+use super::row::{Branch, Run, UPDATE_HEAD, Workspace, failed, optional};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId};
 use crate::record::Record;
-use crate::store::StoreError;
+use crate::store::batch::Tip;
+use crate::store::{Head, StoreError};
 
 /// How many records are named only by themselves before their names are indexed.
 const INDEX_BATCH: i64 = 4096;
+
+/// The statements that a commit executes for each record and each head, looked up once for all of them.
+pub(super) struct Writing<'a> {
+    pub(super) connection: &'a Connection,
+    insert: CachedStatement<'a>,
+    update: CachedStatement<'a>,
+}
+
+impl<'a> Writing<'a> {
+    /// Looks the statements up.
+    pub(super) fn prepare(connection: &'a Connection) -> Result<Self, StoreError> {
+        let prepare = |sql| connection.prepare_cached(sql).map_err(failed("preparing to write"));
+        Ok(Self {
+            connection,
+            insert: prepare(chain::INSERT)?,
+            update: prepare(UPDATE_HEAD)?,
+        })
+    }
+}
 
 /// What the writer remembers.
 #[derive(Debug)]
@@ -63,13 +83,14 @@ impl Recent {
         }
     }
 
-    /// Finds a run's epoch and one of its branches; that it is not there is believed only if the run's row counts no more than can be seen.
+    /// Finds a run's epoch, where one of its branches stands, and the key of the record there; that there is no such branch is believed only if the
+    /// run's row counts no more than can be seen.
     pub(super) fn branch(
         &mut self,
         connection: &Connection,
         run: &RunId,
         branch: &BranchName,
-    ) -> Result<(Epoch, Option<Branch>), StoreError> {
+    ) -> Result<(Epoch, Option<(Tip, i64)>), StoreError> {
         let known = self.run(connection, run)?;
         if !known.is_complete && !known.branches.contains_key(branch) {
             match Branch::find(connection, &known.run, branch)? {
@@ -77,7 +98,8 @@ impl Recent {
                 None => known.complete(connection)?,
             }
         }
-        Ok((known.run.epoch, known.branches.get(branch).cloned()))
+        let found = known.branches.get(branch).map(|branch| (branch.tip(), branch.record));
+        Ok((known.run.epoch, found))
     }
 
     fn run(&mut self, connection: &Connection, run: &RunId) -> Result<&mut KnownRun, StoreError> {
@@ -94,30 +116,35 @@ impl Recent {
             .ok_or_else(|| StoreError::NoSuchRun { run: run.clone() })
     }
 
-    /// Writes a branch's row; a new one is counted in its run's row.
+    /// Writes where a branch stands from now on; a new one is counted in its run's row.
     pub(super) fn write_branch(
         &mut self,
-        connection: &Connection,
-        run: &RunId,
-        branch: Branch,
+        writing: &mut Writing<'_>,
+        (run, branch): (&RunId, &BranchName),
+        (tip, record): (Tip, i64),
     ) -> Result<(), StoreError> {
-        let known = self.run(connection, run)?;
-        if let Some(place) = known.branches.get_mut(&branch.head.branch) {
-            branch.write(connection, &known.run, false)?;
-            *place = branch;
-            return Ok(());
+        let known = self.run(writing.connection, run)?;
+        if let Some(place) = known.branches.get_mut(branch) {
+            (place.head.sequence, place.head.hash, place.record) = (tip.sequence, tip.hash, record);
+            return place.update(&mut writing.update, &known.run);
         }
-        branch.write(connection, &known.run, true)?;
+        let head = Head {
+            branch: branch.clone(),
+            sequence: tip.sequence,
+            hash: tip.hash,
+        };
+        let new = Branch { head, record };
+        new.insert(writing.connection, &known.run)?;
         known.run.branches = known.run.branches.saturating_add(1);
-        known.run.write(connection)?;
-        known.branches.insert(branch.head.branch.clone(), branch);
+        known.run.write(writing.connection)?;
+        known.branches.insert(branch.clone(), new);
         Ok(())
     }
 
     /// Stores a record that follows `parent`, unless it is there already, and returns its key.
     pub(super) fn insert(
         &mut self,
-        connection: &Connection,
+        writing: &mut Writing<'_>,
         parent: Option<i64>,
         record: &Record,
     ) -> Result<i64, StoreError> {
@@ -125,7 +152,7 @@ impl Recent {
         let childless = parent.and_then(|parent| self.leaves.remove(&parent));
         // Going back and doing the same again makes the same record; the parent then has a child.
         if childless.is_none()
-            && let Some(key) = self.find(connection, &hash)?
+            && let Some(key) = self.find(writing.connection, &hash)?
         {
             return Ok(key);
         }
@@ -134,7 +161,7 @@ impl Recent {
         })?;
         let spine = match (childless, parent) {
             (Some(spine), _) => spine,
-            (None, Some(parent)) => Spine::of(connection, parent)?,
+            (None, Some(parent)) => Spine::of(writing.connection, parent)?,
             (None, None) => Spine::default(),
         };
         let sequence = record.header().sequence.number().cast_signed();
@@ -146,7 +173,7 @@ impl Recent {
             jump,
             hash,
         };
-        link.insert(connection, record)?;
+        link.insert(&mut writing.insert, record)?;
         self.newest = key;
         self.leaves.insert(key, spine);
         if let Some(unindexed) = &mut self.unindexed {

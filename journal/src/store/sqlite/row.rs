@@ -6,7 +6,7 @@
 //! It knows nothing of records.
 //! Read next: `store/sqlite/chain.rs`.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 
 use super::schema::seal;
 use crate::identity::{BranchName, Epoch, RecordHash, RunId, Sequence};
@@ -14,12 +14,12 @@ use crate::store::batch::Tip;
 use crate::store::{Head, StoreError};
 
 /// Wraps a failure of the database.
-pub(super) fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
+pub(crate) fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
     move |source| StoreError::Database { doing, source }
 }
 
 /// Compares a row's seal with what it should be.
-pub(super) fn check_seal(found: &[u8], expected: [u8; 16], what: &'static str) -> Result<(), StoreError> {
+pub(crate) fn check_seal(found: &[u8], expected: [u8; 16], what: &'static str) -> Result<(), StoreError> {
     if found == expected {
         Ok(())
     } else {
@@ -271,26 +271,30 @@ impl Branch {
         Ok(branches)
     }
 
-    /// Updates the row, or inserts one that is new; its run's row has to count it.
-    pub(super) fn write(&self, connection: &Connection, run: &Run, is_new: bool) -> Result<(), StoreError> {
-        let failed = failed("writing a head's row");
-        let sql = if is_new {
-            "INSERT INTO heads (run, branch, sequence, record, hash, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
-        } else {
-            "UPDATE heads SET sequence = ?3, record = ?4, hash = ?5, seal = ?6 WHERE run = ?1 AND branch = ?2"
-        };
+    /// Inserts the row of a new branch; its run's row has to count it.
+    pub(super) fn insert(&self, connection: &Connection, run: &Run) -> Result<(), StoreError> {
+        let sql = "INSERT INTO heads (sequence, record, hash, seal, run, branch) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let mut statement = connection.prepare_cached(sql).map_err(failed(WRITING_HEAD))?;
+        self.write(&mut statement, run)
+    }
+
+    /// Updates the row by [`UPDATE_HEAD`].
+    pub(super) fn update(&self, update: &mut Statement<'_>, run: &Run) -> Result<(), StoreError> {
+        self.write(update, run)
+    }
+
+    fn write(&self, statement: &mut Statement<'_>, run: &Run) -> Result<(), StoreError> {
         let Head { branch, sequence, hash } = &self.head;
         let sequence = sequence.number().cast_signed();
-        let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
         let fields = params![
-            run.id,
-            branch.as_str(),
             sequence,
             self.record,
             hash.as_bytes(),
-            self.seal(run)
+            self.seal(run),
+            run.id,
+            branch.as_str()
         ];
-        match statement.execute(fields).map_err(&failed)? {
+        match statement.execute(fields).map_err(failed(WRITING_HEAD))? {
             1 => Ok(()),
             _ => Err(StoreError::Inconsistent {
                 what: "a head has vanished from its table",
@@ -298,6 +302,12 @@ impl Branch {
         }
     }
 }
+
+const WRITING_HEAD: &str = "writing a head's row";
+
+/// Changes the row of a branch.
+pub(super) const UPDATE_HEAD: &str =
+    "UPDATE heads SET sequence = ?1, record = ?2, hash = ?3, seal = ?4 WHERE run = ?5 AND branch = ?6";
 
 /// Runs a statement that changes rows.
 pub(super) fn change(

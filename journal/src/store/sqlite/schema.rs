@@ -64,7 +64,7 @@ CREATE VIEW journal AS
 ";
 
 /// A short checksum over the fields of a row.
-pub(super) fn seal(fields: &[&[u8]]) -> [u8; 16] {
+pub(crate) fn seal(fields: &[&[u8]]) -> [u8; 16] {
     let mut bytes = Vec::with_capacity(256);
     for field in fields {
         bytes.extend_from_slice(&(field.len() as u64).to_le_bytes());
