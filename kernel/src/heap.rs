@@ -255,7 +255,11 @@ impl Heap {
 
     /// How many words may be allocated beyond `start` before a collection is due.
     fn nursery_goal(&self) -> usize {
-        (self.line / 4).clamp(NURSERY_WORDS_MIN, NURSERY_WORDS_MAX)
+        Heap::nursery_goal_beyond(self.line)
+    }
+
+    fn nursery_goal_beyond(line: usize) -> usize {
+        (line / 4).clamp(NURSERY_WORDS_MIN, NURSERY_WORDS_MAX)
     }
 
     /// Lets the nursery end one goal beyond `start`.

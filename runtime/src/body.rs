@@ -162,6 +162,17 @@ pub struct Image {
     pub chunks: Vec<Blob>,
 }
 
+/// A body's image where it is stored.
+#[derive(Clone, Copy)]
+pub struct Stored<'a> {
+    /// What names and orders the chunks.
+    pub root: &'a IOValue,
+    /// The names of all chunks.
+    pub chunk_names: &'a [BlobHash],
+    /// Reads a chunk, whose bytes are those that the name stands for.
+    pub fetch: &'a dyn Fn(&BlobHash) -> Option<Vec<u8>>,
+}
+
 /// Makes bodies for actors and runs them; shared by the actors of a run.
 pub trait Programs {
     /// All that an actor's program keeps between turns.
@@ -212,7 +223,7 @@ pub trait Programs {
     ///
     /// # Errors
     /// [`ThawError`] if the image is damaged or its code is not there.
-    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Image) -> Result<Self::Body, ThawError>;
+    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<Self::Body, ThawError>;
 }
 
 /// Programs in the hands of several runs, which use them one after the other; loading them anew for each would show nothing more.
@@ -255,7 +266,7 @@ impl<P: Programs> Programs for Rc<RefCell<P>> {
         self.borrow_mut().freeze(body)
     }
 
-    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Image) -> Result<Self::Body, ThawError> {
+    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<Self::Body, ThawError> {
         self.borrow_mut().thaw(program, limits, image)
     }
 }

@@ -5,7 +5,7 @@
 //! It does not know how a turn goes; `turn.rs` does.
 //! Read next: `snapshot.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
 use duet_journal::{BranchName, Epoch, HeadMove, Record, RunId, Sequence, Store};
@@ -140,6 +140,18 @@ pub struct Source<'a> {
 /// Records are read from the store in portions of this many.
 const PORTION: u64 = 256;
 
+/// So many portions are kept of those that were read in search of a snapshot; the others are read again.
+const PORTIONS_KEPT: usize = 32;
+
+/// The newest snapshot before a turn.
+#[derive(Default)]
+pub(crate) struct Nearest {
+    /// The record that has it, if there is one.
+    pub(crate) snapshot: Option<Record>,
+    /// The records after that, or after the first, as far as they were kept.
+    pub(crate) after: Vec<Record>,
+}
+
 impl<P: Programs> Run<P> {
     /// Opens a branch at its head, to go on: the newest snapshot, then the turns after it, then what was in flight.
     ///
@@ -249,7 +261,10 @@ impl Source<'_> {
         snapshots: Snapshots,
     ) -> Result<Run<P>, RunError> {
         let last = self.position(at)?;
-        let mut run = self.begin(last, programs, snapshots)?;
+        let (mut run, after) = self.begin(last, programs, snapshots)?;
+        for record in after {
+            run.replay(&record)?;
+        }
         self.repeat(&mut run, last)?;
         Ok(run)
     }
@@ -294,37 +309,48 @@ impl Source<'_> {
         }
     }
 
-    /// Makes a run that stands at the newest snapshot not after `last`, or right after the first record.
-    fn begin<P: Programs>(&self, last: Sequence, programs: P, snapshots: Snapshots) -> Result<Run<P>, RunError> {
+    /// Makes a run that stands at the newest snapshot not after `last`, or right after the first record; with the next records, as far as they were
+    /// read already.
+    fn begin<P: Programs>(
+        &self,
+        last: Sequence,
+        programs: P,
+        snapshots: Snapshots,
+    ) -> Result<(Run<P>, Vec<Record>), RunError> {
         let first = self.record(Sequence::FIRST)?;
         let genesis = genesis(&first)?;
-        if snapshots == Snapshots::Use
-            && let Some(record) = self.newest_snapshot(last)?
-        {
-            return snapshot::restore(self, &record, genesis, programs);
+        let nearest = match snapshots {
+            Snapshots::Use => self.nearest_snapshot(last)?,
+            Snapshots::Ignore => Nearest::default(),
+        };
+        if let Some(record) = nearest.snapshot {
+            return Ok((snapshot::restore(self, &record, genesis, programs)?, nearest.after));
         }
         let (run, branch) = (self.run.clone(), self.branch.clone());
         let mut run = Run::at_genesis(run, branch, Epoch(0), genesis, programs)?;
         run.stand_at(&first);
-        Ok(run)
+        Ok((run, nearest.after))
     }
 
-    pub(crate) fn newest_snapshot(&self, last: Sequence) -> Result<Option<Record>, RunError> {
+    /// Finds the newest snapshot not after `last`.
+    pub(crate) fn nearest_snapshot(&self, last: Sequence) -> Result<Nearest, RunError> {
+        let mut nearest = Nearest::default();
+        let mut after: VecDeque<Vec<Record>> = VecDeque::new();
         let mut end = last.number() + 1;
-        while end > 0 {
-            let start = end.saturating_sub(PORTION);
+        while end > 1 && nearest.snapshot.is_none() {
+            let start = end.saturating_sub(PORTION).max(1);
             let from = Sequence::new(start).map_err(|_| RunError::Full)?;
-            let found = self
-                .read(from, end)?
-                .into_iter()
-                .rev()
-                .find(|record| record.header().snapshot.is_some());
-            if found.is_some() {
-                return Ok(found);
+            let mut portion = self.read(from, end)?;
+            let found = portion.iter().rposition(|record| record.header().snapshot.is_some());
+            if let Some(place) = found {
+                nearest.snapshot = portion.drain(..=place).next_back();
             }
+            after.push_front(portion);
+            after.truncate(PORTIONS_KEPT);
             end = start;
         }
-        Ok(None)
+        nearest.after = after.into_iter().flatten().collect();
+        Ok(nearest)
     }
 
     pub(crate) fn read(&self, from: Sequence, end: u64) -> Result<Vec<Record>, RunError> {

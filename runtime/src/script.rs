@@ -10,7 +10,7 @@ use preserves::IOValue;
 
 use crate::activation::{Activation, Newborn};
 use crate::actor::Manifest;
-use crate::body::{Argument, End, FreezeError, Image, Programs, Resumption, Task, ThawError, Until, Wanted};
+use crate::body::{Argument, End, FreezeError, Image, Programs, Resumption, Stored, Task, ThawError, Until, Wanted};
 use crate::codec::{Codec, record};
 use crate::codec_struct;
 use crate::dataspace::pattern::Pattern;
@@ -132,10 +132,11 @@ impl Programs for Scripts {
         })
     }
 
-    fn thaw(&mut self, program: &IOValue, _limits: &Limits, image: Image) -> Result<ScriptBody, ThawError> {
+    fn thaw(&mut self, program: &IOValue, _limits: &Limits, image: Stored<'_>) -> Result<ScriptBody, ThawError> {
         let damaged = |reason: String| ThawError { reason };
-        let chunk = image.chunks.first().ok_or_else(|| damaged("no chunk".to_owned()))?;
-        let value = duet_journal::packed::read_value(chunk.as_bytes()).map_err(|error| damaged(error.to_string()))?;
+        let chunk = image.chunk_names.first().and_then(|name| (image.fetch)(name));
+        let chunk = chunk.ok_or_else(|| damaged("no chunk".to_owned()))?;
+        let value = duet_journal::packed::read_value(&chunk).map_err(|error| damaged(error.to_string()))?;
         let state = State::decode(&value).map_err(|error| damaged(error.to_string()))?;
         let program = String::decode(program).map_err(|error| damaged(error.to_string()))?;
         Ok(ScriptBody {

@@ -6,11 +6,13 @@
 //! It does not know what is in an image.
 //! Read next: `address.rs`.
 
+use std::cell::RefCell;
+
 use duet_journal::{Blob, BlobHash, PackedValue, Record, Sequence};
 use preserves::IOValue;
 
 use crate::action::exit::MAIN;
-use crate::body::{Image, Programs};
+use crate::body::{Programs, Stored};
 use crate::codec::{Codec, DecodeError};
 use crate::codec_struct;
 use crate::identity::ActorId;
@@ -171,18 +173,8 @@ pub(crate) fn restore<P: Programs>(
             sequence,
             source: absent,
         })?;
-        let chunks = stored
-            .chunks
-            .iter()
-            .map(|chunk| Blob::new(source.store.blob(chunk)?))
-            .collect::<Result<_, _>>()?;
-        let image = Image {
-            chunk_names: stored.chunks,
-            root: stored.root,
-            chunks,
-        };
-        let body = programs.thaw(&actor.program.value(), &genesis.limits, image);
-        let mut body = body.map_err(|source| RunError::Thaw { sequence, source })?;
+        let program = actor.program.value();
+        let mut body = thaw(source, &mut programs, (&program, &genesis), &stored, sequence)?;
         if stored.actor != MAIN {
             programs.rest(&mut body);
         }
@@ -193,6 +185,34 @@ pub(crate) fn restore<P: Programs>(
     run.bodies = bodies;
     run.stand_at(record);
     Ok(run)
+}
+
+/// Makes a body of its image, reading each chunk, and hashing it, once.
+fn thaw<P: Programs>(
+    source: &Source<'_>,
+    programs: &mut P,
+    (program, genesis): (&IOValue, &Genesis),
+    stored: &ActorImage,
+    sequence: Sequence,
+) -> Result<P::Body, RunError> {
+    let failed = RefCell::new(None);
+    let fetch = |name: &BlobHash| match source.store.blob(name) {
+        Ok(bytes) => Some(bytes),
+        Err(error) => {
+            failed.replace(Some(error));
+            None
+        }
+    };
+    let image = Stored {
+        root: &stored.root,
+        chunk_names: &stored.chunks,
+        fetch: &fetch,
+    };
+    let body = programs.thaw(program, &genesis.limits, image);
+    match failed.take() {
+        Some(error) => Err(RunError::Store(error)),
+        None => body.map_err(|source| RunError::Thaw { sequence, source }),
+    }
 }
 
 /// Reads the state, without the actors' bodies, of a record's snapshot.

@@ -51,6 +51,12 @@ impl Heap {
         self.words_live
     }
 
+    /// How many words to have room for so that the first that is allocated beyond `line` old ones need not move them.
+    pub(crate) fn room_for(line: usize) -> usize {
+        let goal = Heap::nursery_goal_beyond(line);
+        line + goal + goal / 2
+    }
+
     /// A heap whose old space is `words`, all of them well-formed objects.
     ///
     /// # Errors

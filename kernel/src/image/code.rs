@@ -145,8 +145,15 @@ impl<'a> CodeReader<'a> {
         self.position == self.bytes.len()
     }
 
+    #[inline]
     pub(super) fn byte(&mut self) -> Result<u8, ImageError> {
-        self.raw(1).map(|bytes| bytes[0])
+        match self.bytes.get(self.position) {
+            Some(&byte) => {
+                self.position += 1;
+                Ok(byte)
+            }
+            None => Err(self.malformed("more bytes")),
+        }
     }
 
     pub(super) fn varint(&mut self) -> Result<u64, ImageError> {
@@ -163,18 +170,19 @@ impl<'a> CodeReader<'a> {
         usize::try_from(number)
             .ok()
             .filter(|&count| count <= most)
-            .ok_or(self.malformed("a count within the code"))
+            .ok_or_else(|| self.malformed("a count within the code"))
     }
 
     pub(super) fn raw(&mut self, length: usize) -> Result<&'a [u8], ImageError> {
         let end = self.position.checked_add(length);
         let bytes = end
             .and_then(|end| self.bytes.get(self.position..end))
-            .ok_or(self.malformed("more bytes"))?;
+            .ok_or_else(|| self.malformed("more bytes"))?;
         self.position += length;
         Ok(bytes)
     }
 
+    #[inline]
     pub(super) fn word(&mut self, names: &NamesReader<'_>) -> Result<Decoded, ImageError> {
         let first = self.byte()?;
         let low = u64::from(first >> 3 & 0xf);
@@ -203,9 +211,10 @@ impl<'a> CodeReader<'a> {
                 names.returning(number, offset, self.varint()?).transpose()?
             }
         };
-        word.map(Decoded::Word).ok_or(self.malformed("a word"))
+        word.map(Decoded::Word).ok_or_else(|| self.malformed("a word"))
     }
 
+    #[cold]
     pub(super) fn malformed(&self, expected: &'static str) -> ImageError {
         ImageError::Malformed {
             chunk: self.chunk,

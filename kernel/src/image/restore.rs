@@ -16,7 +16,8 @@ use crate::heap::kind::extent;
 use crate::heap::{Flags, Header, Heap, Kind, Limits, Register, lenient};
 use crate::value::{Immediate, Value};
 
-/// Makes the heap whose snapshot has this root; `fetch` finds the bytes of the other chunks.
+/// Makes the heap whose snapshot has this root; `fetch` finds the bytes of the other chunks, which it must have compared with their names: what they
+/// cost to hash is a good part of what restoring costs. Other bytes give another heap or an error, and a heap whose next snapshot lies.
 ///
 /// # Errors
 /// [`ImageError`].
@@ -44,27 +45,24 @@ pub fn restore(
     for register in &mut registers {
         *register = word_at(&mut register_code, 0, length, &names)?;
     }
-    let mut restoring = Restoring {
-        words: Vec::new(),
-        length,
-        open: None,
-    };
     let mut chunk_names = Vec::new();
     reader.sequence()?;
     while !reader.is_at_end() {
-        let name = reader.hash()?;
-        let bytes = fetch(ChunkName(name)).ok_or(ImageError::MissingChunk(ChunkName(name)))?;
-        let chunk = Chunk {
-            name: ChunkName(name),
-            bytes,
-        };
-        check_name(&chunk)?;
-        restoring.chunk(&chunk, code)?;
-        chunk_names.push(name);
+        chunk_names.push(reader.hash()?);
     }
     reader.end()?;
     reader.end()?;
     reader.finish()?;
+    let mut restoring = Restoring {
+        words: Vec::with_capacity(Heap::room_for(length.min(chunk_names.len() * RANGE_WORDS))),
+        length,
+        open: None,
+    };
+    for &name in &chunk_names {
+        let name = ChunkName(name);
+        let bytes = fetch(name).ok_or(ImageError::MissingChunk(name))?;
+        restoring.chunk(&Chunk { name, bytes }, code)?;
+    }
     if restoring.words.len() != length || restoring.open.is_some() || !register_code.is_at_end() {
         return Err(ImageError::WrongShape(None));
     }

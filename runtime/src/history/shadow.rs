@@ -62,10 +62,14 @@ impl Shadow {
     /// # Errors
     /// [`RunError::NoTurn`], [`RunError::Store`], [`RunError::Snapshot`].
     pub fn at(source: &Source<'_>, turn: Sequence) -> Result<Self, RunError> {
-        let mut shadow = match source.newest_snapshot(turn)? {
+        let nearest = source.nearest_snapshot(turn)?;
+        let mut shadow = match nearest.snapshot {
             Some(record) => Self::with_state(snapshot::state_of(source, &record)?, &record),
             None => Self::begin(&source.record(Sequence::FIRST)?)?,
         };
+        for record in nearest.after {
+            shadow.apply(&record, &decode_turn(&record)?)?;
+        }
         shadow.advance(source, turn, |_, _, _| Ok(()))?;
         Ok(shadow)
     }
@@ -126,6 +130,11 @@ impl Shadow {
     /// The facts that are there, in the order of Preserves.
     pub fn facts(&self) -> Vec<preserves::IOValue> {
         self.state.dataspace.facts().into_iter().map(|(fact, _)| fact).collect()
+    }
+
+    /// The record of the turn that the shadow stands after.
+    pub fn newest(&self) -> RecordHash {
+        self.newest
     }
 
     /// The turn that the shadow stands after.
