@@ -7,6 +7,7 @@
 
 mod arguments;
 mod brief;
+mod changes;
 mod command;
 mod exports;
 mod failure;

@@ -31,6 +31,11 @@ impl Query {
         Ok(Self(patterns))
     }
 
+    /// The patterns, any of which may match.
+    pub(crate) fn patterns(&self) -> &[Pattern] {
+        &self.0
+    }
+
     /// Says whether a value is one of those sought.
     pub(crate) fn finds(&self, value: &IOValue) -> bool {
         self.0.iter().any(|pattern| pattern.matches(value).is_some())

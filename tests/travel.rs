@@ -11,6 +11,7 @@ mod support {
 
 #[path = "travel"]
 mod travel {
+    mod asking;
     mod keeping;
 }
 

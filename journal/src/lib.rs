@@ -10,6 +10,7 @@
 pub mod collect;
 pub mod copy;
 pub mod identity;
+pub mod index;
 pub mod packed;
 pub mod record;
 pub mod store;

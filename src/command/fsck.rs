@@ -1,19 +1,23 @@
 //! `duet fsck`: says what of a journal is sound, and takes damaged branches back to it.
 
+use duet_journal::index::Index;
 use duet_journal::verify::{Damage, Report, repair, verify};
 use duet_journal::{BranchName, RunId, Store};
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
+use crate::changes;
 use crate::failure::{Code, Failure};
 use crate::journal::{Journal, name, owner};
 use crate::terminal::Terminal;
 
 pub(super) const DETAILS: &str = "\
 It reads every record of every branch, checks the hashes and the chain, and looks for the blobs that records refer to. With an
-address it checks that branch only. The exit code is 1 if something is damaged.
+address it checks that branch only. What the index of facts beside the journal says of sound branches is compared with their records. The
+exit code is 1 if something is damaged.
 
-  --repair         moves the head of each damaged branch to its last sound turn; no record is deleted";
+  --repair         moves the head of each damaged branch to its last sound turn; no record is deleted. An index that is damaged
+                   is removed: it is made again when it is asked for";
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
     let journal = Journal::of(arguments);
@@ -32,6 +36,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     };
     let mut found = Vec::new();
     let mut is_sound = true;
+    let mut sound = Vec::new();
     for (run, branch) in branches {
         let report = verify(&store, &run, &branch)?;
         let mut lost = None;
@@ -40,6 +45,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             lost = repair(&mut store, &report, epoch)?;
         }
         is_sound &= report.is_sound() || lost.is_some();
+        if report.is_sound() {
+            sound.push((run.clone(), branch.clone()));
+        }
         if arguments.has("json") {
             found.push(as_json(&report, &branch, lost.is_some()));
             continue;
@@ -54,6 +62,19 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             ))?;
         } else if !report.is_sound() {
             terminal.message("  `duet fsck --repair` takes it back to its last sound turn");
+        }
+    }
+    if let Some(wrong) = changes::check(&journal, &store, &sound)? {
+        let is_removed = is_repair && Index::remove(journal.path())?;
+        is_sound &= is_removed;
+        found.push(json!({ "index": wrong, "repaired": is_removed }));
+        if !arguments.has("json") {
+            terminal.data(&format!("the index of facts: {wrong}\n"))?;
+            terminal.message(if is_removed {
+                "  repaired: it is removed, and made again when it is asked for"
+            } else {
+                "  `duet fsck --repair` removes it; it is made again when it is asked for"
+            });
         }
     }
     if arguments.has("json") {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use duet_journal::collect::Garbage;
+use duet_journal::index::Index;
 use duet_journal::{BranchName, Head, Store};
 use serde_json::json;
 
@@ -43,6 +44,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         let epoch = store.claim(&place.run, &owner("gc"))?;
         store.remove(&garbage.removal(&place.run, epoch))?;
         store.compact()?;
+        // It may say much of what is gone; while somebody uses it, it stays, and what it says of the rest is true.
+        let _ = Index::remove(journal.path());
     }
     tell(&garbage, &place, (is_dry, arguments.has("json")), terminal)?;
     Ok(Code::OK)

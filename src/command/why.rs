@@ -4,17 +4,17 @@ use duet_journal::Sequence;
 use duet_runtime::codec::Codec;
 use duet_runtime::event::{Cause, Event};
 use duet_runtime::history::chain::{Link, chain};
-use duet_runtime::history::shadow::Shadow;
+use duet_runtime::history::changes::{Change, Sought};
 use duet_runtime::replay::Source;
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
 use crate::brief::brief;
+use crate::changes;
 use crate::failure::{Code, Failure};
 use crate::journal::{Journal, Place};
 use crate::query::Query;
 use crate::render::shown;
-use crate::session;
 use crate::terminal::Terminal;
 use crate::turn;
 
@@ -30,22 +30,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let journal = Journal::of(arguments);
     let store = journal.open_to_read()?;
     let place = journal.resolve_turn(&store, arguments.word(1))?;
+    let found = changes::find((&journal, &store), &place, &query, Sought::Last, terminal)?;
+    let Some(Change { sequence: turn, fact, .. }) = found.into_iter().next() else {
+        terminal.message(&format!("no such fact was there up to {}", place.address(place.at())));
+        return Ok(Code::FAILED);
+    };
     let source = Source {
         store: &store,
         run: &place.run,
         branch: &place.branch,
-    };
-    let mut newest = None;
-    let mut shadow = Shadow::begin(&session::record_at(&store, &place, Sequence::FIRST)?)?;
-    shadow.advance(&source, place.at(), |record, _, changes| {
-        if let Some((fact, _)) = changes.appeared.iter().find(|(fact, _)| query.finds(&fact.value())) {
-            newest = Some((record.header().sequence, fact.clone()));
-        }
-        Ok(())
-    })?;
-    let Some((turn, fact)) = newest else {
-        terminal.message(&format!("no such fact was there up to {}", place.address(place.at())));
-        return Ok(Code::FAILED);
     };
     let links = chain(&source, turn)?;
     if arguments.has("json") {

@@ -1,0 +1,217 @@
+//! Opens, makes and removes the file of an index.
+//!
+//! INVARIANT: a file of another program is never touched; one of this program that cannot be used is replaced by an empty one, for all that it said
+//! can be derived again. After a crash or a power cut the file is what some commit left.
+//!
+//! It knows nothing of what the tables hold. Read next: `index/line.rs`.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::store::StoreError;
+use crate::store::sqlite::failed;
+
+/// Marks a database as an index: "DueI" in ASCII.
+const APPLICATION_ID: u32 = 0x4475_6549;
+
+/// The version of the tables and of the terms.
+const VERSION: u32 = 1;
+
+const CREATE: &str = "
+CREATE TABLE lines (
+    id INTEGER PRIMARY KEY,
+    run TEXT NOT NULL,
+    parent INTEGER,                 -- lines.id of the line that it leaves
+    first INTEGER NOT NULL,         -- the position of its first turn
+    last INTEGER NOT NULL,
+    seal BLOB NOT NULL
+) STRICT;
+CREATE TABLE marks (
+    run TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    record BLOB NOT NULL,           -- a record's hash: it and its ancestors are covered
+    line INTEGER NOT NULL,          -- lines.id
+    seal BLOB NOT NULL,
+    PRIMARY KEY (run, sequence, record)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE entries (
+    line INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,      -- the turn's position
+    place INTEGER NOT NULL,         -- among what the turn filed, counted from 0
+    bytes BLOB NOT NULL,
+    seal BLOB NOT NULL,
+    PRIMARY KEY (line, sequence, place)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE terms (
+    reach INTEGER NOT NULL,         -- sequence / 65536
+    term INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    line INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    PRIMARY KEY (reach, term, sequence, line, place)
+) STRICT, WITHOUT ROWID;
+";
+
+/// The index's name beside a journal's.
+pub(super) fn beside(journal: &Path) -> PathBuf {
+    with_suffix(journal, ".index")
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn io_error(doing: &'static str) -> impl Fn(io::Error) -> StoreError {
+    move |source| StoreError::Io { doing, source }
+}
+
+/// What a file is, by its first bytes.
+#[derive(PartialEq, Eq)]
+enum Found {
+    Nothing,
+    Index,
+    /// One of another version, or damaged beyond recognition.
+    Unusable,
+}
+
+fn look(path: &Path) -> Result<Found, StoreError> {
+    let doing = "looking at the index";
+    let mut header = Vec::new();
+    match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(io_error(doing)(error)),
+        Ok(file) => file.take(100).read_to_end(&mut header).map_err(io_error(doing))?,
+    };
+    let number = |at: usize| {
+        header[at..at + 4]
+            .iter()
+            .fold(0, |number, &byte| number << 8 | u32::from(byte))
+    };
+    if !header.starts_with(b"SQLite format 3\0") || header.len() < 100 {
+        return Ok(Found::Unusable);
+    }
+    if number(68) != APPLICATION_ID {
+        return Err(StoreError::NotAJournal {
+            path: path.to_owned(),
+            why: "it has the name of an index and is a database of another application",
+        });
+    }
+    Ok(if number(60) == VERSION {
+        Found::Index
+    } else {
+        Found::Unusable
+    })
+}
+
+/// Opens the file whose lock says who uses an index: whoever reads or extends it shares it, whoever makes or removes it has it alone.
+fn lock_file(path: &Path) -> Result<File, StoreError> {
+    let options = OpenOptions::new().create(true).truncate(false).write(true).clone();
+    options.open(with_suffix(path, ".lock")).map_err(io_error(LOCKING))
+}
+
+const LOCKING: &str = "locking the index";
+
+pub(super) fn open_existing(path: &Path) -> Result<Option<(Connection, File)>, StoreError> {
+    if look(path)? != Found::Index {
+        return Ok(None);
+    }
+    let lock = lock_file(path)?;
+    lock.lock_shared().map_err(io_error(LOCKING))?;
+    match look(path)? {
+        Found::Index => Ok(Some((connect(path)?, lock))),
+        Found::Nothing | Found::Unusable => Ok(None),
+    }
+}
+
+pub(super) fn open_or_create(path: &Path) -> Result<(Connection, File), StoreError> {
+    loop {
+        if let Some(found) = open_existing(path)? {
+            return Ok(found);
+        }
+        let lock = lock_file(path)?;
+        lock.lock().map_err(io_error(LOCKING))?;
+        // Another process may have made it meanwhile.
+        if look(path)? != Found::Index {
+            clear(path)?;
+            create(path)?;
+        }
+    }
+}
+
+/// Makes a complete index under another name, then gives it its own.
+fn create(path: &Path) -> Result<(), StoreError> {
+    let unfinished = with_suffix(path, ".new");
+    clear(&unfinished)?;
+    let failed = failed("making the index");
+    let connection = Connection::open(&unfinished).map_err(&failed)?;
+    fill(&connection).map_err(&failed)?;
+    connection.close().map_err(|(_, error)| failed(error))?;
+    fs::rename(&unfinished, path).map_err(io_error("making the index"))
+}
+
+pub(super) fn in_memory() -> Result<Connection, StoreError> {
+    let failed = failed("making an index");
+    let connection = Connection::open_in_memory().map_err(&failed)?;
+    fill(&connection).map_err(&failed)?;
+    Ok(connection)
+}
+
+fn fill(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(&format!(
+        "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; {CREATE}"
+    ))?;
+    connection.pragma_update(None, "journal_mode", "wal")
+}
+
+/// How long to wait for another process that extends the index.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
+fn connect(path: &Path) -> Result<Connection, StoreError> {
+    let failed = failed("opening the index");
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
+    connection.busy_timeout(PATIENCE).map_err(&failed)?;
+    // NORMAL: a power cut may take back the newest commits, which are derived again, and never leaves half of one.
+    let settings = "PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -32768;";
+    connection.execute_batch(settings).map_err(&failed)?;
+    Ok(connection)
+}
+
+pub(super) fn remove(path: &Path) -> Result<bool, StoreError> {
+    let lock = lock_file(path)?;
+    match lock.try_lock() {
+        Ok(()) => clear(path),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { by: String::new() }),
+        Err(TryLockError::Error(source)) => Err(io_error(LOCKING)(source)),
+    }
+}
+
+fn clear(path: &Path) -> Result<bool, StoreError> {
+    let mut was_there = false;
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        match fs::remove_file(with_suffix(path, suffix)) {
+            Ok(()) => was_there |= suffix.is_empty(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(io_error("removing the index")(error)),
+        }
+    }
+    Ok(was_there)
+}
+
+pub(super) fn check_structure(connection: &Connection) -> Result<(), StoreError> {
+    let found: String = connection
+        .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+        .map_err(failed("checking the index"))?;
+    if found == "ok" {
+        Ok(())
+    } else {
+        Err(StoreError::Inconsistent {
+            what: "the index's database is damaged",
+        })
+    }
+}

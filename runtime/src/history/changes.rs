@@ -1,0 +1,323 @@
+//! When facts came and went: the changes of every turn of a branch, filed in an index so that a question need not read the turns.
+//!
+//! Owns what is filed of a change, under which terms, and how a pattern is looked for.
+//! INVARIANT: a fact that a pattern matches is filed under each of the pattern's terms; so whichever is searched, nothing is missed.
+//! It does not keep the index; `duet_journal::index` does. Nothing is executed: the records say what changed (`history/shadow.rs`).
+//! Read next: `history/chain.rs`.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use duet_journal::Sequence;
+use duet_journal::index::{Coverage, Entry, Index, MARK_EVERY, Order, Place, Portion, REACH, Term};
+use duet_journal::packed::{Class, View};
+
+use crate::codec::DecodeError;
+use crate::dataspace::pattern::{GroupKind, Pattern, Step};
+use crate::history::shadow::Shadow;
+use crate::identity::ActorId;
+use crate::replay::Source;
+use crate::run::RunError;
+use crate::value::Fact;
+
+/// A fact that appeared or disappeared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// In which turn.
+    pub sequence: Sequence,
+    /// Whose turn it was.
+    pub actor: ActorId,
+    /// Whether the fact was there afterwards, and not before; else it is the other way round.
+    pub came: bool,
+    /// The fact.
+    pub fact: Fact,
+}
+
+impl Change {
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![u8::from(self.came)];
+        bytes.extend_from_slice(&self.actor.0.to_le_bytes());
+        bytes.extend_from_slice(self.fact.bytes());
+        bytes
+    }
+
+    fn from_bytes(sequence: Sequence, bytes: &[u8]) -> Option<Self> {
+        let (&came, rest) = bytes.split_first()?;
+        let (actor, fact) = rest.split_first_chunk()?;
+        Some(Self {
+            sequence,
+            actor: ActorId(u64::from_le_bytes(*actor)),
+            came: came == 1,
+            fact: Fact::from_bytes(fact.to_vec()).ok()?,
+        })
+    }
+}
+
+/// So many fields of a record can be searched for.
+const FIELDS_MAX: usize = 8;
+
+/// Under what a fact is filed: a record under its label and each of its first fields, anything else as a whole.
+fn terms_of(fact: View<'_>) -> Vec<Term> {
+    let Some(label) = fact.label().filter(|_| fact.class() == Class::Record) else {
+        return vec![Term::of(&[b"value", fact.as_bytes()])];
+    };
+    let mut terms = vec![label_term(label)];
+    let fields = fact.items().take(FIELDS_MAX).enumerate();
+    terms.extend(fields.map(|(position, field)| field_term(label, position, field)));
+    terms
+}
+
+fn label_term(label: View<'_>) -> Term {
+    Term::of(&[b"label", label.as_bytes()])
+}
+
+fn field_term(label: View<'_>, position: usize, field: View<'_>) -> Term {
+    let position = (position as u64).to_le_bytes();
+    Term::of(&[b"field", label.as_bytes(), &position, field.as_bytes()])
+}
+
+/// Terms under each of which whatever the pattern matches is filed; there are none if it may match anything, or compounds that are not records.
+fn terms_for(pattern: &Pattern) -> Vec<Term> {
+    match pattern {
+        Pattern::Discard => Vec::new(),
+        Pattern::Bind(inner) => terms_for(inner),
+        Pattern::Literal(fact) => terms_of(fact.view()),
+        Pattern::Group {
+            kind: GroupKind::Record(label),
+            entries,
+            ..
+        } => {
+            let field = |(step, inner): &(Step, Pattern)| match (step, literal(inner)) {
+                (Step::Index(index), Some(fact)) => {
+                    let position = usize::try_from(*index).ok().filter(|index| *index < FIELDS_MAX)?;
+                    Some(field_term(label.view(), position, fact.view()))
+                }
+                (Step::Index(_) | Step::Key(_), _) => None,
+            };
+            std::iter::once(label_term(label.view()))
+                .chain(entries.iter().filter_map(field))
+                .collect()
+        }
+        Pattern::Group {
+            kind: GroupKind::Sequence | GroupKind::Dictionary,
+            ..
+        } => Vec::new(),
+    }
+}
+
+/// The only value that a pattern matches, if there is only one.
+fn literal(pattern: &Pattern) -> Option<&Fact> {
+    match pattern {
+        Pattern::Literal(fact) => Some(fact),
+        Pattern::Bind(inner) => literal(inner),
+        Pattern::Discard | Pattern::Group { .. } => None,
+    }
+}
+
+/// So many portions go into one commit of the index.
+const PORTIONS: usize = 32;
+
+/// Makes the index cover a branch up to a turn: only turns that it does not cover yet are read.
+///
+/// # Errors
+/// [`RunError`].
+pub fn cover(index: &mut Index, source: &Source<'_>, at: Sequence) -> Result<Coverage, RunError> {
+    let mut coverage = index.coverage(source.store, (source.run, source.branch), at)?;
+    if coverage.sequence() >= at {
+        return Ok(coverage);
+    }
+    let mut shadow = Shadow::at(source, coverage.sequence())?;
+    while shadow.sequence() < at {
+        let mut portions = Vec::new();
+        while shadow.sequence() < at && portions.len() < PORTIONS {
+            portions.push(portion(&mut shadow, source, at)?);
+        }
+        index.extend(&mut coverage, &portions)?;
+    }
+    Ok(coverage)
+}
+
+/// The changes of the next turns, as far as the next mark.
+fn portion(shadow: &mut Shadow, source: &Source<'_>, at: Sequence) -> Result<Portion, RunError> {
+    let mark = (shadow.sequence().number() / MARK_EVERY + 1) * MARK_EVERY;
+    let to = Sequence::new(mark).map_or(at, |mark| mark.min(at));
+    let mut entries = Vec::new();
+    shadow.advance(source, to, |record, turn, changes| {
+        let came = changes.appeared.iter().map(|(fact, _)| (true, fact));
+        let went = changes.disappeared.iter().map(|fact| (false, fact));
+        entries.extend(came.chain(went).map(|(came, fact)| {
+            let sequence = record.header().sequence;
+            let (actor, fact) = (turn.actor, fact.clone());
+            let change = Change {
+                sequence,
+                actor,
+                came,
+                fact,
+            };
+            Entry {
+                sequence,
+                terms: terms_of(change.fact.view()),
+                bytes: change.to_bytes(),
+            }
+        }));
+        Ok(())
+    })?;
+    Ok(Portion {
+        entries,
+        end: (shadow.sequence(), shadow.newest()),
+    })
+}
+
+/// Which changes are sought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sought {
+    /// The facts that appeared in the first turn in which one did.
+    First,
+    /// The facts that appeared in the last turn in which one did.
+    Last,
+    /// All that appeared or disappeared.
+    All,
+}
+
+/// Finds changes of facts that one of the patterns matches among the turns covered, in the order of the turns.
+///
+/// # Errors
+/// [`RunError::Store`] if the index is damaged.
+pub fn find(index: &Index, coverage: &Coverage, patterns: &[Pattern], sought: Sought) -> Result<Vec<Change>, RunError> {
+    let mut found = BTreeMap::new();
+    for pattern in patterns {
+        let mut search = Search {
+            pattern,
+            sought,
+            found: BTreeMap::new(),
+            is_damaged: false,
+        };
+        let order = if sought == Sought::Last {
+            Order::NewestFirst
+        } else {
+            Order::OldestFirst
+        };
+        match rarest(index, coverage, pattern)? {
+            Some(term) => index.find(coverage, term, order, |place, bytes| search.look_at(place, bytes))?,
+            None => {
+                let all = Sequence::FIRST..=coverage.sequence();
+                index.walk(coverage, all, order, |place, bytes| search.look_at(place, bytes))?;
+            }
+        }
+        if search.is_damaged {
+            return Err(malformed(coverage.sequence()));
+        }
+        found.append(&mut search.found);
+    }
+    let turn = match sought {
+        Sought::First => found.keys().next(),
+        Sought::Last => found.keys().next_back(),
+        Sought::All => None,
+    };
+    if let Some((turn, _)) = turn.copied() {
+        found.retain(|(sequence, _), _| *sequence == turn);
+    }
+    Ok(found.into_values().collect())
+}
+
+fn malformed(sequence: Sequence) -> RunError {
+    RunError::Decode {
+        sequence,
+        source: DecodeError::Inconsistent {
+            what: "the index files changes of facts",
+        },
+    }
+}
+
+/// Terms that are found more often than this are as good as each other.
+const MANY: usize = 4096;
+
+/// The term of a pattern under which least is filed.
+fn rarest(index: &Index, coverage: &Coverage, pattern: &Pattern) -> Result<Option<Term>, RunError> {
+    let mut rarest = None;
+    let mut least = usize::MAX;
+    for term in terms_for(pattern) {
+        let count = index.count(coverage, term, MANY.min(least))?;
+        if count < least {
+            (rarest, least) = (Some(term), count);
+        }
+    }
+    Ok(rarest)
+}
+
+struct Search<'a> {
+    pattern: &'a Pattern,
+    sought: Sought,
+    found: BTreeMap<Place, Change>,
+    is_damaged: bool,
+}
+
+impl Search<'_> {
+    fn look_at(&mut self, place: Place, bytes: &[u8]) -> ControlFlow<()> {
+        let is_all = self.sought == Sought::All;
+        if !is_all && self.found.keys().next().is_some_and(|(turn, _)| *turn != place.0) {
+            return ControlFlow::Break(());
+        }
+        let Some(change) = Change::from_bytes(place.0, bytes) else {
+            self.is_damaged = true;
+            return ControlFlow::Break(());
+        };
+        if (is_all || change.came) && self.pattern.matches(&change.fact.value()).is_some() {
+            self.found.insert(place, change);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Compares what the index says of a branch, as far as it covers it, with what the records say; returns the first turn of which it says something
+/// else.
+///
+/// # Errors
+/// [`RunError`] if a record cannot be read.
+pub fn check(index: &Index, source: &Source<'_>) -> Result<Option<Sequence>, RunError> {
+    let head = source.position(None)?;
+    let coverage = index.coverage(source.store, (source.run, source.branch), head)?;
+    if coverage.sequence() == Sequence::FIRST {
+        return Ok(None);
+    }
+    let mut shadow = Shadow::begin(&source.record(Sequence::FIRST)?)?;
+    while shadow.sequence() < coverage.sequence() {
+        if let Some(wrong) = check_reach(index, &coverage, source, &mut shadow)? {
+            return Ok(Some(wrong));
+        }
+    }
+    Ok(None)
+}
+
+/// Compares what the index says of the next turns, as far as its next reach.
+fn check_reach(
+    index: &Index,
+    coverage: &Coverage,
+    source: &Source<'_>,
+    shadow: &mut Shadow,
+) -> Result<Option<Sequence>, RunError> {
+    let from = shadow.sequence().next().ok_or(RunError::Full)?;
+    let end = (shadow.sequence().number() / REACH + 1) * REACH;
+    let end = Sequence::new(end).map_or(coverage.sequence(), |end| end.min(coverage.sequence()));
+    let mut terms = index.terms(coverage, from..=end)?;
+    let mut filed = BTreeMap::new();
+    index.walk(coverage, from..=end, Order::OldestFirst, |place, bytes| {
+        filed.insert(place, bytes.to_vec());
+        ControlFlow::Continue(())
+    })?;
+    while shadow.sequence() < end {
+        let mut place = (Sequence::FIRST, 0);
+        for mut entry in portion(shadow, source, end)?.entries {
+            place = (entry.sequence, if place.0 == entry.sequence { place.1 + 1 } else { 0 });
+            entry.terms.sort_unstable();
+            if filed.remove(&place).as_ref() != Some(&entry.bytes) || terms.remove(&place) != Some(entry.terms) {
+                return Ok(Some(place.0));
+            }
+        }
+    }
+    let left = filed.keys().chain(terms.keys()).min();
+    Ok(left.map(|(sequence, _)| *sequence))
+}
+
+#[cfg(test)]
+mod tests;
