@@ -502,7 +502,7 @@ impl<'a> Printer<'a> {
 }
 
 /// The name of the field `place` of instances of a record type; inherited fields come first.
-pub(crate) fn field_name(heap: &Heap, record_type: Value, place: usize) -> Option<Value> {
+pub fn field_name(heap: &Heap, record_type: Value, place: usize) -> Option<Value> {
     let own_names = |record_type| {
         let names = heap.field(record_type, record_type::FIELD_NAMES);
         heap.is_kind(names, Kind::Vector).then_some(names)

@@ -10,6 +10,7 @@ mod beginning;
 mod convert;
 pub mod description;
 mod descriptor;
+mod difference;
 mod entity;
 mod evaluation;
 pub mod host;
@@ -41,7 +42,7 @@ use duet_kernel::value::Value;
 use preserves::IOValue;
 
 use crate::activation::Activation;
-use crate::body::{End, FreezeError, Image, Programs, Task, ThawError, Until};
+use crate::body::{End, FreezeError, Image, Programs, Stored, Task, ThawError, Until};
 use crate::codec::Codec;
 use crate::identity::Callable;
 use crate::record::{Failure, Limits};
@@ -53,6 +54,7 @@ use crate::scheme::observation::Observation;
 use crate::scheme::profile::Profile;
 use crate::scheme::source::Pinned;
 
+pub use difference::{Difference, Differences, Remembered};
 pub use profile::Procedure;
 pub use source::{Program, ProgramError, SourceRecord, description};
 
@@ -531,15 +533,13 @@ impl Programs for SchemePrograms {
         })
     }
 
-    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Image) -> Result<SchemeBody, ThawError> {
+    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<SchemeBody, ThawError> {
         let failed = |reason: String| ThawError { reason };
         let entity = self.entity(program).map_err(|failure| failed(failure.to_string()))?;
-        let chunks: BTreeMap<BlobHash, &Blob> = image.chunks.iter().map(|chunk| (chunk.hash(), chunk)).collect();
-        let find = |name: &BlobHash| chunks.get(name).map(|blob| blob.as_bytes().to_vec());
         let (root, texts) =
-            image_root::parts(&image.root).ok_or_else(|| failed("the root is none of a body".to_owned()))?;
-        let evaluations = Evaluations::thaw(texts, &find, &mut self.workshop())?;
-        let mut fetch = |name: image::ChunkName| find(&BlobHash(name.0));
+            image_root::parts(image.root).ok_or_else(|| failed("the root is none of a body".to_owned()))?;
+        let evaluations = Evaluations::thaw(texts, image.fetch, &mut self.workshop())?;
+        let mut fetch = |name: image::ChunkName| (image.fetch)(&BlobHash(name.0));
         let root = image::Chunk::new(root);
         let instance = image::restore_instance(&root, heap_limits(limits), &mut fetch, &self.code);
         Ok(SchemeBody {
