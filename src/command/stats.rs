@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_journal::{BlobHash, RecordHash, Sequence, Store};
+use duet_journal::{BlobHash, Record, RecordHash, Sequence, Store};
 use duet_runtime::event::Cause;
 use duet_runtime::record::Body;
 use serde_json::json;
@@ -16,7 +16,8 @@ use crate::turn;
 
 pub(super) const DETAILS: &str = "\
 It counts turns, inputs, actions and failures on all branches of a run, each shared turn once, and the bytes of records, of
-snapshots and of other blobs, each blob once.
+snapshots and of other blobs, each blob once. What the turns were told and did is the part of the records that holds their events and actions;
+the rest is who, why, verdicts and hashes.
 
     duet stats review --json";
 
@@ -26,6 +27,8 @@ struct Counted {
     seen: BTreeSet<RecordHash>,
     blobs: BTreeSet<BlobHash>,
     record_bytes: usize,
+    /// Those of the records that are events and actions.
+    told_and_done_bytes: usize,
     snapshots: u64,
     snapshot_bytes: usize,
     pinned_bytes: usize,
@@ -60,6 +63,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             "fuel": counted.fuel,
             "actions": counted.actions,
             "record_bytes": counted.record_bytes,
+            "told_and_done_bytes": counted.told_and_done_bytes,
             "snapshots": counted.snapshots,
             "snapshot_bytes": counted.snapshot_bytes,
             "pinned_bytes": counted.pinned_bytes,
@@ -68,15 +72,17 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     let each = counted.record_bytes / (turns + 1);
     let mut text = format!(
-        "{}: {} branches\n  turns      {turns}, {} of them from inputs, {} failed\n  fuel       {}\n  records    {} bytes, {each} each\n  snapshots  {}, {} bytes\n  pinned     {} bytes\n",
+        "{}: {} branches\n  turns      {turns}, {} of them from inputs, {} failed\n  fuel       {}\n  records    {} bytes, {each} each, {:.1} times what the turns were told and did\n  snapshots  {}, {} bytes, {} % of the records\n  pinned     {} bytes\n",
         place.run,
         heads.len(),
         counted.inputs,
         counted.failures,
         counted.fuel,
         counted.record_bytes,
+        counted.record_bytes as f64 / counted.told_and_done_bytes.max(1) as f64,
         counted.snapshots,
         counted.snapshot_bytes,
+        100 * counted.snapshot_bytes / counted.record_bytes.max(1),
         counted.pinned_bytes,
     );
     text.extend(
@@ -112,6 +118,7 @@ impl Counted {
                 }
             }
             if let Body::Turn(turn) = turn::body(&record)? {
+                self.told_and_done_bytes += told_and_done_bytes(&record);
                 self.inputs += u64::from(turn.cause == (Cause::Input {}));
                 self.failures += u64::from(turn::is_failed(&Body::Turn(turn.clone())));
                 self.fuel += turn.fuel;
@@ -126,4 +133,13 @@ impl Counted {
         }
         Ok(())
     }
+}
+
+/// The length of a turn's events and actions: the third and the fifth part of its record's body.
+fn told_and_done_bytes(record: &Record) -> usize {
+    let parts = record.body_view().items().enumerate();
+    parts
+        .filter(|(place, _)| matches!(place, 2 | 4))
+        .map(|(_, part)| part.as_bytes().len())
+        .sum()
 }

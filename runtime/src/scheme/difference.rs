@@ -46,6 +46,9 @@ pub struct Difference {
     pub after: Option<String>,
 }
 
+/// The library of the program's own top level, as [`GlobalName`] names it.
+const PROGRAM: &str = "(program)";
+
 /// Characters of a value that is shown.
 const CHARACTERS: usize = 60;
 /// Characters by which the keys of two tables are compared.
@@ -114,7 +117,8 @@ struct Comparison<'a> {
 
 impl Comparison<'_> {
     fn global(&mut self, global: &GlobalName, before: Option<Value>, after: Option<Value>) {
-        let is_library = self.programs.library_units.contains_key(&global.library);
+        let is_library =
+            global.library.as_str() != PROGRAM && self.programs.library_units.contains_key(&global.library);
         let Some(after) = after else { return };
         let Some(before) = before else {
             if is_library {
