@@ -369,3 +369,62 @@ fn a_write_ahead_log_that_is_cut_anywhere_loses_turns_and_tells_no_lies() {
     lost.dedup();
     assert_eq!(lost, [0, 40, 90], "each commit is there whole or not at all");
 }
+
+#[test]
+fn no_changed_byte_of_an_index_tells_a_lie_and_listing_it_shows_what_is_hidden() {
+    let mut pair = Pair::new();
+    pair.perform(&Operation::Grow(0, 60));
+    let (name, journal) = (branch("branch-0"), pair.journal());
+    let mut index = Index::open(&journal).unwrap();
+    let coverage = cover(&mut index, &pair.store, &name, at(60)).unwrap();
+    let sought = [term(0), term(1), term(11), term(107), term(130)];
+    let truth = sought.map(|term| look(&index, &coverage, Some(term), Order::OldestFirst));
+    let terms = index.terms(&coverage, at(1)..=at(60)).unwrap();
+    drop(index);
+    let sound = fs::read(file(&journal)).unwrap();
+    // A stride that is no divisor of a page's length meets every kind of byte; the variable takes them all.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the long form is asked for by whoever runs the test"
+    )]
+    let stride = if std::env::var_os("DUET_EVERY_BYTE").is_some() {
+        1
+    } else {
+        29
+    };
+    let mut hidden = 0;
+    for byte in (0..sound.len()).step_by(stride) {
+        let mut damaged = sound.clone();
+        damaged[byte] ^= 0x15;
+        fs::write(file(&journal), &damaged).unwrap();
+        let Ok(Some(index)) = Index::open_existing(&journal) else {
+            continue;
+        };
+        let Ok(coverage) = index.coverage(&pair.store, (&run("r"), &name), at(60)) else {
+            continue;
+        };
+        if coverage.sequence() < at(60) {
+            continue;
+        }
+        let is_hidden = sought.iter().zip(&truth).any(|(term, truth)| {
+            let mut found = Found::new();
+            let searched = index.find(&coverage, *term, Order::OldestFirst, |(sequence, place), bytes| {
+                found.push((sequence.number(), place, bytes.to_vec()));
+                ControlFlow::Continue(())
+            });
+            // A term that has changed into another may lead to an entry that is not filed under it: whoever searches compares what is found.
+            found.retain(|found| truth.contains(found));
+            searched.is_ok() && found.len() < truth.len()
+        });
+        if is_hidden {
+            hidden += 1;
+            let listed = index.terms(&coverage, at(1)..=at(60));
+            let is_found = index.check_structure().is_err() || !listed.is_ok_and(|listed| listed == terms);
+            assert!(
+                is_found,
+                "byte {byte}: something is hidden, and listing the index does not show it"
+            );
+        }
+    }
+    assert!(hidden > 0, "some byte of a term was changed");
+}
