@@ -62,7 +62,7 @@ impl SchemePrograms {
     /// Keeps a copy of an actor's memory, to be compared with what becomes of it.
     pub fn remember(&self, body: &SchemeBody) -> Remembered {
         Remembered {
-            instance: body.instance.clone(),
+            instance: Instance::clone(&body.instance),
         }
     }
 
