@@ -61,13 +61,14 @@ const STEPS_MAX: usize = 20_000_000;
 impl SchemePrograms {
     /// Keeps a copy of an actor's memory, to be compared with what becomes of it.
     pub fn remember(&self, body: &SchemeBody) -> Remembered {
-        Remembered {
-            instance: Instance::clone(&body.instance),
-        }
+        let mut instance = Instance::clone(&body.instance);
+        instance.heap.wake();
+        Remembered { instance }
     }
 
     /// Lists what is different from what is remembered; without that, the actor is new.
     pub fn differences(&self, before: Option<&Remembered>, now: &SchemeBody) -> Differences {
+        let now = self.remember(now);
         let empty = Instance::new(super::heap_limits(&crate::record::Limits::default()));
         let before = before.map_or(&empty, |before| &before.instance);
         let mut comparison = Comparison {
