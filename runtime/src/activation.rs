@@ -13,6 +13,8 @@ pub use operation::Newborn;
 
 use std::collections::VecDeque;
 
+use smallvec::SmallVec;
+
 use crate::action::{Action, Exit, Resume, StopFacet, Sync, Synced, Wait, Yield, yield_turn::Pause};
 use crate::actor::{Condition, FiberKind};
 use crate::body::{Argument, End, Resumption, Runner, Task, Until, Wanted};
@@ -33,7 +35,7 @@ pub struct Activation {
     /// How many events have been looked at.
     heard: usize,
     /// What comes before the next event; the last is the first to be done.
-    jobs: Vec<Job>,
+    jobs: SmallVec<[Job; 1]>,
     /// What comes after the last event, in order.
     later: VecDeque<Job>,
     current: Option<Current>,
@@ -119,7 +121,7 @@ impl Activation {
             dropped: Vec::new(),
             events,
             heard: 0,
-            jobs: Vec::new(),
+            jobs: SmallVec::new(),
             later: VecDeque::new(),
             current: None,
             is_pure: false,

@@ -11,6 +11,7 @@ use duet_journal::packed::PackedWriter;
 use duet_journal::{BlobHash, Sequence};
 use im::Vector;
 use preserves::IOValue;
+use smallvec::SmallVec;
 
 use crate::codec::{Codec, DecodeError};
 use crate::dataspace::{Captures, Notice, NoticeKind};
@@ -285,7 +286,7 @@ impl<T: Codec + Clone> Codec for Vector<T> {
 /// What a turn sends, until it commits.
 #[derive(Clone, Debug, Default)]
 pub struct Outbox {
-    batches: Vec<(ActorId, Vec<Event>)>,
+    batches: SmallVec<[(ActorId, Vec<Event>); 2]>,
     /// Where each recipient's batch is, once there are many.
     position: BTreeMap<ActorId, usize>,
     /// Procedures and continuations that the state no longer refers to.
@@ -350,12 +351,15 @@ impl Outbox {
     /// Puts the batches at the end of the queue, caused by the turn at `sequence`.
     pub fn post(self, sequence: Sequence, queue: &mut Queue) {
         let cause = Cause::Turn { sequence };
-        let batches = self.batches.into_iter().filter(|(_, events)| !events.is_empty());
-        queue.extend(batches.map(|(to, events)| Batch {
-            to,
-            cause: cause.clone(),
-            events,
-        }));
+        for (to, events) in self.batches {
+            if !events.is_empty() {
+                queue.push_back(Batch {
+                    to,
+                    cause: cause.clone(),
+                    events,
+                });
+            }
+        }
     }
 }
 

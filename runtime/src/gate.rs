@@ -206,13 +206,11 @@ fn is_entry(action: &Action) -> bool {
 fn concerns_policy(proposal: &Proposal<'_>, actions: &[Action]) -> bool {
     let tools = proposal.before.tools();
     let is_described = |call: &InvokeTool| tools.find(&call.tool).is_some();
-    let mut calls = actions
-        .iter()
-        .flat_map(|action| action.parts().iter().chain([action]))
-        .filter_map(Action::call);
+    let calls_described = |action: &Action| action.call().is_some_and(is_described);
     // An entry that was made or removed is policy already; one that was refused is not.
-    let mut spoken_of = actions.iter().flat_map(Action::parts);
-    proposal.before.has_policy() || calls.any(is_described) || spoken_of.any(is_entry)
+    let concerns = |part: &Action| calls_described(part) || is_entry(part);
+    let is_concerned = |action: &Action| calls_described(action) || action.parts().iter().any(concerns);
+    proposal.before.has_policy() || actions.iter().any(is_concerned)
 }
 
 /// Finds the entries to which a turn leads.
@@ -308,12 +306,16 @@ impl Docket<'_> {
     /// Finds an entry that the turn leaves with two values.
     #[expect(clippy::wildcard_enum_match_arm, reason = "only assertions enter anything")]
     fn ambiguity(&self, action: &Action) -> Option<Ruling> {
+        // Where an entry is entered, there is one.
+        let after = self.proposal.before.entries_after();
+        if after.is_empty() {
+            return None;
+        }
         let entered = action.done().iter().find_map(|action| match action {
             Action::Assert(assert) => keyed::of(&assert.value),
             _ => None,
         });
         let key = entered?.key;
-        let after = self.proposal.before.entries_after();
         let is_ambiguous = after.get(&key).is_some() && after.text(&key).is_none();
         let detail = "the key has another value already; update! replaces one that is your own";
         is_ambiguous.then(|| Ruling::deny(Code::MalformedValue, detail).by(&key))

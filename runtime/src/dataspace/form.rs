@@ -100,7 +100,13 @@ impl Compiled {
 impl Form {
     /// Reads constants and captures out of `value`; `None` if it does not have the shape.
     pub(crate) fn read<'a>(&self, value: View<'a>) -> Option<Reading<'a>> {
-        let find = |path: &Path| path.iter().try_fold(value, |part, step| step.find(part));
+        let find = |path: &Path| {
+            let mut part = value;
+            for step in path {
+                part = step.find(part)?;
+            }
+            Some(part)
+        };
         for (path, kind, size) in &self.compounds {
             find(path).filter(|part| kind.is_kind_of(*size, *part))?;
         }
@@ -111,7 +117,10 @@ impl Form {
         for path in &self.constants {
             constants.extend_from_slice(find(path)?.as_bytes());
         }
-        let captures = self.captures.iter().map(find).collect::<Option<_>>()?;
+        let mut captures = SmallVec::new();
+        for path in &self.captures {
+            captures.push(find(path)?);
+        }
         Some(Reading { constants, captures })
     }
 }

@@ -73,6 +73,7 @@ impl Step {
 
 impl Step {
     /// Takes the step inside packed bytes; `None` if `from` has no such entry.
+    #[inline]
     pub(crate) fn find<'a>(&self, from: View<'a>) -> Option<View<'a>> {
         match self {
             Self::Index(index) => from.items().nth(usize::try_from(*index).ok()?),
