@@ -172,7 +172,10 @@ impl Bench {
             microseconds(|| move_head(&mut store, (&run, &main, "bench"), middle, Some(&name)).expect("it forks")).1
         });
         let single: Vec<f64> = single.collect();
-        self.say("durable fork (ms, median)", format!("{:.3}", median(single) / 1000.0))?;
+        self.say(
+            "durable fork (ms, median; goal 1)",
+            format!("{:.3}", median(single) / 1000.0),
+        )?;
         let before = std::fs::metadata(path)?.len();
         let epoch = store.claim(&run, "bench").expect("it can be claimed");
         let to = store.head(&run, &main).expect("a run").expect("a branch").hash;
@@ -198,10 +201,13 @@ impl Bench {
             .collect();
         let (forked, took) = microseconds(|| fork(&mut store, (&run, &main, "bench"), head, &names));
         forked.expect("it forks");
-        self.say("10,000 durable forks, one commit (s)", format!("{:.2}", took / 1e6))?;
+        self.say(
+            "10,000 durable forks, one commit (s; goal 2)",
+            format!("{:.2}", took / 1e6),
+        )?;
         drop(store);
         let grown = std::fs::metadata(path)?.len().saturating_sub(before);
-        self.say("bytes of a branch", grown / 20_000)
+        self.say("bytes of a branch (goal 2,048)", grown / 20_000)
     }
 
     fn replays(&mut self, path: &Path, turns: u64) -> io::Result<()> {
@@ -216,7 +222,7 @@ impl Bench {
         let (replayed, took) = microseconds(|| source.restore(None, same, Snapshots::Ignore));
         replayed.expect("every turn comes out the same");
         self.say(
-            "verified replay (turns/s)",
+            "verified replay (turns/s; goal 100,000)",
             format!("{:.0}", turns as f64 / (took / 1e6)),
         )?;
         let mut other = programs(&changed(turns));
@@ -230,7 +236,7 @@ impl Bench {
         let (found, took) = microseconds(|| source.restore(None, other, Snapshots::Ignore));
         assert!(found.is_err(), "the changed program differs");
         self.say(
-            "first turn that a changed program takes otherwise, at the end (s)",
+            "first turn that a changed program takes otherwise, at the end (s; goal 15 for 1,000,000 turns)",
             format!("{:.2}", took / 1e6),
         )?;
         let one = branch("one-0");
@@ -286,12 +292,18 @@ fn main() -> io::Result<()> {
             .1
         })
         .collect();
-    bench.say("opening (ms, median)", format!("{:.2}", median(opened) / 1000.0))?;
+    bench.say(
+        "opening (ms, median; goal 50 for 1,000,000 turns)",
+        format!("{:.2}", median(opened) / 1000.0),
+    )?;
     bench.forks(&light, head)?;
     bench.replays(&light, turns)?;
     let any = rewinds(&light, PROGRAM, scattered(1, turns, 50));
     bench.say("to any turn (ms, median)", format!("{:.1}", median(any.clone())))?;
-    bench.say("to any turn (ms, p99)", format!("{:.1}", worst_of_hundred(any)))?;
+    bench.say(
+        "to any turn (ms, p99; goal 250 for 1,000,000 turns)",
+        format!("{:.1}", worst_of_hundred(any)),
+    )?;
     let run = live(&heavy, HEAVY, 8_000);
     let near = rewinds(&heavy, HEAVY, scattered(7_000, 1_000, 100));
     bench.say(
@@ -308,14 +320,14 @@ fn main() -> io::Result<()> {
         format!("{:.2}", median(near.clone())),
     )?;
     bench.say(
-        "the same in a living run (ms, p99)",
+        "the same in a living run (ms, p99; goal 20)",
         format!("{:.2}", worst_of_hundred(near)),
     )?;
     let largest = folder.path().join("huge.db");
     let run = live(&largest, &huge(), 600);
     let forks = forks_in_memory(&largest, run);
     bench.say(
-        "fork in a living run with a heap of 100 MB, its first turn durable (ms, median)",
+        "fork in a living run with a heap of 100 MB, its first turn durable (ms, median; goal 20)",
         format!("{:.2}", median(forks.clone())),
     )?;
     bench.say(

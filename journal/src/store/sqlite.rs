@@ -14,6 +14,7 @@ mod file;
 mod recent;
 mod row;
 mod schema;
+mod writing;
 
 pub(crate) use self::row::{check_seal, failed};
 pub(crate) use self::schema::seal;
@@ -25,8 +26,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, params};
 
-use self::recent::{Recent, Writing};
+use self::recent::Recent;
 use self::row::{Branch, Run, Workspace, optional};
+use self::writing::Writing;
 use super::batch::{self, Tip};
 use super::{Append, Blob, Head, HeadMove, Removal, Store, StoreError, checked_blob};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
@@ -198,20 +200,21 @@ impl Store for SqliteStore {
 
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
         self.commit(|connection, recent| {
-            let mut writing = Writing::prepare(connection)?;
+            let mut writing = Writing::begin(connection);
             appends
                 .iter()
                 .try_for_each(|append| append_one(&mut writing, recent, append))?;
-            recent.index_names(connection)
+            recent.index_names(writing.tables()?)
         })
     }
 
     fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
         self.commit(|connection, recent| {
-            let mut writing = Writing::prepare(connection)?;
+            let mut writing = Writing::begin(connection);
             moves
                 .iter()
-                .try_for_each(|head_move| move_head(&mut writing, recent, head_move))
+                .try_for_each(|head_move| move_head(&mut writing, recent, head_move))?;
+            writing.tables().map(drop)
         })
     }
 
@@ -286,16 +289,18 @@ fn find_branch(connection: &Connection, run: &Run, branch: &BranchName) -> Resul
     Ok(found)
 }
 
-fn append_one(writing: &mut Writing<'_>, recent: &mut Recent, append: &Append<'_>) -> Result<(), StoreError> {
-    let connection = writing.connection;
-    let (epoch, found) = recent.branch(connection, append.run, append.branch)?;
+fn append_one<'a>(writing: &mut Writing<'a>, recent: &mut Recent, append: &Append<'a>) -> Result<(), StoreError> {
+    let (epoch, found) = recent.branch(writing, append.run, append.branch)?;
     batch::check_epoch(append.run, append.epoch, epoch)?;
     let tip = batch::check(append, found.map(|(tip, _)| tip))?;
-    append.blobs.iter().try_for_each(|blob| insert_blob(connection, blob))?;
+    if !append.blobs.is_empty() {
+        let connection = writing.tables()?;
+        append.blobs.iter().try_for_each(|blob| insert_blob(connection, blob))?;
+    }
     let mut key = found.map(|(_, key)| key);
     for record in append.records {
         for blob in record.blobs() {
-            if !has_blob(connection, &blob)? {
+            if !has_blob(writing.tables()?, &blob)? {
                 return Err(StoreError::MissingBlob {
                     record: record.hash(),
                     blob,
@@ -308,9 +313,8 @@ fn append_one(writing: &mut Writing<'_>, recent: &mut Recent, append: &Append<'_
     recent.write_branch(writing, (append.run, append.branch), (tip, key))
 }
 
-fn move_head(writing: &mut Writing<'_>, recent: &mut Recent, head_move: &HeadMove<'_>) -> Result<(), StoreError> {
-    let connection = writing.connection;
-    let (epoch, found) = recent.branch(connection, head_move.run, head_move.branch)?;
+fn move_head<'a>(writing: &mut Writing<'a>, recent: &mut Recent, head_move: &HeadMove<'a>) -> Result<(), StoreError> {
+    let (epoch, found) = recent.branch(writing, head_move.run, head_move.branch)?;
     batch::check_epoch(head_move.run, head_move.epoch, epoch)?;
     batch::check_head(
         head_move.run,
@@ -320,6 +324,7 @@ fn move_head(writing: &mut Writing<'_>, recent: &mut Recent, head_move: &HeadMov
     )?;
     let hash = head_move.to;
     let no_record = || StoreError::NoSuchRecord { hash };
+    let connection = writing.tables()?;
     let key = recent.find(connection, &hash)?.ok_or_else(no_record)?;
     let target = chain::read(connection, key, hash)?;
     if target.header().run != *head_move.run {

@@ -39,7 +39,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    fn seal(&self) -> [u8; 16] {
+    pub(super) fn seal(&self) -> [u8; 16] {
         let [key, sequence, jump] = [self.key, self.sequence, self.jump].map(i64::to_le_bytes);
         let parent = self.parent.map(i64::to_le_bytes);
         seal(&[
@@ -80,25 +80,7 @@ impl Link {
     pub(super) fn expect(connection: &Connection, key: i64) -> Result<Self, StoreError> {
         Self::read(connection, key)?.ok_or(BROKEN)
     }
-
-    /// Writes the row with its record, by [`INSERT`].
-    pub(super) fn insert(&self, insert: &mut Statement<'_>, record: &Record) -> Result<(), StoreError> {
-        let fields = params![
-            self.key,
-            self.sequence,
-            self.parent,
-            self.jump,
-            self.hash.as_bytes(),
-            self.seal(),
-            record.as_bytes()
-        ];
-        insert.execute(fields).map(drop).map_err(failed("writing a record"))
-    }
 }
-
-/// Writes a record with its row.
-pub(super) const INSERT: &str =
-    "INSERT INTO records (id, sequence, parent, jump, hash, seal, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 
 /// Borrows the bytes in a column.
 fn blob<'a>(row: &'a Row<'_>, column: usize) -> Result<&'a [u8], StoreError> {

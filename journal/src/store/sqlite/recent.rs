@@ -8,10 +8,11 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{CachedStatement, Connection};
+use rusqlite::Connection;
 
 use super::chain::{self, Link};
-use super::row::{Branch, Run, UPDATE_HEAD, Workspace, failed, optional};
+use super::row::{Branch, Run, Workspace, failed, optional};
+use super::writing::{HeadRow, Writing};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId};
 use crate::record::Record;
 use crate::store::batch::Tip;
@@ -19,25 +20,6 @@ use crate::store::{Head, StoreError};
 
 /// How many records are named only by themselves before their names are indexed.
 const INDEX_BATCH: i64 = 4096;
-
-/// The statements that a commit executes for each record and each head, looked up once for all of them.
-pub(super) struct Writing<'a> {
-    pub(super) connection: &'a Connection,
-    insert: CachedStatement<'a>,
-    update: CachedStatement<'a>,
-}
-
-impl<'a> Writing<'a> {
-    /// Looks the statements up.
-    pub(super) fn prepare(connection: &'a Connection) -> Result<Self, StoreError> {
-        let prepare = |sql| connection.prepare_cached(sql).map_err(failed("preparing to write"));
-        Ok(Self {
-            connection,
-            insert: prepare(chain::INSERT)?,
-            update: prepare(UPDATE_HEAD)?,
-        })
-    }
-}
 
 /// What the writer remembers.
 #[derive(Debug)]
@@ -87,12 +69,13 @@ impl Recent {
     /// run's row counts no more than can be seen.
     pub(super) fn branch(
         &mut self,
-        connection: &Connection,
+        writing: &mut Writing<'_>,
         run: &RunId,
         branch: &BranchName,
     ) -> Result<(Epoch, Option<(Tip, i64)>), StoreError> {
-        let known = self.run(connection, run)?;
+        let known = self.run(writing, run)?;
         if !known.is_complete && !known.branches.contains_key(branch) {
+            let connection = writing.tables()?;
             match Branch::find(connection, &known.run, branch)? {
                 Some(found) => drop(known.branches.insert(branch.clone(), found)),
                 None => known.complete(connection)?,
@@ -102,10 +85,10 @@ impl Recent {
         Ok((known.run.epoch, found))
     }
 
-    fn run(&mut self, connection: &Connection, run: &RunId) -> Result<&mut KnownRun, StoreError> {
+    fn run(&mut self, writing: &mut Writing<'_>, run: &RunId) -> Result<&mut KnownRun, StoreError> {
         if !self.runs.contains_key(run) {
             let known = KnownRun {
-                run: Run::read(connection, run)?,
+                run: Run::read(writing.tables()?, run)?,
                 branches: BTreeMap::new(),
                 is_complete: false,
             };
@@ -117,16 +100,23 @@ impl Recent {
     }
 
     /// Writes where a branch stands from now on; a new one is counted in its run's row.
-    pub(super) fn write_branch(
+    pub(super) fn write_branch<'a>(
         &mut self,
-        writing: &mut Writing<'_>,
-        (run, branch): (&RunId, &BranchName),
+        writing: &mut Writing<'a>,
+        (run, branch): (&RunId, &'a BranchName),
         (tip, record): (Tip, i64),
     ) -> Result<(), StoreError> {
-        let known = self.run(writing.connection, run)?;
+        let known = self.run(writing, run)?;
         if let Some(place) = known.branches.get_mut(branch) {
             (place.head.sequence, place.head.hash, place.record) = (tip.sequence, tip.hash, record);
-            return place.update(&mut writing.update, &known.run);
+            writing.head(HeadRow {
+                run: known.run.id,
+                branch,
+                tip,
+                record,
+                seal: place.seal(&known.run),
+            });
+            return Ok(());
         }
         let head = Head {
             branch: branch.clone(),
@@ -134,25 +124,26 @@ impl Recent {
             hash: tip.hash,
         };
         let new = Branch { head, record };
-        new.insert(writing.connection, &known.run)?;
+        let connection = writing.tables()?;
+        new.insert(connection, &known.run)?;
         known.run.branches = known.run.branches.saturating_add(1);
-        known.run.write(writing.connection)?;
+        known.run.write(connection)?;
         known.branches.insert(branch.clone(), new);
         Ok(())
     }
 
     /// Stores a record that follows `parent`, unless it is there already, and returns its key.
-    pub(super) fn insert(
+    pub(super) fn insert<'a>(
         &mut self,
-        writing: &mut Writing<'_>,
+        writing: &mut Writing<'a>,
         parent: Option<i64>,
-        record: &Record,
+        record: &'a Record,
     ) -> Result<i64, StoreError> {
         let hash = record.hash();
         let childless = parent.and_then(|parent| self.leaves.remove(&parent));
         // Going back and doing the same again makes the same record; the parent then has a child.
         if childless.is_none()
-            && let Some(key) = self.find(writing.connection, &hash)?
+            && let Some(key) = self.find(writing.tables()?, &hash)?
         {
             return Ok(key);
         }
@@ -161,7 +152,7 @@ impl Recent {
         })?;
         let spine = match (childless, parent) {
             (Some(spine), _) => spine,
-            (None, Some(parent)) => Spine::of(writing.connection, parent)?,
+            (None, Some(parent)) => Spine::of(writing.tables()?, parent)?,
             (None, None) => Spine::default(),
         };
         let sequence = record.header().sequence.number().cast_signed();
@@ -173,7 +164,7 @@ impl Recent {
             jump,
             hash,
         };
-        link.insert(&mut writing.insert, record)?;
+        writing.record(link, record);
         self.newest = key;
         self.leaves.insert(key, spine);
         if let Some(unindexed) = &mut self.unindexed {

@@ -6,7 +6,7 @@
 //! It knows nothing of records.
 //! Read next: `store/sqlite/chain.rs`.
 
-use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::schema::seal;
 use crate::identity::{BranchName, Epoch, RecordHash, RunId, Sequence};
@@ -214,7 +214,7 @@ impl Branch {
         }
     }
 
-    fn seal(&self, run: &Run) -> [u8; 16] {
+    pub(super) fn seal(&self, run: &Run) -> [u8; 16] {
         let (sequence, record) = (self.head.sequence.number().to_le_bytes(), self.record.to_le_bytes());
         let (run, branch) = (run.name.as_str().as_bytes(), self.head.branch.as_str().as_bytes());
         seal(&[b"head", run, branch, &sequence, &record, self.head.hash.as_bytes()])
@@ -273,41 +273,20 @@ impl Branch {
 
     /// Inserts the row of a new branch; its run's row has to count it.
     pub(super) fn insert(&self, connection: &Connection, run: &Run) -> Result<(), StoreError> {
-        let sql = "INSERT INTO heads (sequence, record, hash, seal, run, branch) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        let mut statement = connection.prepare_cached(sql).map_err(failed(WRITING_HEAD))?;
-        self.write(&mut statement, run)
-    }
-
-    /// Updates the row by [`UPDATE_HEAD`].
-    pub(super) fn update(&self, update: &mut Statement<'_>, run: &Run) -> Result<(), StoreError> {
-        self.write(update, run)
-    }
-
-    fn write(&self, statement: &mut Statement<'_>, run: &Run) -> Result<(), StoreError> {
+        let sql = "INSERT INTO heads (run, branch, sequence, record, hash, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let Head { branch, sequence, hash } = &self.head;
         let sequence = sequence.number().cast_signed();
         let fields = params![
+            run.id,
+            branch.as_str(),
             sequence,
             self.record,
             hash.as_bytes(),
-            self.seal(run),
-            run.id,
-            branch.as_str()
+            self.seal(run)
         ];
-        match statement.execute(fields).map_err(failed(WRITING_HEAD))? {
-            1 => Ok(()),
-            _ => Err(StoreError::Inconsistent {
-                what: "a head has vanished from its table",
-            }),
-        }
+        change(connection, sql, fields, "writing a head's row")
     }
 }
-
-const WRITING_HEAD: &str = "writing a head's row";
-
-/// Changes the row of a branch.
-pub(super) const UPDATE_HEAD: &str =
-    "UPDATE heads SET sequence = ?1, record = ?2, hash = ?3, seal = ?4 WHERE run = ?5 AND branch = ?6";
 
 /// Runs a statement that changes rows.
 pub(super) fn change(

@@ -1,0 +1,127 @@
+//! Rows of records and heads on their way into the tables: gathered while a commit is prepared, and written many at a time.
+//!
+//! INVARIANT: what was gathered is in the tables before anything is read from them, and before the transaction ends.
+//! A statement for each row costs half as much again as the rows themselves.
+//!
+//! It chooses no keys. Read next: `store/sqlite/recent.rs`.
+
+use rusqlite::{CachedStatement, Connection, Statement, ToSql};
+
+use super::chain::Link;
+use super::row::failed;
+use crate::identity::BranchName;
+use crate::record::Record;
+use crate::store::StoreError;
+use crate::store::batch::Tip;
+
+/// So many rows go into one statement.
+const ROWS: usize = 16;
+
+/// A head's row to be written.
+pub(super) struct HeadRow<'a> {
+    /// `runs.id`.
+    pub(super) run: Option<i64>,
+    pub(super) branch: &'a BranchName,
+    pub(super) tip: Tip,
+    pub(super) record: i64,
+    pub(super) seal: [u8; 16],
+}
+
+/// What a commit is going to write.
+pub(super) struct Writing<'a> {
+    connection: &'a Connection,
+    records: Vec<(Link, &'a Record)>,
+    heads: Vec<HeadRow<'a>>,
+}
+
+impl<'a> Writing<'a> {
+    /// Nothing yet.
+    pub(super) fn begin(connection: &'a Connection) -> Self {
+        Self {
+            connection,
+            records: Vec::new(),
+            heads: Vec::new(),
+        }
+    }
+
+    /// Writes a record with its row.
+    pub(super) fn record(&mut self, link: Link, record: &'a Record) {
+        self.records.push((link, record));
+    }
+
+    /// Writes the row of a branch that has one already.
+    pub(super) fn head(&mut self, row: HeadRow<'a>) {
+        self.heads.push(row);
+    }
+
+    /// The tables, with all that was to be written.
+    pub(super) fn tables(&mut self) -> Result<&'a Connection, StoreError> {
+        // FAIL: whatever fails ends the transaction, so one statement's part of it need not be undone first.
+        let sql = "INSERT OR FAIL INTO records (id, sequence, parent, jump, hash, seal, bytes) VALUES ";
+        insert_all(self.connection, (sql, 7), &self.records, |(link, record), row| {
+            row.bind(link.key)?;
+            row.bind(link.sequence)?;
+            row.bind(link.parent)?;
+            row.bind(link.jump)?;
+            row.bind(link.hash.as_bytes())?;
+            row.bind(link.seal())?;
+            row.bind(record.as_bytes())
+        })
+        .map_err(failed("writing records"))?;
+        self.records.clear();
+        // REPLACE: the row is found once, where it is to be written.
+        let sql = "REPLACE INTO heads (run, branch, sequence, record, hash, seal) VALUES ";
+        insert_all(self.connection, (sql, 6), &self.heads, |head, row| {
+            row.bind(head.run)?;
+            row.bind(head.branch.as_str())?;
+            row.bind(head.tip.sequence.number().cast_signed())?;
+            row.bind(head.record)?;
+            row.bind(head.tip.hash.as_bytes())?;
+            row.bind(head.seal)
+        })
+        .map_err(failed("writing heads"))?;
+        self.heads.clear();
+        Ok(self.connection)
+    }
+}
+
+/// The parameters of a row.
+struct Parameters<'a, 'c> {
+    statement: &'a mut Statement<'c>,
+    next: usize,
+}
+
+impl Parameters<'_, '_> {
+    fn bind(&mut self, value: impl ToSql) -> rusqlite::Result<()> {
+        self.next += 1;
+        self.statement.raw_bind_parameter(self.next, value)
+    }
+}
+
+/// Inserts rows, `ROWS` in each statement as long as there are so many.
+fn insert_all<T>(
+    connection: &Connection,
+    (sql, columns): (&str, usize),
+    rows: &[T],
+    bind: impl Fn(&T, &mut Parameters<'_, '_>) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let prepare = |count: usize| -> rusqlite::Result<CachedStatement<'_>> {
+        let row = format!("({})", vec!["?"; columns].join(","));
+        connection.prepare_cached(&(sql.to_owned() + &vec![row; count].join(",")))
+    };
+    let insert = |statement: &mut Statement<'_>, rows: &[T]| {
+        let mut parameters = Parameters { statement, next: 0 };
+        rows.iter().try_for_each(|row| bind(row, &mut parameters))?;
+        parameters.statement.raw_execute().map(drop)
+    };
+    let (many, few) = rows.as_chunks::<ROWS>();
+    if !many.is_empty() {
+        let mut statement = prepare(ROWS)?;
+        many.iter().try_for_each(|rows| insert(&mut statement, rows))?;
+    }
+    if !few.is_empty() {
+        let mut statement = prepare(1)?;
+        few.chunks(1).try_for_each(|row| insert(&mut statement, row))?;
+    }
+    Ok(())
+}
