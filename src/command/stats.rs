@@ -27,7 +27,9 @@ struct Counted {
     seen: BTreeSet<RecordHash>,
     blobs: BTreeSet<BlobHash>,
     record_bytes: usize,
-    /// Those of the records that are events and actions.
+    /// Those of turns.
+    turn_record_bytes: usize,
+    /// Those of turns that are events and actions.
     told_and_done_bytes: usize,
     snapshots: u64,
     snapshot_bytes: usize,
@@ -63,6 +65,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             "fuel": counted.fuel,
             "actions": counted.actions,
             "record_bytes": counted.record_bytes,
+            "turn_record_bytes": counted.turn_record_bytes,
             "told_and_done_bytes": counted.told_and_done_bytes,
             "snapshots": counted.snapshots,
             "snapshot_bytes": counted.snapshot_bytes,
@@ -72,14 +75,14 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     let each = counted.record_bytes / (turns + 1);
     let mut text = format!(
-        "{}: {} branches\n  turns      {turns}, {} of them from inputs, {} failed\n  fuel       {}\n  records    {} bytes, {each} each, {:.1} times what the turns were told and did\n  snapshots  {}, {} bytes, {} % of the records\n  pinned     {} bytes\n",
+        "{}: {} branches\n  turns      {turns}, {} of them from inputs, {} failed\n  fuel       {}\n  records    {} bytes, {each} each; those of turns {:.2} times what they were told and did\n  snapshots  {}, {} bytes, {} % of the records\n  pinned     {} bytes\n",
         place.run,
         heads.len(),
         counted.inputs,
         counted.failures,
         counted.fuel,
         counted.record_bytes,
-        counted.record_bytes as f64 / counted.told_and_done_bytes.max(1) as f64,
+        counted.turn_record_bytes as f64 / counted.told_and_done_bytes.max(1) as f64,
         counted.snapshots,
         counted.snapshot_bytes,
         100 * counted.snapshot_bytes / counted.record_bytes.max(1),
@@ -118,6 +121,7 @@ impl Counted {
                 }
             }
             if let Body::Turn(turn) = turn::body(&record)? {
+                self.turn_record_bytes += record.as_bytes().len();
                 self.told_and_done_bytes += told_and_done_bytes(&record);
                 self.inputs += u64::from(turn.cause == (Cause::Input {}));
                 self.failures += u64::from(turn::is_failed(&Body::Turn(turn.clone())));
