@@ -163,6 +163,23 @@ impl Bench {
         writeln!(self.out, "{what}: {value}")
     }
 
+    fn opening(&mut self, path: &Path) -> io::Result<()> {
+        let opened: Vec<f64> = (0..20)
+            .map(|_| {
+                microseconds(|| {
+                    let store = SqliteStore::open_to_read(path).expect("it is a journal");
+                    let run = RunId::new("travel").expect("a name");
+                    store.head(&run, &branch("main")).expect("a run").expect("a branch")
+                })
+                .1
+            })
+            .collect();
+        self.say(
+            "opening (ms, median; goal 50 for 1,000,000 turns)",
+            format!("{:.2}", median(opened) / 1000.0),
+        )
+    }
+
     fn forks(&mut self, path: &Path, head: Sequence) -> io::Result<()> {
         let (run, main) = (RunId::new("travel").expect("a name"), branch("main"));
         let mut store = SqliteStore::open(path, "bench").expect("it is a journal");
@@ -282,20 +299,7 @@ fn main() -> io::Result<()> {
         "bytes of journal for each turn",
         std::fs::metadata(&light)?.len() / turns,
     )?;
-    let opened: Vec<f64> = (0..20)
-        .map(|_| {
-            microseconds(|| {
-                let store = SqliteStore::open_to_read(&light).expect("it is a journal");
-                let run = RunId::new("travel").expect("a name");
-                store.head(&run, &branch("main")).expect("a run").expect("a branch")
-            })
-            .1
-        })
-        .collect();
-    bench.say(
-        "opening (ms, median; goal 50 for 1,000,000 turns)",
-        format!("{:.2}", median(opened) / 1000.0),
-    )?;
+    bench.opening(&light)?;
     bench.forks(&light, head)?;
     bench.replays(&light, turns)?;
     let any = rewinds(&light, PROGRAM, scattered(1, turns, 50));
