@@ -254,6 +254,14 @@ impl<P: Programs> Programs for Rc<RefCell<P>> {
         self.borrow_mut().go_back(body, number)
     }
 
+    fn forget_marks(&mut self, body: &mut Self::Body, oldest: u64) {
+        self.borrow_mut().forget_marks(body, oldest);
+    }
+
+    fn rest(&mut self, body: &mut Self::Body) {
+        self.borrow_mut().rest(body);
+    }
+
     fn run(&mut self, body: &mut Self::Body, task: Task, turn: &mut Activation) -> End {
         self.borrow_mut().run(body, task, turn)
     }

@@ -241,8 +241,8 @@ impl SchemePrograms {
         }
         self.beginnings.give_up();
         if task == Task::Boot {
-            self.begin_program(body, turn)?;
-            return Ok(None);
+            let has_begun = self.begin_program(body, turn)?;
+            return Ok((!has_begun).then_some(End::Finished { is_true: true }));
         }
         let Self { machine, code, .. } = self;
         let instance = &mut body.instance;

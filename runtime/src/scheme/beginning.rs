@@ -93,8 +93,9 @@ impl Beginnings {
 }
 
 impl SchemePrograms {
-    /// Starts an actor's program: its first unit, or its entity's procedure where units of its library were evaluated before.
-    pub(super) fn begin_program(&mut self, body: &mut SchemeBody, turn: &mut Activation) -> Result<(), Fault> {
+    /// Starts an actor's program: its first unit, or its entity's procedure where units of its library were evaluated before. Says whether there is
+    /// anything to run.
+    pub(super) fn begin_program(&mut self, body: &mut SchemeBody, turn: &mut Activation) -> Result<bool, Fault> {
         let instance = &mut body.instance;
         let mut pending = Vec::new();
         match &body.entity {
@@ -108,8 +109,7 @@ impl SchemePrograms {
                 let units = entity::units_for(&library, &self.library_units, &self.units);
                 let is_watched = self.profile.is_some() || self.observation.is_some();
                 if !is_watched && self.beginnings.start(instance, (&library, &units), turn.fuel()) {
-                    self.start_entity(body)?;
-                    return Ok(());
+                    return Ok(self.start_entity(body)? || self.start_next(body, turn)?);
                 }
                 for unit in units {
                     pending.push(instance.unit_procedure(&self.code, unit)?);
@@ -119,8 +119,7 @@ impl SchemePrograms {
         }
         let pending = instance.heap.list(&pending, Value::NIL)?;
         instance.heap.set_register(Register::Runtime0, pending);
-        self.start_next_unit(body, turn)?;
-        Ok(())
+        self.start_next(body, turn)
     }
 
     /// Starts what a main program does next: its next unit, and after the last the procedure that saves open files.
