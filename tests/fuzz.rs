@@ -20,6 +20,8 @@ use targets::TARGETS;
 /// How many mutations of its corpus each target is given; the environment can ask for more.
 const MUTATIONS: usize = 150;
 const VARIABLE: &str = "DUET_FUZZ_MUTATIONS";
+/// Names a folder with more inputs, in one folder for each target.
+const CORPUS_VARIABLE: &str = "DUET_FUZZ_CORPUS";
 
 /// The longest mutation, in bytes.
 const LENGTH_MAX: usize = 4096;
@@ -101,12 +103,18 @@ impl Numbers {
     }
 }
 
-/// The files of a target's corpus, in the order of their names.
-fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fuzz/corpus")
-        .join(target);
-    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+/// What the environment says.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long a test may take is the business of whoever runs it"
+)]
+fn environment(variable: &str) -> Option<String> {
+    std::env::var(variable).ok()
+}
+
+/// The files of a folder, in the order of their names.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files: Vec<_> = entries
         .map(|entry| entry.expect("the corpus can be listed").path())
         .map(|path| (path.clone(), fs::read(path).expect("the corpus can be read")))
@@ -133,17 +141,17 @@ fn check(name: &str) {
         .iter()
         .find(|(known, _)| *known == name)
         .expect("a target of that name");
-    let files = corpus(name);
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus");
+    let mut files = self::files(&corpus.join(name));
     assert!(!files.is_empty(), "the target {name} has no corpus");
+    if let Some(folder) = environment(CORPUS_VARIABLE) {
+        files.extend(self::files(&Path::new(&folder).join(name)));
+    }
     for (path, bytes) in &files {
         feed(name, target, bytes, &path.display().to_string());
     }
     let inputs: Vec<_> = files.into_iter().map(|(_, bytes)| bytes).collect();
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "how long a test may take is the business of whoever runs it"
-    )]
-    let wanted = std::env::var(VARIABLE).ok().and_then(|count| count.parse().ok());
+    let wanted = environment(VARIABLE).and_then(|count| count.parse().ok());
     for seed in 0..wanted.unwrap_or(MUTATIONS) {
         let bytes = Numbers(seed as u64).mutation(&inputs);
         feed(name, target, &bytes, &format!("mutation {seed}"));
@@ -171,3 +179,19 @@ macro_rules! tests {
 tests!(
     reader, program, evaluation, generated, image, packed, record, log, history
 );
+
+/// A text may define a library under the name of one that later texts import.
+#[test]
+fn what_a_text_defines_is_gone_with_it() {
+    let others = "(define-library (duet internal lists)
+                    (export fold any every sort) (import (scheme base))
+                    (begin (define (fold . rest) (error \"mine\")) (define any fold) (define every fold) (define sort fold)))
+                  (define-library (scheme lazy)
+                    (export delay make-promise force delay-force promise?) (import (scheme base))
+                    (begin (define-syntax delay (syntax-rules () ((_ x) (car 'x)))) (define-syntax delay-force (syntax-rules () ((_ x) (car 'x))))
+                           (define (make-promise x) (error \"mine\")) (define force make-promise) (define promise? make-promise)))
+                  (import (duet internal lists) (scheme lazy))
+                  any";
+    targets::evaluation::check(others);
+    targets::evaluation::check("(import (srfi 14)) (char-set-contains? char-set:letter #\\a)");
+}

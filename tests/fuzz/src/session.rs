@@ -39,6 +39,8 @@ pub struct Session {
     units: BTreeMap<Name, (Arc<Unit>, usize)>,
     names: Option<Rc<[String]>>,
     texts: u32,
+    /// Whether a text may have defined a library, which later texts would find in the place of a standard one.
+    has_own_libraries: bool,
 }
 
 thread_local! {
@@ -49,7 +51,7 @@ thread_local! {
 pub fn with<T>(work: impl FnOnce(&mut Session) -> T) -> T {
     let kept = SESSION.with_borrow_mut(Option::take);
     let mut session = kept
-        .filter(|session| session.texts < TEXTS_MAX)
+        .filter(|session| session.texts < TEXTS_MAX && !session.has_own_libraries)
         .unwrap_or_else(Session::new);
     let result = work(&mut session);
     SESSION.set(Some(session));
@@ -72,6 +74,7 @@ impl Session {
             units: BTreeMap::new(),
             names: None,
             texts: 0,
+            has_own_libraries: false,
         }
     }
 
@@ -99,6 +102,9 @@ impl Session {
     /// The messages.
     pub fn compile(&mut self, text: &str) -> Result<Vec<usize>, Vec<String>> {
         self.texts += 1;
+        self.has_own_libraries |= ["define-library", "define-module"]
+            .iter()
+            .any(|form| text.contains(form));
         let top = self.expander.interactive_top_level("(text)", &mut self.libraries);
         let top = top.expect("the standard library has no errors");
         let (_, expansion) = self.expander.expand_at(top, ("text", text), &mut self.libraries);
