@@ -85,7 +85,7 @@ fn run_bare(text: &str) {
                     write_output(&mut instance, &mut out);
                     machine.resume(Value::UNSPECIFIED);
                 }
-                Outcome::Uncaught(object) => panic!("the program failed: {object:?}"),
+                outcome @ (Outcome::Uncaught(_) | Outcome::Exhausted) => panic!("the program failed: {outcome:?}"),
             }
         }
     }

@@ -68,7 +68,7 @@ impl Session {
             match self.machine.run(&mut self.instance, &self.code, &mut fuel).unwrap() {
                 Outcome::Finished(value) => return Ok(value),
                 Outcome::Uncaught(object) => return Err(object),
-                Outcome::OutOfFuel => panic!("the program does not end"),
+                outcome @ (Outcome::OutOfFuel | Outcome::Exhausted) => panic!("{outcome:?}"),
                 Outcome::Request { primitive, arguments } => {
                     let answer = self.answer(primitive, &arguments);
                     self.machine.resume(answer);

@@ -13,6 +13,7 @@ mod checkpoint;
 mod collect;
 mod dictionary;
 mod equality;
+mod forced;
 mod frames;
 mod hash;
 pub mod kind;
@@ -38,6 +39,7 @@ pub use register::{Register, RootId};
 pub use rest::Template;
 
 use crate::value::Value;
+use forced::Account;
 use mark::Marks;
 use pages::Pages;
 use rest::{Rested, Shared};
@@ -114,6 +116,7 @@ pub struct Heap {
     shared: Shared,
     /// The words, while it is at rest; nothing else is where it was then.
     rested: Option<Box<Rested>>,
+    account: Account,
     statistics: Statistics,
 }
 
@@ -166,6 +169,7 @@ impl Heap {
             marks: Marks::default(),
             shared: Shared::default(),
             rested: None,
+            account: Account::new(words_max),
             statistics: Statistics::default(),
         };
         heap.start_nursery(0);

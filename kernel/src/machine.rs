@@ -55,6 +55,8 @@ pub enum Outcome {
     OutOfFuel,
     /// It raised an object that nothing handled. The computation is gone.
     Uncaught(Value),
+    /// So little memory was free that looking for it took more than computing; see [`Heap::is_overdrawn`](crate::heap::Heap::is_overdrawn). The computation is gone.
+    Exhausted,
 }
 
 /// What the machine will do when it runs next.

@@ -161,6 +161,7 @@ impl Session {
                 Outcome::Finished(value) => return Ok(value),
                 Outcome::OutOfFuel => return Err(Fault::Endless(LIMIT_CALLS)),
                 Outcome::Uncaught(object) => return Err(self.uncaught(object)),
+                Outcome::Exhausted => return Err(HeapFull.into()),
                 Outcome::Request { primitive, arguments } => {
                     let before = self.work(expanding);
                     self.answer(primitive, &arguments, expanding)?;

@@ -175,7 +175,9 @@ fn run_whole(machine: &mut Machine, place: &mut Place<'_>, unit: usize) -> Value
         .unwrap()
     {
         Outcome::Finished(value) => value,
-        outcome @ (Outcome::OutOfFuel | Outcome::Request { .. } | Outcome::Uncaught(_)) => panic!("{outcome:?}"),
+        outcome @ (Outcome::OutOfFuel | Outcome::Request { .. } | Outcome::Uncaught(_) | Outcome::Exhausted) => {
+            panic!("{outcome:?}")
+        }
     }
 }
 
@@ -217,7 +219,7 @@ fn run_travelling(world: &World, program: usize, steps: &[(u64, Vehicle)]) -> St
         {
             Outcome::Finished(value) => return result(&place, value, &world.names),
             Outcome::OutOfFuel => {}
-            outcome @ (Outcome::Request { .. } | Outcome::Uncaught(_)) => panic!("{outcome:?}"),
+            outcome @ (Outcome::Request { .. } | Outcome::Uncaught(_) | Outcome::Exhausted) => panic!("{outcome:?}"),
         }
         if !matches!(vehicle, Vehicle::Stays) {
             let parked = machine.capture(&mut place.instance, place.code).unwrap();
@@ -231,7 +233,9 @@ fn run_travelling(world: &World, program: usize, steps: &[(u64, Vehicle)]) -> St
         .unwrap()
     {
         Outcome::Finished(value) => result(&place, value, &world.names),
-        outcome @ (Outcome::OutOfFuel | Outcome::Request { .. } | Outcome::Uncaught(_)) => panic!("{outcome:?}"),
+        outcome @ (Outcome::OutOfFuel | Outcome::Request { .. } | Outcome::Uncaught(_) | Outcome::Exhausted) => {
+            panic!("{outcome:?}")
+        }
     }
 }
 
@@ -331,7 +335,7 @@ fn run_sliced(code: &CodeSpace, slice: u64) -> (String, Vec<Vec<u8>>) {
                 let chunks = taken.chunks.into_iter().chain([taken.root]);
                 return (text, chunks.map(|chunk| chunk.bytes).collect());
             }
-            outcome @ (Outcome::Request { .. } | Outcome::Uncaught(_)) => panic!("{outcome:?}"),
+            outcome @ (Outcome::Request { .. } | Outcome::Uncaught(_) | Outcome::Exhausted) => panic!("{outcome:?}"),
         }
     }
     panic!("it does not end");

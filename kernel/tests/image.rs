@@ -54,7 +54,7 @@ impl Process {
         match self.machine.run(&mut self.instance, &self.code, &mut fuel).unwrap() {
             Outcome::Finished(value) => Ok(value),
             Outcome::OutOfFuel => Err(self.machine.capture(&mut self.instance, &self.code).unwrap()),
-            outcome @ (Outcome::Uncaught(_) | Outcome::Request { .. }) => panic!("{outcome:?}"),
+            outcome @ (Outcome::Uncaught(_) | Outcome::Exhausted | Outcome::Request { .. }) => panic!("{outcome:?}"),
         }
     }
 

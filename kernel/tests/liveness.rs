@@ -61,7 +61,7 @@ fn run(text: &str, bytes_max: usize, slice: u64) -> Result<String, String> {
             }
             Outcome::Finished(value) => return Ok(shown(value)),
             Outcome::Uncaught(value) => return Err(shown(value)),
-            Outcome::Request { .. } => panic!("a program without a host"),
+            outcome @ (Outcome::Exhausted | Outcome::Request { .. }) => panic!("{outcome:?}"),
         }
     }
 }

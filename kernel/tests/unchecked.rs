@@ -39,7 +39,7 @@ fn run(program: &CompiledUnit, bytes_max: usize, slice: u64, between: Between) -
         match machine.run(&mut instance, &code, &mut fuel).unwrap() {
             Outcome::Finished(value) => return (written(&instance, value), instance.heap.statistics()),
             Outcome::OutOfFuel => {}
-            outcome @ (Outcome::Uncaught(_) | Outcome::Request { .. }) => panic!("{outcome:?}"),
+            outcome @ (Outcome::Uncaught(_) | Outcome::Exhausted | Outcome::Request { .. }) => panic!("{outcome:?}"),
         }
         match between {
             Between::Nothing => {}

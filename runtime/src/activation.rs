@@ -49,6 +49,8 @@ pub struct Activation {
     fuel_used: u64,
     /// Which action's place in the program is sought.
     search: Option<Search>,
+    /// Whether the turn fails when its programs do little but look for memory.
+    is_memory_counted: bool,
 }
 
 /// A search for the place in the program from which an action came.
@@ -130,7 +132,19 @@ impl Activation {
             handler_fuel: limits.turn_fuel,
             fuel_used: 0,
             search: None,
+            is_memory_counted: false,
         }
+    }
+
+    /// Has the turn fail when its programs do little but look for memory.
+    pub(crate) fn count_memory(mut self) -> Self {
+        self.is_memory_counted = true;
+        self
+    }
+
+    /// Says whether the body is to fail with [`Failure::exhausted`] when it does little but look for memory; that must be on record.
+    pub(crate) fn is_memory_counted(&self) -> bool {
+        self.is_memory_counted
     }
 
     /// Has the turn note from which place in the program the action at a position comes.
@@ -501,6 +515,7 @@ impl Activation {
             let fault = match self.run_task(body, FiberKind::Handler {}, Task::Call { procedure, argument }) {
                 End::Finished { .. } | End::Exit { .. } => continue,
                 End::Parked { .. } => "it waits or runs too long".to_owned(),
+                End::Failed(failure) if failure.is_exhaustion() => return Err(failure),
                 End::Failed(failure) => failure.to_string(),
             };
             self.log(format!("an exit hook did not come to its end: {fault}"))

@@ -14,6 +14,7 @@ pub mod dataspace;
 pub mod draft;
 pub mod driver;
 pub mod event;
+mod exhaustion;
 pub mod gate;
 pub mod history;
 pub mod identity;

@@ -218,6 +218,23 @@ pub struct Failure {
 codec_struct!(Failure "failure" { kind, message, irritants, origin, backtrace });
 
 impl Failure {
+    /// The kind of failure of a turn in which looking for memory took longer than computing. When that happens depends on the garbage that a heap
+    /// holds, so a replay takes it from the record.
+    const EXHAUSTED: &str = "memory-exhausted";
+
+    /// Makes the failure of such a turn.
+    pub(crate) fn exhausted(heap_bytes_max: u64) -> Self {
+        let message = format!(
+            "of the {heap_bytes_max} bytes of memory so few are free that looking for them takes longer than computing"
+        );
+        Self::new(Self::EXHAUSTED, message)
+    }
+
+    /// Says whether it is the failure of such a turn.
+    pub(crate) fn is_exhaustion(&self) -> bool {
+        self.kind == Self::EXHAUSTED
+    }
+
     /// Makes a failure of a kind and a message.
     pub fn new(kind: &str, message: impl Into<String>) -> Self {
         let (kind, message) = (kind.to_owned(), message.into());

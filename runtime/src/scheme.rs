@@ -21,7 +21,7 @@ mod interaction;
 mod profile;
 mod source;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -333,6 +333,10 @@ impl SchemePrograms {
                     }
                 }
                 Outcome::OutOfFuel => return self.park(body, Until::Fuel, false),
+                Outcome::Exhausted => {
+                    let bytes_max = body.instance.heap.words_max() as u64 * 8;
+                    return Ok(End::Failed(Failure::exhausted(bytes_max)));
+                }
                 Outcome::Uncaught(object) => {
                     if self.start_failing(&mut body.instance, turn, object) {
                         continue;
@@ -354,6 +358,7 @@ impl SchemePrograms {
     fn run_machine(&mut self, body: &mut SchemeBody, turn: &mut Activation) -> Result<Outcome, Fault> {
         body.instance.link(&self.code)?;
         body.instance.heap.set_lenient(false);
+        body.instance.heap.count_forced_collections(turn.is_memory_counted());
         let Self {
             machine, code, profile, ..
         } = self;

@@ -17,6 +17,7 @@ use crate::codec::Codec;
 use crate::draft::{Draft, Lineage};
 use crate::driver::{Effect, EffectKind, RequestId};
 use crate::event::{Batch, Cause, Event};
+use crate::exhaustion::{self, Exhaustion};
 use crate::gate::{self, Principal, Proposal, Verdict};
 use crate::identity::{ActorId, FiberId};
 use crate::record::{Failure, Origin, Outcome, TurnRecord};
@@ -26,6 +27,18 @@ use crate::state::RunState;
 
 /// The exit code of an actor that failed.
 const FAILED: u64 = 1;
+
+/// What a turn is run for.
+enum Aim {
+    /// To be recorded.
+    Take,
+    /// To come out as it is recorded.
+    Repeat,
+    /// To fail as it is recorded, without being run.
+    Fail(Exhaustion),
+    /// To note where the action at this position comes from.
+    Seek(usize),
+}
 
 /// A turn that has been run and judged and can be recorded.
 struct Judged {
@@ -42,7 +55,11 @@ impl<P: Programs> Run<P> {
     /// # Errors
     /// [`RunError::Divergence`] if it does not; then the turn is undone.
     pub(crate) fn take_turn(&mut self, mut batch: Batch, expected: Option<&Record>) -> Result<(), RunError> {
-        let attempt = self.run_instance(&mut batch, None);
+        let aim = match expected {
+            None => Aim::Take,
+            Some(record) => Exhaustion::recorded(record)?.map_or(Aim::Repeat, Aim::Fail),
+        };
+        let attempt = exhaustion::note(self.run_instance(&mut batch, aim));
         let judged = self.judge(&mut batch, attempt)?;
         let judged = self.compare(&mut batch, expected, judged)?;
         let effects = self.adopt(judged.performed, &judged.turn);
@@ -57,9 +74,8 @@ impl<P: Programs> Run<P> {
         Ok(())
     }
 
-    /// Runs the actor's body on the batch, whose events go with what it does, on a draft of the state; with `sought`, notes where the action at
-    /// that position comes from.
-    fn run_instance(&mut self, batch: &mut Batch, sought: Option<usize>) -> Attempt {
+    /// Runs the actor's body on the batch, whose events go with what it does, on a draft of the state.
+    fn run_instance(&mut self, batch: &mut Batch, aim: Aim) -> Attempt {
         let (lineage, too_large) = match self.lineage(batch) {
             Ok(lineage) => (lineage, None),
             Err(failure) => (Lineage::default(), Some(failure)),
@@ -69,9 +85,10 @@ impl<P: Programs> Run<P> {
         if let Some(failure) = too_large {
             return activation.fail(failure);
         }
-        let activation = match sought {
-            Some(action) => activation.seek(action),
-            None => activation,
+        let activation = match aim {
+            Aim::Take => activation.count_memory(),
+            Aim::Seek(action) => activation.seek(action),
+            Aim::Repeat | Aim::Fail(_) => activation,
         };
         let (body, is_new) = match self.bodies.entry(batch.to) {
             Entry::Occupied(entry) => (entry.into_mut(), false),
@@ -87,6 +104,9 @@ impl<P: Programs> Run<P> {
         };
         self.past.before_turn((batch.to, is_new), body, &mut self.programs);
         self.programs.begin_turn(body);
+        if let Aim::Fail(exhaustion) = aim {
+            return exhaustion.repeat(activation);
+        }
         activation.run(&mut Bound {
             programs: &mut self.programs,
             body,
@@ -211,7 +231,7 @@ impl<P: Programs> Run<P> {
 
     /// Finds where in the program an action comes from, by taking the turn once more and undoing it again.
     fn place(&mut self, batch: &mut Batch, action: usize) -> Option<Origin> {
-        let mut performed = self.run_instance(batch, Some(action)).performed;
+        let mut performed = self.run_instance(batch, Aim::Seek(action)).performed;
         let place = performed.place.take();
         self.undo(batch.to, performed);
         place

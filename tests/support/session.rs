@@ -78,6 +78,10 @@ impl Session {
                 kind: "out-of-fuel".into(),
                 message: "the script does not end".into(),
             }),
+            Outcome::Exhausted => Err(Raised {
+                kind: "memory-exhausted".into(),
+                message: "the script does little but look for memory".into(),
+            }),
             Outcome::Request { primitive, .. } => {
                 let name = self.code.primitives()[primitive as usize].name;
                 Err(Raised {

@@ -127,6 +127,7 @@ impl Heap {
         self.barrier_limit = self.top;
         self.pages.resize(self.top);
         self.start_nursery(self.top);
+        self.account.fill(self.words_max);
     }
 
     /// Closes the turn and keeps what it did.

@@ -52,6 +52,8 @@ pub(super) struct Cold<'a> {
     path: Path,
     /// How the primitive that was called last failed.
     failure: Option<Failure>,
+    /// What of the slice of fuel was taken away so that it ends.
+    fuel_withheld: i64,
     /// The frame after a detour and after the last instruction.
     #[cfg(not(debug_assertions))]
     frame: Hot,
@@ -73,6 +75,7 @@ pub(super) fn run(
         outcome: None,
         path: |cold, hot, _| cold.out_of_fuel(hot),
         failure: None,
+        fuel_withheld: 0,
         #[cfg(not(debug_assertions))]
         frame: hot,
     };
@@ -106,7 +109,7 @@ pub(super) fn run(
             machine.clear(instance);
             outcome
         }
-        Some(outcome @ Outcome::Uncaught(_)) => {
+        Some(outcome @ (Outcome::Uncaught(_) | Outcome::Exhausted)) => {
             machine.note_raise(&instance.heap);
             machine.clear(instance);
             outcome
@@ -121,8 +124,15 @@ fn run_slices(mut hot: Hot, cold: &mut Cold<'_>, fuel: &mut u64) -> Hot {
         let slice = (*fuel).min(SLICE);
         hot.fuel = slice as i64;
         hot = dispatch::interpret(hot, cold);
-        *fuel -= slice - u64::try_from(hot.fuel).unwrap_or(0);
+        let left = hot.fuel.max(0) + std::mem::take(&mut cold.fuel_withheld);
+        let used = slice - u64::try_from(left).unwrap_or(0);
+        *fuel -= used;
+        cold.heap.earn_collections(used);
         if *fuel == 0 || cold.outcome != Some(Outcome::OutOfFuel) {
+            return hot;
+        }
+        if cold.heap.is_overdrawn() {
+            cold.outcome = Some(Outcome::Exhausted);
             return hot;
         }
         cold.outcome = None;

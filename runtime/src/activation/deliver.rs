@@ -167,6 +167,7 @@ impl Activation {
                 self.draft.outbox.released.push(continuation);
                 "it waits or runs too long".to_owned()
             }
+            End::Failed(failure) if failure.is_exhaustion() => return Err(failure),
             End::Failed(failure) => failure.to_string(),
             End::Exit { .. } => "it exits".to_owned(),
         };

@@ -3,7 +3,7 @@
 use duet_kernel::expander::{Libraries, LibraryName, SourceError, SourceText};
 
 use super::*;
-use crate::script::world::{World, read_answers};
+use crate::script::world::{LIMITS, World, read_answers};
 use crate::snapshot::SnapshotPolicy;
 
 mod capability;
@@ -27,6 +27,15 @@ impl Libraries for NoLibraries {
 }
 
 fn world(text: &str, capabilities: &[&str], policy: SnapshotPolicy) -> World<SchemePrograms> {
+    world_within(LIMITS, text, capabilities, policy)
+}
+
+pub(crate) fn world_within(
+    limits: Limits,
+    text: &str,
+    capabilities: &[&str],
+    policy: SnapshotPolicy,
+) -> World<SchemePrograms> {
     let kernel = LibraryName {
         parts: vec![Name::from("duet"), Name::from("kernel")],
     };
@@ -45,7 +54,7 @@ fn world(text: &str, capabilities: &[&str], policy: SnapshotPolicy) -> World<Sch
         .map(|blob| (blob.hash(), blob.as_bytes().to_vec()))
         .collect();
     let value = program.value.clone();
-    World::new(program, capabilities, policy, move |_| {
+    World::limited(limits, (program, capabilities), policy, move |_| {
         SchemePrograms::pinned(&value, &mut |hash| blobs.get(hash).cloned(), &|_| None).expect("the texts are pinned")
     })
 }

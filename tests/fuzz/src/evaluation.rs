@@ -70,6 +70,7 @@ fn evaluate(session: &Session, machine: &mut Machine, units: &[usize], slice: u6
                 continue;
             }
             Outcome::OutOfFuel => "out of fuel".to_owned(),
+            Outcome::Exhausted => return None,
             Outcome::Finished(value) => print(&instance, session, value),
             Outcome::Uncaught(object) => format!("uncaught {}", print(&instance, session, object)),
             Outcome::Request { primitive, arguments } => {

@@ -210,8 +210,14 @@ impl Cold<'_> {
         self.collect_with(hot, in_use, Heap::collect);
     }
 
+    /// Collects everything because the limit is reached. If that was too much, what is left of the slice of fuel is withheld, so that the machine soon comes
+    /// back to where it is stopped.
     pub(in super::super) fn collect_major(&mut self, hot: &mut Hot, in_use: InUse) {
         self.collect_with(hot, in_use, Heap::collect_major);
+        self.heap.pay_for_collection();
+        if self.heap.is_overdrawn() {
+            self.fuel_withheld += std::mem::take(&mut hot.fuel).max(0);
+        }
     }
 
     fn collect_with(&mut self, hot: &mut Hot, in_use: InUse, collect: Collect) {
@@ -221,7 +227,9 @@ impl Cold<'_> {
         let end = base + self.clear_unused(*hot, in_use);
         let stack = &mut self.machine.stack;
         clear_dead_frames(&mut stack[1..base], self.code, |word| word, Value::ZERO);
+        let words_used = self.heap.statistics().words_used;
         collect(self.heap, &mut [&mut stack[..end]], self.code);
+        self.heap.note_found(words_used);
         // What lies above may refer to objects that have moved; later frames must not find it.
         let limit = self.machine.soft_limit.max(end) + OVERRUN_WORDS;
         self.machine.stack[end..limit].fill(Value::ZERO);

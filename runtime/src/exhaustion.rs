@@ -1,0 +1,78 @@
+//! Turns that were stopped because their programs did little but look for memory.
+//!
+//! Owns what the record of such a turn must say so that it can be taken again. When a program is stopped depends on the garbage in its heap, and that
+//! on when snapshots were taken; so a replay does not run the turn to see, it takes the record's word. INVARIANT: everything that such a turn did is
+//! undone, so what happens to the actor follows from the failure alone.
+//! It does not count; the heap does. Read next: `turn.rs`.
+
+use std::sync::Arc;
+
+use duet_journal::Record;
+
+use crate::activation::{Activation, Attempt};
+use crate::codec::{Codec, DecodeError};
+use crate::identity::FiberId;
+use crate::record::{Failure, Outcome};
+use crate::replay::decode_turn;
+use crate::run::RunError;
+
+/// How the body of a record ends whose turn was committed.
+const COMMITTED_END: &[u8] = b"committed\x84\x84";
+
+/// A turn that was stopped.
+pub(crate) struct Exhaustion {
+    failure: Failure,
+    fuel_used: u64,
+    /// The interaction that was running.
+    interaction: Option<FiberId>,
+}
+
+impl Exhaustion {
+    /// Finds out from the record of a turn whether it was stopped.
+    ///
+    /// # Errors
+    /// [`RunError::Decode`].
+    pub(crate) fn recorded(record: &Record) -> Result<Option<Self>, RunError> {
+        if record.body_bytes().ends_with(COMMITTED_END) {
+            return Ok(None);
+        }
+        let Outcome::Failed { failure } = decode_turn(record)?.outcome else {
+            return Ok(None);
+        };
+        if !failure.is_exhaustion() {
+            return Ok(None);
+        }
+        let mut numbers = failure.irritants.iter().map(u64::decode);
+        let (fuel_used, interaction) = (numbers.next().transpose(), numbers.next().transpose());
+        let decode = |source: DecodeError| RunError::Decode {
+            sequence: record.header().sequence,
+            source,
+        };
+        Ok(Some(Self {
+            fuel_used: fuel_used.map_err(decode)?.unwrap_or_default(),
+            interaction: interaction.map_err(decode)?.map(FiberId),
+            failure,
+        }))
+    }
+
+    /// Fails a turn as it failed when it was recorded.
+    pub(crate) fn repeat(self, activation: Activation) -> Attempt {
+        let mut attempt = activation.fail(self.failure);
+        attempt.performed.fuel_used = self.fuel_used;
+        attempt.interaction = self.interaction;
+        attempt
+    }
+}
+
+/// Puts into the failure of a turn that was stopped what [`Exhaustion::recorded`] finds there.
+pub(crate) fn note(mut attempt: Attempt) -> Attempt {
+    if let Some(failure) = attempt.failure.as_mut().filter(|failure| failure.is_exhaustion()) {
+        let fuel_used = attempt.performed.fuel_used.encode();
+        let interaction = attempt.interaction.as_ref().map(FiberId::encode);
+        failure.irritants = Arc::from_iter([fuel_used].into_iter().chain(interaction));
+    }
+    attempt
+}
+
+#[cfg(test)]
+mod tests;
