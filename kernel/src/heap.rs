@@ -22,6 +22,7 @@ mod major;
 mod mark;
 mod numeral;
 mod pages;
+mod placed;
 mod record;
 mod register;
 mod rest;
@@ -42,6 +43,7 @@ use crate::value::Value;
 use forced::Account;
 use mark::Marks;
 use pages::Pages;
+use placed::Moves;
 use rest::{Rested, Shared};
 use undo::{SavedPages, Turn};
 
@@ -117,6 +119,7 @@ pub struct Heap {
     /// The words, while it is at rest; nothing else is where it was then.
     rested: Option<Box<Rested>>,
     account: Account,
+    moves: Moves,
     statistics: Statistics,
 }
 
@@ -170,6 +173,7 @@ impl Heap {
             shared: Shared::default(),
             rested: None,
             account: Account::new(words_max),
+            moves: Moves::default(),
             statistics: Statistics::default(),
         };
         heap.start_nursery(0);

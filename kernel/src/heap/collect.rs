@@ -143,6 +143,7 @@ impl Heap {
         let remembered = self.pages.take_remembered();
         self.evacuate(self.line.max(self.undo_limit), remembered, roots, live);
         self.statistics.collections_minor += 1;
+        self.moves.young += 1;
     }
 
     /// Collects, between turns, everything from the word at `from` on; `referring` are the pages before it that may refer there, in ascending order.
@@ -154,6 +155,7 @@ impl Heap {
         }
         self.evacuate(from, referring.to_vec(), &mut [], live);
         self.statistics.collections_minor += 1;
+        self.moves.all += 1;
     }
 
     fn evacuate(&mut self, from: usize, remembered: Vec<u32>, roots: &mut [&mut [Value]], live: &dyn LiveRegisters) {

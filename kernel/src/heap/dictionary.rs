@@ -59,7 +59,8 @@ impl Heap {
         if self.table_count(table) == 0 {
             return None;
         }
-        let hash = self.key_hash(key);
+        self.settle_table(table);
+        let hash = self.key_hash(table, key);
         self.find_entry(table, key, hash)
             .map(|ordinal| self.table_entry(table, ordinal))
     }
@@ -76,7 +77,8 @@ impl Heap {
     /// # Errors
     /// [`HeapFull`]; the table is as it was then.
     pub fn table_put(&mut self, table: Value, key: Value, value: Value) -> Result<(), HeapFull> {
-        let hash = self.key_hash(key);
+        self.settle_table(table);
+        let hash = self.key_hash(table, key);
         let stride = self.table_stride(table);
         if let Some(ordinal) = self.find_entry(table, key, hash) {
             if stride > VALUE {
@@ -124,6 +126,8 @@ impl Heap {
     pub fn table_copy(&mut self, table: Value) -> Result<Value, HeapFull> {
         let copy = if self.is_kind(table, Kind::Set) {
             self.make_set()?
+        } else if self.is_by_identity(table) {
+            self.make_identity_dictionary()?
         } else {
             self.make_dictionary()?
         };
@@ -151,7 +155,7 @@ impl Heap {
         for (place, &(key, value)) in entries.iter().enumerate() {
             let hash = match hashes.get(place) {
                 Some(&hash) => Value::length((hash & HASH_MAX) as usize),
-                None => self.key_hash(key),
+                None => self.key_hash(table, key),
             };
             self.append_entry(table, hash, key, value);
         }
@@ -181,40 +185,52 @@ impl Heap {
             .filter(|&ordinal| self.table_entry(table, ordinal).key != Value::ABSENT)
             .count();
         let are_hashed = (0..used as usize).all(|ordinal| self.entry_hash(table, ordinal).is_fixnum());
-        present as i64 == count && are_hashed && self.is_sound_index(index, used as usize, capacity)
+        present as i64 == count && are_hashed && self.is_sound_index(table, used as usize, capacity)
     }
 
-    fn is_sound_index(&self, index: Value, used: usize, capacity: usize) -> bool {
+    /// An index by identity is made anew before it is used, so its length alone counts.
+    fn is_sound_index(&self, table: Value, used: usize, capacity: usize) -> bool {
+        let (index, head) = (self.field(table, table::INDEX), self.head_bytes(table));
         if !index.is_true() {
             return capacity <= ENTRIES_SMALL;
         }
-        if !self.is_kind(index, Kind::Bytevector) || !self.object_length(index).is_multiple_of(4) {
+        if !self.is_kind(index, Kind::Bytevector) || self.object_length(index) < head {
             return false;
         }
-        let slots = self.object_length(index) / 4;
+        let length = self.object_length(index) - head;
+        let slots = length / 4;
+        if !length.is_multiple_of(4) || !slots.is_power_of_two() || slots <= capacity {
+            return false;
+        }
+        if head > 0 {
+            return slots >= capacity * 2 && self.has_sound_places(index);
+        }
         let occupied = (0..slots)
-            .map(|slot| self.index_slot(index, slot) as usize)
+            .map(|slot| self.index_slot(index, slot, head) as usize)
             .filter(|&slot| slot != 0);
-        let are_within = occupied.clone().all(|slot| slot <= used);
-        slots.is_power_of_two() && slots > capacity && are_within && occupied.count() <= used
+        occupied.clone().all(|slot| slot <= used) && occupied.count() <= used
     }
 
     /// The ordinal of the entry with this key and hash.
     fn find_entry(&self, table: Value, key: Value, hash: Value) -> Option<usize> {
         let stride = self.table_stride(table);
         let entries = self.field(table, table::ENTRIES);
+        let is_by_identity = self.is_by_identity(table);
         let is_match = |ordinal: usize| {
-            self.field(entries, ordinal * stride + HASH) == hash
-                && self.equal(self.field(entries, ordinal * stride + KEY), key)
+            let known = self.field(entries, ordinal * stride + KEY);
+            if is_by_identity {
+                return self.eqv(known, key);
+            }
+            self.field(entries, ordinal * stride + HASH) == hash && self.equal(known, key)
         };
         self.entries_with_hash(table, hash).find(|&ordinal| is_match(ordinal))
     }
 
     /// The ordinals at which an entry with this hash may be, among others.
     pub(super) fn entries_with_hash(&self, table: Value, hash: Value) -> impl Iterator<Item = usize> + '_ {
-        let index = self.field(table, table::INDEX);
+        let (index, head) = (self.field(table, table::INDEX), self.head_bytes(table));
         let slots = if index.is_true() {
-            self.object_length(index) / 4
+            (self.object_length(index) - head) / 4
         } else {
             0
         };
@@ -227,7 +243,7 @@ impl Heap {
             if slots == 0 {
                 return (place < used).then_some(place);
             }
-            (self.index_slot(index, (first + place) & (slots - 1)) as usize).checked_sub(1)
+            (self.index_slot(index, (first + place) & (slots - 1), head) as usize).checked_sub(1)
         })
     }
 
@@ -247,10 +263,14 @@ impl Heap {
         let stride = self.table_stride(from);
         let entries = self.allocate_filled(Kind::Vector, capacity * stride, Value::ABSENT)?;
         let index = if capacity > ENTRIES_SMALL {
-            self.allocate_raw(Kind::Bytevector, (capacity * 2).next_power_of_two() * 4)?
+            let slots = (capacity * 2).next_power_of_two();
+            self.allocate_raw(Kind::Bytevector, self.head_bytes(to) + slots * 4)?
         } else {
             Value::FALSE
         };
+        if index.is_true() && self.is_by_identity(to) {
+            self.begin_places(index);
+        }
         let old_entries = self.field(from, table::ENTRIES);
         let old_used = self.table_number(from, table::USED);
         self.set_field(to, table::ENTRIES, entries);
@@ -273,23 +293,37 @@ impl Heap {
         let stride = self.table_stride(table);
         let ordinal = self.table_number(table, table::USED);
         let entries = self.field(table, table::ENTRIES);
-        self.set_field(entries, ordinal * stride + HASH, hash);
+        let is_by_identity = self.is_by_identity(table);
+        // Where a key lies is not worth remembering.
+        let kept_hash = if is_by_identity { Value::ZERO } else { hash };
+        self.set_field(entries, ordinal * stride + HASH, kept_hash);
         self.set_field(entries, ordinal * stride + KEY, key);
         if stride > VALUE {
             self.set_field(entries, ordinal * stride + VALUE, value);
         }
-        let index = self.field(table, table::INDEX);
-        if index.is_true() {
-            let slots = self.object_length(index) / 4;
-            let mut slot = hash_bits(hash) & (slots - 1);
-            while self.index_slot(index, slot) != 0 {
-                slot = (slot + 1) & (slots - 1);
-            }
-            self.raw_range_mut(index, slot * 4, slot * 4 + 4)
-                .copy_from_slice(&(ordinal as u32 + 1).to_le_bytes());
-        }
         self.set_field(table, table::USED, Value::length(ordinal + 1));
         self.set_field(table, table::COUNT, Value::length(self.table_count(table) + 1));
+        if !self.field(table, table::INDEX).is_true() {
+            return;
+        }
+        if is_by_identity {
+            self.place_last(table);
+        } else {
+            self.fill_slot(table, hash, ordinal);
+        }
+    }
+
+    /// Lets the first free slot for a hash find the entry at `ordinal`.
+    pub(super) fn fill_slot(&mut self, table: Value, hash: Value, ordinal: usize) {
+        let (index, head) = (self.field(table, table::INDEX), self.head_bytes(table));
+        let slots = (self.object_length(index) - head) / 4;
+        let mut slot = hash_bits(hash) & (slots - 1);
+        while self.index_slot(index, slot, head) != 0 {
+            slot = (slot + 1) & (slots - 1);
+        }
+        let start = head + slot * 4;
+        self.raw_range_mut(index, start, start + 4)
+            .copy_from_slice(&(ordinal as u32 + 1).to_le_bytes());
     }
 
     pub(super) fn table_entry(&self, table: Value, ordinal: usize) -> TableEntry {
@@ -333,13 +367,20 @@ impl Heap {
         self.field(table, field).as_fixnum().unwrap_or(0) as usize
     }
 
-    fn key_hash(&mut self, key: Value) -> Value {
-        Value::length(self.hash(key) as usize)
+    /// The hash by which a table finds a key.
+    pub(super) fn key_hash(&mut self, table: Value, key: Value) -> Value {
+        let placed = if self.is_by_identity(table) {
+            self.place_hash(key)
+        } else {
+            None
+        };
+        Value::length(placed.unwrap_or_else(|| self.hash(key)) as usize)
     }
 
-    fn index_slot(&self, index: Value, slot: usize) -> u32 {
+    /// What stands in a slot of an index that has a head of so many bytes.
+    fn index_slot(&self, index: Value, slot: usize, head: usize) -> u32 {
         let bytes = self.raw_bytes(index);
-        bytes[slot * 4..]
+        bytes[head + slot * 4..]
             .first_chunk()
             .map_or(0, |place| u32::from_le_bytes(*place))
     }

@@ -236,6 +236,7 @@ impl Comparison<'_> {
             Sameness::Record if same_length && heap.is_labelled(a) && heap.is_labelled(b) => {
                 self.assume(a, b, Verdict::Parts)
             }
+            Sameness::Table if heap.is_by_identity(a) || heap.is_by_identity(b) => Verdict::Different,
             Sameness::Table if heap.table_count(a) == heap.table_count(b) => {
                 (self.unrecorded, self.recorded) = (0, usize::MAX);
                 self.assume(a, b, Verdict::Tables)

@@ -105,6 +105,7 @@ impl Heap {
             }
             Sameness::Parts | Sameness::Numbers => self.hash_fields(value, mixer, pending, nodes_left),
             Sameness::Record if self.is_labelled(value) => self.hash_fields(value, mixer, pending, nodes_left),
+            Sameness::Table if header.flags.has(Flags::BY_IDENTITY) => mixer.add(u64::from(self.identity_hash(value))),
             Sameness::Table => self.hash_table(value, mixer),
             Sameness::Record | Sameness::Identity => mixer.add(u64::from(self.identity_hash(value))),
         }

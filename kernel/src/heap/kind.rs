@@ -306,6 +306,8 @@ impl Flags {
     pub const IMMUTABLE: Flags = Flags(1);
     /// A negative big integer.
     pub const NEGATIVE: Flags = Flags(2);
+    /// A dictionary that compares keys by `eqv?`.
+    pub const BY_IDENTITY: Flags = Flags(4);
     /// The flags that describe the value; the others are the object's identity hash.
     pub const DESCRIPTIVE: Flags = Flags(0xf);
 

@@ -147,6 +147,7 @@ impl Heap {
         let copied = copying.copied;
         self.adopt(copied);
         self.statistics.collections_major += 1;
+        self.moves.all += 1;
     }
 
     /// Makes `copied` the heap's words; within a turn, keeps the ones it replaces if they date from before.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::frames::LiveRegisters;
 use super::pages::{PAGE_WORDS, Pages};
+use super::placed::Moves;
 use super::register::Register;
 use super::undo::SavedPages;
 use super::{Heap, WORDS_INITIAL};
@@ -26,6 +27,7 @@ pub struct Template {
     words: Box<[u64]>,
     pages: Pages,
     registers: [Value; Register::COUNT],
+    moves: Moves,
 }
 
 impl Template {
@@ -71,6 +73,7 @@ impl Heap {
             words: copy.words.into(),
             pages,
             registers: copy.registers,
+            moves: copy.moves,
         }
     }
 
@@ -88,6 +91,7 @@ impl Heap {
         self.saved.clear(&mut self.pages);
         self.pages = template.pages.clone();
         self.registers = template.registers;
+        self.moves.all = self.moves.all.max(template.moves.all) + 1;
         self.top = length;
         self.line = length;
         self.words_live = length;

@@ -194,7 +194,7 @@ impl Freezing<'_> {
                 heap.table_next(table, entry.ordinal + 1)
             })
         };
-        let has_hashes = !entries().all(|entry| is_atom(heap, entry.key));
+        let has_hashes = !heap.is_by_identity(table) && !entries().all(|entry| is_atom(heap, entry.key));
         self.code.varint(heap.table_count(table) as u64);
         self.code.byte(has_hashes.into());
         for entry in entries() {

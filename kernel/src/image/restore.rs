@@ -67,7 +67,8 @@ pub fn restore(
         return Err(ImageError::WrongShape(None));
     }
     let mut heap = Heap::from_words(limits, restoring.words, registers, words_live.min(length))?;
-    check(&heap, code)?;
+    let tables = check(&heap, code)?;
+    heap.outdate_places(tables.into_iter());
     heap.record_snapshot(chunk_names);
     Ok(heap)
 }
@@ -214,8 +215,8 @@ fn word_at(
     })
 }
 
-/// Checks every reference, then every shape.
-fn check(heap: &Heap, code: &dyn CodeNames) -> Result<(), ImageError> {
+/// Checks every reference, then every shape; returns the dictionaries and sets.
+fn check(heap: &Heap, code: &dyn CodeNames) -> Result<Vec<Value>, ImageError> {
     let words = heap.old_words();
     let mut starts = vec![false; words.len().div_ceil(2)];
     let mut objects = Vec::new();
@@ -244,7 +245,9 @@ fn check(heap: &Heap, code: &dyn CodeNames) -> Result<(), ImageError> {
     }
     let has_sound_registers = registers().all(may_be_field) && heap.has_sound_registers();
     if has_sound_registers && do_chains_end(heap, objects.iter().copied()) {
-        Ok(())
+        let is_table = |object: &Value| matches!(heap.kind_of(*object), Some(Kind::Dictionary | Kind::Set));
+        objects.retain(is_table);
+        Ok(objects)
     } else {
         Err(ImageError::WrongShape(None))
     }

@@ -25,6 +25,9 @@ primitives! {
         Ok(dictionary)
     };
 
+    /// Makes an empty dictionary that compares its keys by `eqv?`.
+    "%identity-dictionary" "" [0, 0] => |context, _| Ok(context.heap.make_identity_dictionary()?);
+
     /// Whether the argument is a dictionary.
     "dictionary?" "object" [1, 1] => |context, arguments| {
         Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Dictionary)))

@@ -29,6 +29,13 @@
   (set-car! pair 2)
   (list (hash-table-ref/default table pair #f) (hash-table-ref/default table (list 2) #f) (hash-table-size table)))
 ; => (here #f 1)
+;; A table by `eq?` finds its keys by what they are, whatever they hold and however many there are.
+(let* ((table (make-hash-table eq?)) (keys (let loop ((n 0) (keys '())) (if (= n 5000) keys (loop (+ n 1) (cons (list 'same) keys))))))
+  (let loop ((rest keys) (n 0)) (if (pair? rest) (begin (hash-table-set! table (car rest) n) (loop (cdr rest) (+ n 1)))))
+  (for-each (lambda (key) (set-car! key 'changed)) keys)
+  (make-vector 200000 #f)
+  (list (hash-table-ref/default table (list-ref keys 4321) #f) (hash-table-ref/default table (list 'changed) #f) (hash-table-size table) (equal? (hash-table-keys table) keys)))
+; => (4321 #f 5000 #t)
 (list (= (hash "abc") (hash (string #\a #\b #\c))) (< (hash '(1 2) 10) 10) (= (string-ci-hash "AbC") (string-ci-hash "aBc")))
 ; => (#t #t #t)
 (make-hash-table 5)                                                                       ; raises: wrong-type

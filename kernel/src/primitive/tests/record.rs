@@ -65,6 +65,7 @@ pub(super) const ROWS: &[Row] = &[
     ("record-field", "@point 1", "wrong-type 0: a dataspace record"),
     ("record-length", "@record", "2"),
     ("record-length", "#(1)", "wrong-type 0: a dataspace record"),
+    ("%identity-dictionary", "", "{}"),
     ("dictionary", "", "{}"),
     ("dictionary", "b 1 a 2 b 3", "{b 3 a 2}"),
     ("dictionary", "a 1 b", "missing-value: the last key has no value: b"),
