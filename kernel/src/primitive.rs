@@ -171,6 +171,7 @@ pub(crate) mod arithmetic;
 pub(crate) mod integer;
 mod numeric;
 mod complex;
+mod flonum;
 mod character;
 mod case;
 mod string;
@@ -206,6 +207,7 @@ pub fn all() -> impl Iterator<Item = &'static Primitive> {
         integer::TABLE,
         numeric::TABLE,
         complex::TABLE,
+        flonum::TABLE,
         character::TABLE,
         string::TABLE,
         text::TABLE,

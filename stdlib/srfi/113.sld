@@ -8,9 +8,11 @@
     set=? set<? set>? set<=? set>=? set-union set-intersection set-difference set-xor
     set-union! set-intersection! set-difference! set-xor! set-comparator
     bag bag-unfold bag? bag-contains? bag-empty? bag-disjoint? bag-member bag-element-comparator
-    bag-adjoin bag-adjoin! bag-delete bag-delete! bag-delete-all bag-delete-all!
-    bag-size bag-count bag-any? bag-every? bag-map bag-for-each bag-fold bag-filter bag-remove bag-partition bag-copy
-    bag->list list->bag list->bag! bag=? bag<=? bag-union bag-intersection bag-difference bag-sum bag-sum! bag-product bag-product!
+    bag-adjoin bag-adjoin! bag-replace bag-replace! bag-delete bag-delete! bag-delete-all bag-delete-all! bag-search!
+    bag-size bag-find bag-count bag-any? bag-every? bag-map bag-for-each bag-fold
+    bag-filter bag-filter! bag-remove bag-remove! bag-partition bag-partition! bag-copy bag->list list->bag list->bag!
+    bag=? bag<? bag>? bag<=? bag>=? bag-union bag-intersection bag-difference bag-xor
+    bag-union! bag-intersection! bag-difference! bag-xor! bag-sum bag-sum! bag-product bag-product!
     bag-unique-size bag-element-count bag-for-each-unique bag-fold-unique bag-increment! bag-decrement!
     bag->set set->bag set->bag! bag->alist alist->bag bag-comparator)
   (on-demand)

@@ -9,12 +9,13 @@
     hash-table-map hash-table-for-each hash-table-walk hash-table-map! hash-table-map->list hash-table-fold hash-table-prune!
     hash-table-copy hash-table-empty-copy hash-table->alist
     hash-table-union! hash-table-intersection! hash-table-difference! hash-table-xor!
+    (rename %table-same hash-table-equivalence-function) hash-table-hash-function (rename hash-table-union! hash-table-merge!)
     hash string-hash string-ci-hash hash-by-identity)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (except (srfi 128) string-hash string-ci-hash) (duet internal tables) (only (duet internal lists) fold)
           (only (srfi 69)
             hash-table-ref/default hash-table-update!/default hash-table-keys hash-table-values hash-table-walk hash-table->alist
-            hash string-hash string-ci-hash hash-by-identity))
+            hash-table-hash-function hash string-hash string-ci-hash hash-by-identity))
   (begin
     ;;;> Makes an empty hash table by a comparator, or by an equivalence and a hash function that agrees with it.
     (define (make-hash-table by . options)
@@ -150,9 +151,11 @@
     (define (hash-table-map->list procedure table)
       (map (lambda (entry) (procedure (car entry) (cdr entry))) (%table-entries table)))
 
-    ;;;> Combines the entries: `(combine key value accumulated)`.
+    ;;;> Combines the entries: `(combine key value accumulated)`. The table may come first, as in SRFI 69.
     (define (hash-table-fold combine initial table)
-      (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated)) initial (%table-entries table)))
+      (if (%table? combine)
+          (hash-table-fold initial table combine)
+          (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated)) initial (%table-entries table))))
 
     ;;;> Removes the entries for which `(drop? key value)` holds.
     (define (hash-table-prune! drop? table)

@@ -25,7 +25,7 @@ const PROGRAM_FORMS: [&str; 3] = ["import", "define-library", "define-module"];
 const LOAD: (&str, &str) = ("(duet internal eval)", "load");
 
 /// What `(features)` answers and `cond-expand` knows.
-pub(crate) const FEATURES: [&str; 58] = [
+pub(crate) const FEATURES: [&str; 59] = [
     "r7rs",
     "exact-closed",
     "exact-complex",
@@ -70,6 +70,7 @@ pub(crate) const FEATURES: [&str; 58] = [
     "srfi-133",
     "srfi-141",
     "srfi-143",
+    "srfi-144",
     "srfi-145",
     "srfi-146",
     "srfi-151",

@@ -6,6 +6,7 @@
 
 mod character;
 mod collection;
+mod flonum;
 mod laws;
 mod number;
 mod pair;
@@ -41,6 +42,7 @@ fn rows() -> impl Iterator<Item = &'static Row> {
         character::ROWS,
         string::ROWS,
         number::ROWS,
+        flonum::ROWS,
         collection::ROWS,
         record::ROWS,
         port::ROWS,

@@ -36,13 +36,15 @@
 (define (list->bag! bag elements)
   (for-each (lambda (element) (bag-increment! bag element 1)) elements)
   bag)
-;;;> Makes a bag of the elements `(element seed)`, for seeds `(next seed)`, until `(stop? seed)`.
-(define (bag-unfold comparator stop? element next seed)
-  (let ((bag (%empty-bag comparator)))
-    (let loop ((seed seed))
-      (if (stop? seed)
-          bag
-          (begin (bag-increment! bag (element seed) 1) (loop (next seed)))))))
+;;;> Makes a bag by a comparator, which comes last, of the elements `(element seed)`, for seeds `(next seed)`, until `(stop? seed)`.
+(define bag-unfold
+  (%comparator-first
+    (lambda (comparator stop? element next seed)
+      (let ((bag (%empty-bag comparator)))
+        (let loop ((seed seed))
+          (if (stop? seed)
+              bag
+              (begin (bag-increment! bag (element seed) 1) (loop (next seed)))))))))
 
 ;;;> An association list of the elements and how often they are in a bag.
 (define (bag->alist bag)
@@ -61,7 +63,9 @@
 ;;;> Whether a bag has no elements.
 (define (bag-empty? bag) (= (bag-unique-size bag) 0))
 ;;;> Whether two bags have no element in common.
-(define (bag-disjoint? a b) (not (any (lambda (entry) (bag-contains? b (car entry))) (bag->alist a))))
+(define (bag-disjoint? a b)
+  (%check-comparators bag-element-comparator a (list b))
+  (not (any (lambda (entry) (bag-contains? b (car entry))) (bag->alist a))))
 ;;;> The element that is equal to an object, or `default`.
 (define (bag-member bag object default)
   (let ((entry (%table-find (%counts bag) object))) (if entry (car entry) default)))
@@ -86,6 +90,42 @@
   (for-each (lambda (element) (bag-decrement! bag element 1)) elements)
   bag)
 
+;;; Makes a bag have the elements of another that is like it; the bag.
+(define (%become! bag other)
+  (let ((entries (bag->alist other)))
+    (%table-clear! (%counts bag))
+    (for-each (lambda (entry) (%set-count! bag (car entry) (cdr entry))) entries)
+    bag))
+
+;;;> A bag with an element in place of those that are equal to it.
+(define (bag-replace bag element) (bag-replace! (bag-copy bag) element))
+;;;> Replaces the elements that are equal to `element`, if there are any, by it, as often; the bag.
+(define (bag-replace! bag element)
+  (let ((entry (%table-remove! (%counts bag) element)))
+    (if entry (%set-count! bag element (cdr entry)))
+    bag))
+
+;;;> Looks for an element: `(failure insert ignore)` or `(success element update remove)` is called to go on. Two values: the bag, and what they say.
+(define (bag-search! bag element failure success)
+  (let ((entry (%table-find (%counts bag) element)))
+    (if entry
+        (success (car entry)
+                 (lambda (new object)
+                   (bag-decrement! bag element 1)
+                   (bag-increment! bag new 1)
+                   (values bag object))
+                 (lambda (object)
+                   (bag-decrement! bag element 1)
+                   (values bag object)))
+        (failure (lambda (object) (bag-increment! bag element 1) (values bag object))
+                 (lambda (object) (values bag object))))))
+
+;;;> An element that satisfies a predicate, or what `failure` answers.
+(define (bag-find wanted? bag failure)
+  (let loop ((entries (bag->alist bag)))
+    (cond ((null? entries) (failure))
+          ((wanted? (car (car entries))) (car (car entries)))
+          (else (loop (cdr entries))))))
 ;;;> How many elements satisfy a predicate.
 (define (bag-count wanted? bag) (length (filter wanted? (bag->list bag))))
 ;;;> Whether any element satisfies a predicate.
@@ -110,6 +150,13 @@
 (define (bag-remove unwanted? bag) (list->bag! (%bag-like bag) (remove unwanted? (bag->list bag))))
 ;;;> Two values: the bag of the elements that satisfy a predicate, and that of the others.
 (define (bag-partition wanted? bag) (values (bag-filter wanted? bag) (bag-remove wanted? bag)))
+;;;> Removes the elements that do not satisfy a predicate; the bag.
+(define (bag-filter! wanted? bag) (%become! bag (bag-filter wanted? bag)))
+;;;> Removes the elements that satisfy a predicate; the bag.
+(define (bag-remove! unwanted? bag) (%become! bag (bag-remove unwanted? bag)))
+;;;> As `bag-partition`; the first is the bag itself.
+(define (bag-partition! wanted? bag)
+  (let ((others (bag-remove wanted? bag))) (values (bag-filter! wanted? bag) others)))
 
 (define (%sub-bag? a b)
   (every (lambda (entry) (<= (cdr entry) (bag-element-count b (car entry)))) (bag->alist a)))
@@ -119,9 +166,17 @@
   (%neighbours (lambda (a b) (and (%sub-bag? a b) (%sub-bag? b a))) bag bags))
 ;;;> Whether each element of a bag is in the next at least as often.
 (define (bag<=? bag . bags) (%neighbours %sub-bag? bag bags))
+;;;> Whether each element of a bag is in the one before at least as often.
+(define (bag>=? bag . bags) (%neighbours (lambda (a b) (%sub-bag? b a)) bag bags))
+(define (%less-bag? a b) (and (%sub-bag? a b) (not (%sub-bag? b a))))
+;;;> Whether each element of a bag is in the next at least as often, and some more often.
+(define (bag<? bag . bags) (%neighbours %less-bag? bag bags))
+;;;> Whether each element of a bag is in the one before at least as often, and some more often.
+(define (bag>? bag . bags) (%neighbours (lambda (a b) (%less-bag? b a)) bag bags))
 
 ;;; The bag like the first with each element of any as often as `(combine count-in-first count-in-other)` says, other by other.
 (define (%combined combine bag bags)
+  (%check-comparators bag-element-comparator bag bags)
   (fold (lambda (other result)
           (let ((combined (%bag-like bag)))
             (for-each
@@ -129,7 +184,7 @@
                 (%set-count! combined element (combine (bag-element-count result element) (bag-element-count other element))))
               (append (map car (bag->alist result)) (map car (bag->alist other))))
             combined))
-        bag
+        (bag-copy bag)
         bags))
 
 ;;;> The bag with each element as often as in the bag that has it most.
@@ -138,10 +193,21 @@
 (define (bag-intersection bag . bags) (%combined min bag bags))
 ;;;> The bag with each element of the first as often as it is in it more than in the others.
 (define (bag-difference bag . bags) (%combined - bag bags))
+;;;> The bag with each element as often as it is in one of two bags more than in the other.
+(define (bag-xor a b) (%combined (lambda (m n) (abs (- m n))) a (list b)))
+;;;> As `bag-union`, in the first bag.
+(define (bag-union! bag . bags) (%become! bag (apply bag-union bag bags)))
+;;;> As `bag-intersection`, in the first bag.
+(define (bag-intersection! bag . bags) (%become! bag (apply bag-intersection bag bags)))
+;;;> As `bag-difference`, in the first bag.
+(define (bag-difference! bag . bags) (%become! bag (apply bag-difference bag bags)))
+;;;> As `bag-xor`, in the first bag.
+(define (bag-xor! a b) (%become! a (bag-xor a b)))
 ;;;> The bag with each element as often as in all bags together.
 (define (bag-sum bag . bags) (%combined + bag bags))
 ;;;> Puts the elements of the other bags into the first, which it answers.
 (define (bag-sum! bag . bags)
+  (%check-comparators bag-element-comparator bag bags)
   (for-each (lambda (other) (list->bag! bag (bag->list other))) bags)
   bag)
 ;;;> The bag with each element `count` times as often.

@@ -29,23 +29,41 @@
   (for-each (lambda (element) (%add! set element)) elements)
   set)
 
-;;;> Makes a set of the elements `(element seed)`, for seeds `(next seed)`, until `(stop? seed)`.
-(define (set-unfold comparator stop? element next seed)
-  (let ((set (%empty-set comparator)))
-    (let loop ((seed seed))
-      (if (stop? seed)
-          set
-          (begin (%add! set (element seed)) (loop (next seed)))))))
+;;; Calls a procedure of comparator, stop?, element, next and seed; its caller may put the comparator first or, as the SRFI has it, last.
+(define (%comparator-first make)
+  (lambda (a b c d e)
+    (if (comparator? a) (make a b c d e) (make e a b c d))))
+
+;;;> Makes a set by a comparator, which comes last, of the elements `(element seed)`, for seeds `(next seed)`, until `(stop? seed)`.
+(define set-unfold
+  (%comparator-first
+    (lambda (comparator stop? element next seed)
+      (let ((set (%empty-set comparator)))
+        (let loop ((seed seed))
+          (if (stop? seed)
+              set
+              (begin (%add! set (element seed)) (loop (next seed)))))))))
 
 ;;;> A list of the elements, in the order in which they came.
 (define (set->list set) (map cdr (%table-entries (%table-of set))))
+
+;;; Whether a set or bag is by the comparator of the first; if not, that is an error.
+(define (%check-comparators comparator-of first others)
+  (let ((comparator (comparator-of first)))
+    (for-each
+      (lambda (other)
+        (if (not (eq? comparator (comparator-of other)))
+            (error "sets and bags that are combined or compared must have the same comparator" first other)))
+      others)))
 
 ;;;> Whether an object is an element.
 (define (set-contains? set object) (if (%table-find (%table-of set) object) #t #f))
 ;;;> Whether a set has no elements.
 (define (set-empty? set) (= (set-size set) 0))
 ;;;> Whether two sets have no element in common.
-(define (set-disjoint? a b) (not (any (lambda (element) (set-contains? b element)) (set->list a))))
+(define (set-disjoint? a b)
+  (%check-comparators set-element-comparator a (list b))
+  (not (any (lambda (element) (set-contains? b element)) (set->list a))))
 ;;;> The element that is equal to an object, or `default`.
 (define (set-member set object default)
   (let ((entry (%table-find (%table-of set) object))) (if entry (cdr entry) default)))
@@ -124,8 +142,10 @@
   (let ((others (set-remove wanted? set))) (values (set-filter! wanted? set) others)))
 
 (define (%neighbours holds? first rest)
-  (or (null? rest)
-      (and (holds? first (car rest)) (%neighbours holds? (car rest) (cdr rest)))))
+  (%check-comparators (if (set? first) set-element-comparator bag-element-comparator) first rest)
+  (let loop ((first first) (rest rest))
+    (or (null? rest)
+        (and (holds? first (car rest)) (loop (car rest) (cdr rest))))))
 (define (%subset? a b) (and (<= (set-size a) (set-size b)) (set-every? (lambda (element) (set-contains? b element)) a)))
 
 ;;;> Whether all sets have the same elements.
@@ -146,17 +166,20 @@
 (define (set-union set . sets) (apply set-union! (set-copy set) sets))
 ;;;> Adds the elements of the other sets to the first, which it answers.
 (define (set-union! set . sets)
+  (%check-comparators set-element-comparator set sets)
   (for-each (lambda (other) (list->set! set (set->list other))) sets)
   set)
 ;;;> The elements that are in all sets.
 (define (set-intersection set . sets) (apply set-intersection! (set-copy set) sets))
 ;;;> Keeps the elements of the first set that are in all others; the first.
 (define (set-intersection! set . sets)
+  (%check-comparators set-element-comparator set sets)
   (set-filter! (lambda (element) (every (lambda (other) (set-contains? other element)) sets)) set))
 ;;;> The elements of the first set that are in none of the others.
 (define (set-difference set . sets) (apply set-difference! (set-copy set) sets))
 ;;;> Removes the elements of the other sets from the first, which it answers.
 (define (set-difference! set . sets)
+  (%check-comparators set-element-comparator set sets)
   (set-remove! (lambda (element) (any (lambda (other) (set-contains? other element)) sets)) set))
 ;;;> The elements that only one of two sets has.
 (define (set-xor a b) (set-union (set-difference a b) (set-difference b a)))

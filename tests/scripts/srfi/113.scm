@@ -20,3 +20,20 @@
 ; => (((a . 2) (b . 2)) ((a . 2) (b . 2)) ((a . 1)) ((a . 1)) ((a . 4) (b . 2)))
 (list (bag=? b (bag default 'a 'a 'b)) (bag<=? (bag default 'a) b) (bag->alist (bag-delete b 'a 'b)) (set->list (bag->set b)) (bag->alist (set->bag (of 1 2)))) ; => (#t #t ((a . 1)) (a b) ((1 . 1) (2 . 1)))
 (let ((it (bag default 'a 'b 'b))) (bag-product! 3 it) (set->bag! it (set default 'c)) (list (bag-element-count it 'b) (bag-element-count it 'c) (bag-size (bag-product! 0 it)))) ; => (6 1 0)
+(define (counted . bags) (map bag->alist bags))
+(counted (bag-xor b (bag default 'a 'c)) (bag-filter! symbol? (bag-copy b)) (bag-remove! (lambda (e) (eq? e 'a)) (bag-copy b)) (bag-union! (bag-copy b) (bag default 'b 'b)) (bag-intersection! (bag-copy b) (bag default 'a)) (bag-difference! (bag-copy b) (bag default 'a)) (bag-xor! (bag-copy b) (bag default 'a 'c))) ; => (((a . 1) (b . 1) (c . 1)) ((a . 2) (b . 1)) ((b . 1)) ((a . 2) (b . 2)) ((a . 1)) ((a . 1) (b . 1)) ((a . 1) (b . 1) (c . 1)))
+(call-with-values (lambda () (bag-partition! (lambda (e) (eq? e 'a)) (bag-copy b))) counted) ; => (((a . 2)) ((b . 1)))
+(define texts (bag ci "a" "A" "b"))
+(list (bag->list (bag-replace texts "A")) (bag->list (bag-replace! (bag ci "x") "y")) (bag-find (lambda (e) (string=? e "b")) texts (lambda () 'none)) (bag-find symbol? texts (lambda () 'none))) ; => (("b" "A" "A") ("x") "b" none)
+(map (lambda (element)
+       (call-with-values
+         (lambda () (bag-search! (bag-copy b) element (lambda (insert ignore) (insert 'added)) (lambda (e update remove) (if (eq? e 'a) (remove 'removed) (update 'z 'updated)))))
+         (lambda (bag object) (list object (bag->alist bag)))))
+     '(a b c))
+; => ((removed ((a . 1) (b . 1))) (updated ((a . 2) (z . 1))) (added ((a . 2) (b . 1) (c . 1))))
+(list (bag<? (bag default 'a) b) (bag<? b (bag-copy b)) (bag>? b (bag default 'a)) (bag>=? b (bag-copy b) (bag default 'b)) (bag>=? (bag default 'a) b)) ; => (#t #f #t #t #f)
+;; The comparator of an unfold comes last; first is understood too.
+(list (set->list (set-unfold (lambda (n) (= n 3)) square (lambda (n) (+ n 1)) 0 default)) (bag->list (bag-unfold zero? even? (lambda (n) (- n 1)) 3 default))) ; => ((0 1 4) (#f #f #t))
+(set-union (set default 1) (set ci "a"))                                                  ; raises: error
+(bag<=? (bag default 1) (bag ci "a"))                                                     ; raises: error
+(let ((alone (bag-union b)) (mine (bag-copy b))) (bag-adjoin! alone 'z) (counted b (bag-union! mine) (bag-difference! mine) (bag-sum mine))) ; => (((a . 2) (b . 1)) ((a . 2) (b . 1)) ((a . 2) (b . 1)) ((a . 2) (b . 1)))

@@ -33,3 +33,8 @@
   (list (<? pairs '("a" . 1) '("A" . 2)) (<? lists '(1) '(1 2)) (<? vectors '#(9) '#(1 2)) (= (comparator-hash lists '(1 2)) (comparator-hash lists '(1 2)))))
 ; => (#t #t #t #t)
 (let ((table (make-hash-table ci))) (hash-table-set! table "One" 1 "ONE" 2 "two" 3) (hash-table->alist table)) ; => (("One" . 2) ("two" . 3))
+
+;; The older names that SRFI 125 still has.
+(define by-number (hash-table default 1 'a 2 'b))
+(list (hash-table-fold (lambda (key value sum) (+ key sum)) 0 by-number) (hash-table-fold by-number (lambda (key value sum) (+ key sum)) 0) (procedure? (hash-table-equivalence-function by-number)) (= ((hash-table-hash-function by-number) 7) ((hash-table-hash-function by-number) 7))) ; => (3 3 #t #t)
+(hash-table->alist (hash-table-merge! by-number (hash-table default 2 'z 3 'c)))            ; => ((1 . a) (2 . b) (3 . c))
