@@ -344,6 +344,29 @@ fn errors_name_what_failed() {
     );
 }
 
+/// A damaged image may hold anything where the library has the procedure that raises conditions.
+#[test]
+fn an_error_ends_the_computation_whatever_should_raise_it() {
+    for signal in [
+        "(define (%signal a b) a)",
+        "(define (%signal . all) (car all))",
+        "(define %signal 7)",
+        "(define %signal car)",
+    ] {
+        let mut session = Session::new(u64::MAX);
+        let library = format!(
+            "(define-library (duet internal control) (export %signal) (import (duet kernel)) (begin {signal}))"
+        );
+        session
+            .evaluate(&format!(
+                "{library} (import (duet kernel) (duet internal control)) %signal"
+            ))
+            .unwrap();
+        let raised = session.evaluate("(import (duet kernel)) (+ 1 (car 5))").unwrap_err();
+        assert!(session.instance.heap.is_kind(raised, Kind::Condition), "{signal}");
+    }
+}
+
 /// Evaluates a program that keeps `kept` words of 128 Ki and needs 2 million more, 100 at a time; how it ended, and how often all was collected.
 fn evaluate_in_little_memory(kept: usize, is_counted: bool) -> (Outcome, u64) {
     let mut session = Session::new(u64::MAX);

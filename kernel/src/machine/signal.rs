@@ -20,6 +20,8 @@ use super::{Hot, Instance, Machine, Outcome, resumption_point};
 pub(super) const CONTROL_LIBRARY: &str = "(duet internal control)";
 /// What is wrong with a variable that a text defines further on.
 const BEFORE_DEFINITION: &str = "is used before it is defined";
+/// How many arguments the procedure that raises a condition takes.
+const SIGNAL_ARITY: u8 = 1;
 /// How many frames a condition remembers.
 const BACKTRACE_MAX: usize = 32;
 /// The stack that raising a condition needs at least, in words.
@@ -44,8 +46,12 @@ pub(super) fn control_global(heap: &Heap, code: &CodeSpace, name: &str) -> Optio
 }
 
 /// The procedure that raises a condition non-continuably.
+///
+/// In a damaged image it may be anything. What cannot be called with one argument would fail and be called because of that, again and again.
 pub(super) fn signal_procedure(heap: &Heap, code: &CodeSpace) -> Option<Value> {
-    control_global(heap, code, "%signal")
+    let takes_one =
+        |procedure: &Value| procedure.is_procedure_object() && heap.field(*procedure, 0).detail() as u8 == SIGNAL_ARITY;
+    control_global(heap, code, "%signal").filter(takes_one)
 }
 
 /// One frame of a backtrace.
