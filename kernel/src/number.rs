@@ -20,6 +20,7 @@ mod integer;
 mod parse;
 mod power;
 mod print;
+mod radix;
 #[cfg(test)]
 mod properties;
 mod real;

@@ -8,9 +8,9 @@
 
 use std::fmt;
 
-use num_bigint::BigUint;
+use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
-use num_traits::{One, ToPrimitive};
+use num_traits::{One, Signed, ToPrimitive};
 
 use super::Number;
 use super::exactness::decompose;
@@ -34,14 +34,10 @@ impl Number {
         let radix = radix.clamp(2, 36);
         match self {
             Number::Fixnum(value) if radix == 10 => value.to_string(),
-            Number::Fixnum(value) => num_bigint::BigInt::from(*value).to_str_radix(radix),
-            Number::Big(value) => value.to_str_radix(radix),
+            Number::Fixnum(value) => BigInt::from(*value).to_str_radix(radix),
+            Number::Big(value) => integer(value, radix),
             Number::Ratio(value) => {
-                format!(
-                    "{}/{}",
-                    value.numer().to_str_radix(radix),
-                    value.denom().to_str_radix(radix)
-                )
+                format!("{}/{}", integer(value.numer(), radix), integer(value.denom(), radix))
             }
             Number::Flonum(value) => flonum(*value, radix),
         }
@@ -56,6 +52,11 @@ impl fmt::Display for Number {
             Number::Big(_) | Number::Ratio(_) | Number::Flonum(_) => out.write_str(&self.to_string_radix(10)),
         }
     }
+}
+
+fn integer(value: &BigInt, radix: u32) -> String {
+    let sign = if value.is_negative() { "-" } else { "" };
+    format!("{sign}{}", super::radix::write(value.magnitude(), radix))
 }
 
 fn flonum(value: f64, radix: u32) -> String {

@@ -1,0 +1,157 @@
+//! The digits of great integers, in time well below the square of their number.
+//!
+//! A number is written in halves: the digits of quotient and remainder by a power of the radix, which is divided by with a reciprocal and multiplications alone.
+//! INVARIANT: the text is that of the plain way, which is taken up to some ten thousand digits because nothing is gained below.
+//! It knows no signs and does not read; that is done in halves in `number/parse.rs`. Read next: `number/print.rs`.
+//!
+//! Source: Barrett, "Implementing the Rivest Shamir and Adleman public key encryption algorithm", 1986; Newton's iteration for the reciprocal.
+
+use num_bigint::BigUint;
+use num_traits::{One, Zero};
+
+/// Numbers of fewer bits are written by the plain way.
+const WRITE_BITS_MIN: u64 = 40_000;
+/// Reciprocals of numbers of fewer bits are found by division.
+const RECIPROCAL_BITS_MIN: u64 = 4_000;
+
+/// Writes a number in a radix from 2 to 36.
+pub(super) fn write(number: &BigUint, radix: u32) -> String {
+    if number.bits() < WRITE_BITS_MIN || radix.is_power_of_two() {
+        return number.to_str_radix(radix);
+    }
+    // Each power is the square of the one before; the last one's square is greater than the number.
+    let mut powers = vec![Power::new(
+        BigUint::from(radix).pow(SMALL_DIGITS),
+        SMALL_DIGITS as usize,
+    )];
+    while let Some(last) = powers.last()
+        && last.value.bits() * 2 <= number.bits() + 1
+    {
+        powers.push(Power::new(&last.value * &last.value, last.digits * 2));
+    }
+    let mut text = String::new();
+    write_parts(number, radix, &powers, &mut text);
+    let first = text.find(|digit| digit != '0').unwrap_or(0);
+    text.split_off(first)
+}
+
+/// How many digits the plain way writes at a time.
+const SMALL_DIGITS: u32 = 2_000;
+
+/// A power of the radix.
+struct Power {
+    value: BigUint,
+    /// The exponent.
+    digits: usize,
+    /// Two to the power of twice the value's bits, divided by the value.
+    reciprocal: BigUint,
+}
+
+impl Power {
+    fn new(value: BigUint, digits: usize) -> Power {
+        let reciprocal = reciprocal(&value);
+        Power {
+            value,
+            digits,
+            reciprocal,
+        }
+    }
+
+    /// Divides a number that is less than the square of the power.
+    fn divide(&self, number: &BigUint) -> (BigUint, BigUint) {
+        let bits = self.value.bits();
+        let mut quotient = ((number >> (bits - 1)) * &self.reciprocal) >> (bits + 1);
+        // The estimate is too small by two at most.
+        let mut rest = number - &quotient * &self.value;
+        while rest >= self.value {
+            rest -= &self.value;
+            quotient += 1u32;
+        }
+        (quotient, rest)
+    }
+}
+
+/// Appends the digits of a number that is less than the square of the last power: twice as many as that has, with zeros in front. The recursion is as deep as the
+/// number of powers, the logarithm of the number of digits.
+fn write_parts(number: &BigUint, radix: u32, powers: &[Power], text: &mut String) {
+    let Some((power, smaller)) = powers.split_last() else {
+        let digits = number.to_str_radix(radix);
+        text.extend(std::iter::repeat_n('0', SMALL_DIGITS as usize - digits.len()));
+        text.push_str(&digits);
+        return;
+    };
+    if number.is_zero() {
+        text.extend(std::iter::repeat_n('0', power.digits * 2));
+        return;
+    }
+    let (quotient, rest) = power.divide(number);
+    write_parts(&quotient, radix, smaller, text);
+    write_parts(&rest, radix, smaller, text);
+}
+
+/// Two to the power of twice a number's bits, divided by the number, rounded down.
+fn reciprocal(number: &BigUint) -> BigUint {
+    let bits = number.bits();
+    let one = BigUint::one();
+    if bits < RECIPROCAL_BITS_MIN {
+        return (one << (2 * bits)) / number;
+    }
+    let high_bits = bits / 2 + 4;
+    let dropped = bits - high_bits;
+    let estimate = reciprocal(&(number >> dropped)) << dropped;
+    // One step doubles the places that are right.
+    let excess = (&estimate * &estimate * number) >> (2 * bits);
+    let mut estimate = (estimate << 1u32) - excess;
+    let whole = one << (2 * bits);
+    while &estimate * number > whole {
+        estimate -= 1u32;
+    }
+    let mut rest = whole - &estimate * number;
+    while rest >= *number {
+        rest -= number;
+        estimate += 1u32;
+    }
+    estimate
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(number: &BigUint, radix: u32) {
+        let plain = number.to_str_radix(radix);
+        assert!(write(number, radix) == plain, "{} bits in radix {radix}", number.bits());
+    }
+
+    #[test]
+    fn powers_and_their_neighbours_have_the_digits_of_the_plain_way() {
+        for radix in [3, 10, 36] {
+            for digits in [1u32, 1_999, 2_000, 8_000, 12_001, 16_000, 31_999, 32_000] {
+                let power = BigUint::from(radix).pow(digits);
+                check(&power, radix);
+                check(&(&power - 1u32), radix);
+                check(&(&power + 1u32), radix);
+            }
+        }
+        assert_eq!(write(&BigUint::zero(), 10), "0");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(16) })]
+
+        #[test]
+        fn so_have_great_numbers(words in prop::collection::vec(any::<u32>(), 1..6_000), radix in 2u32..=36) {
+            check(&BigUint::new(words), radix);
+        }
+
+        #[test]
+        fn reciprocals_are_exact(words in prop::collection::vec(any::<u32>(), 1..600)) {
+            let number = BigUint::new(words) + 1u32;
+            let exact = (BigUint::one() << (2 * number.bits())) / &number;
+            prop_assert!(reciprocal(&number) == exact);
+        }
+    }
+}
