@@ -134,3 +134,32 @@ fn a_collection_frees_what_captured_frames_will_not_read() {
         "a list of 100 pairs is freed"
     );
 }
+
+/// Evaluates a program that keeps `kept` words of 128 Ki and needs 2 million more, 100 at a time; how it ended, and how often all was collected.
+fn evaluate_in_little_memory(kept: usize, is_counted: bool) -> (Outcome, u64) {
+    let text = format!(
+        "(define kept (make-vector {kept} 0)) (define last #f)
+         (let loop ((n 20000)) (if (= n 0) n (begin (set! last (make-vector 98 0)) (loop (- n 1)))))"
+    );
+    let unit = compiled("test", &text);
+    let code = code_of(&[&unit]);
+    let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 1 << 20 }));
+    instance.heap.count_forced_collections(is_counted);
+    let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+    machine.start(&mut instance, procedure, &[]);
+    let outcome = machine.run(&mut instance, &code, &mut 1_000_000).unwrap();
+    (outcome, instance.heap.statistics().collections_major)
+}
+
+#[test]
+fn a_program_that_does_little_but_look_for_memory_is_stopped() {
+    let done = Outcome::Finished(Value::ZERO);
+    let (roomy, _) = evaluate_in_little_memory(120_000, true);
+    assert_eq!(roomy, done, "a tenth of the memory is room enough");
+    let (stopped, collections) = evaluate_in_little_memory(130_000, true);
+    assert_eq!(stopped, Outcome::Exhausted);
+    assert!(collections < 40, "it was stopped after {collections} collections");
+    let (repeated, collections) = evaluate_in_little_memory(130_000, false);
+    assert_eq!(repeated, done, "what is not counted goes on");
+    assert!(collections > 1000, "it took {collections} collections");
+}

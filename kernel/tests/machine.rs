@@ -367,44 +367,6 @@ fn an_error_ends_the_computation_whatever_should_raise_it() {
     }
 }
 
-/// Evaluates a program that keeps `kept` words of 128 Ki and needs 2 million more, 100 at a time; how it ended, and how often all was collected.
-fn evaluate_in_little_memory(kept: usize, is_counted: bool) -> (Outcome, u64) {
-    let mut session = Session::new(u64::MAX);
-    session.instance = Instance::new(Limits { bytes_max: 1 << 20 });
-    session.instance.heap.count_forced_collections(is_counted);
-    let text = format!(
-        "(define kept (make-vector {kept} 0)) (define last #f)
-         (let loop ((n 20000)) (if (= n 0) n (begin (set! last (make-vector 98 0)) (loop (- n 1)))))"
-    );
-    let expansion = session
-        .expander
-        .expand_program("test", &text, &mut NoLibraries)
-        .unwrap();
-    let unit = compile(&expansion.units[0], &session.code).unwrap();
-    let number = session.code.load(&unit).unwrap();
-    let procedure = session.instance.unit_procedure(&session.code, number).unwrap();
-    session.machine.start(&mut session.instance, procedure, &[]);
-    let mut fuel = 1_000_000;
-    let outcome = session
-        .machine
-        .run(&mut session.instance, &session.code, &mut fuel)
-        .unwrap();
-    (outcome, session.instance.heap.statistics().collections_major)
-}
-
-#[test]
-fn a_program_that_does_little_but_look_for_memory_is_stopped() {
-    let done = Outcome::Finished(Value::ZERO);
-    let (roomy, _) = evaluate_in_little_memory(120_000, true);
-    assert_eq!(roomy, done, "a tenth of the memory is room enough");
-    let (stopped, collections) = evaluate_in_little_memory(130_000, true);
-    assert_eq!(stopped, Outcome::Exhausted);
-    assert!(collections < 40, "it was stopped after {collections} collections");
-    let (repeated, collections) = evaluate_in_little_memory(130_000, false);
-    assert_eq!(repeated, done, "what is not counted goes on");
-    assert!(collections > 1000, "it took {collections} collections");
-}
-
 /// Frames of one instance must not show words of another: a collection would follow them.
 #[test]
 fn instances_take_turns_on_one_machine() {
