@@ -107,23 +107,31 @@ fn memory_as_text(memory: &Differences) -> String {
     let nothing = || "-".to_owned();
     let mut text = String::new();
     for Difference { place, before, after } in &memory.places {
-        let (before, after) = (before.clone().unwrap_or_else(nothing), after.clone().unwrap_or_else(nothing));
+        let (before, after) = (
+            before.clone().unwrap_or_else(nothing),
+            after.clone().unwrap_or_else(nothing),
+        );
         text.push_str(&format!("  memory    {place}: {before} → {after}\n"));
     }
     if memory.more > 0 || memory.is_cut_off {
-        let more = if memory.is_cut_off { "and perhaps others" } else { "places more" };
+        let more = if memory.is_cut_off {
+            "and perhaps others"
+        } else {
+            "places more"
+        };
         text.push_str(&format!("  memory    {} {more}\n", memory.more));
     }
     if memory.defined > 0 {
-        text.push_str(&format!("  memory    {} globals of libraries defined\n", memory.defined));
+        text.push_str(&format!(
+            "  memory    {} globals of libraries defined\n",
+            memory.defined
+        ));
     }
     text
 }
 
 fn memory_as_json(memory: &Differences) -> Value {
-    let place = |difference: &Difference| {
-        json!({ "place": difference.place, "before": difference.before, "after": difference.after })
-    };
+    let place = |difference: &Difference| json!({ "place": difference.place, "before": difference.before, "after": difference.after });
     json!({
         "places": memory.places.iter().map(place).collect::<Vec<_>>(),
         "more": memory.more,

@@ -31,7 +31,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let store = journal.open_to_read()?;
     let place = journal.resolve_turn(&store, arguments.word(1))?;
     let found = changes::find((&journal, &store), &place, &query, Sought::Last, terminal)?;
-    let Some(Change { sequence: turn, fact, .. }) = found.into_iter().next() else {
+    let Some(Change {
+        sequence: turn, fact, ..
+    }) = found.into_iter().next()
+    else {
         terminal.message(&format!("no such fact was there up to {}", place.address(place.at())));
         return Ok(Code::FAILED);
     };
