@@ -82,9 +82,6 @@ impl<P: Programs> Run<P> {
         };
         let draft = self.draft(batch.to, lineage);
         let activation = Activation::new(draft, std::mem::take(&mut batch.events), self.genesis.limits);
-        if let Some(failure) = too_large {
-            return activation.fail(failure);
-        }
         let activation = match aim {
             Aim::Take => activation.count_memory(),
             Aim::Seek(action) => activation.seek(action),
@@ -104,6 +101,9 @@ impl<P: Programs> Run<P> {
         };
         self.past.before_turn((batch.to, is_new), body, &mut self.programs);
         self.programs.begin_turn(body);
+        if let Some(failure) = too_large {
+            return activation.fail(failure);
+        }
         if let Aim::Fail(exhaustion) = aim {
             return exhaustion.repeat(activation);
         }

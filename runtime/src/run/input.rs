@@ -17,6 +17,9 @@ use crate::value::Fact;
 /// The kind of failure of a tool call whose answer a crash has lost.
 pub(crate) const INTERRUPTED: &str = "interrupted";
 
+/// More levels than a record puts around what the world said.
+const LEVELS_AROUND: usize = 12;
+
 /// Makes a batch of an input.
 ///
 /// # Errors
@@ -35,7 +38,10 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
             return Ok(to_main(vec![Event::Orphaned { key, outcome }]));
         }
         Input::Chunk { request, bytes } => (request, Ok(IOValue::bytes(bytes))),
-        Input::Answer { request, value } => (request, Ok(value)),
+        Input::Answer { request, value } => {
+            check_depth(&value)?;
+            (request, Ok(value))
+        }
         Input::Due { request, at_ms } => return Ok(to_owner(state, request, Event::Due { request, at_ms })),
         Input::Elapsed { request } => (request, Ok(IOValue::new(true))),
         // Interrupting is for whoever drives the run; a program is not told.
@@ -47,6 +53,9 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
             asserted,
             retracted,
         } => {
+            for fact in asserted.iter().chain(&retracted) {
+                check_depth(fact)?;
+            }
             let events = vec![Event::Merged { asserted, retracted }];
             return Ok(Batch {
                 to: actor,
@@ -56,6 +65,13 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
     };
     Fact::new(outcome.clone().unwrap_or_else(|fault| fault))?;
     Ok(to_owner(state, request, Event::Answered { request, outcome }))
+}
+
+/// Refuses what is not deeper than a value may be, but would be inside a record.
+fn check_depth(value: &IOValue) -> Result<(), RunError> {
+    let wrapped = (0..LEVELS_AROUND).fold(value.clone(), |inside, _| IOValue::new(vec![inside]));
+    Fact::new(wrapped)?;
+    Ok(())
 }
 
 /// Makes of a result what is recorded of it: one that does not fit into a record is a failure of the call.

@@ -1,7 +1,13 @@
 //! How actors end, who waits for them, and what time has to do with it: a script and what becomes visible.
 
+use preserves::IOValue;
+
 use super::with_p;
-use crate::script::world::check;
+use crate::action::exit::MAIN;
+use crate::driver::{Input, RequestId};
+use crate::run::{RunError, Step};
+use crate::script::world::{World, check};
+use crate::snapshot::SnapshotPolicy;
 
 #[test]
 fn exit_hooks_run_at_either_end_and_stop_hooks_at_an_orderly_one() {
@@ -124,4 +130,31 @@ fn what_a_failed_turn_retracted_is_retracted_by_the_crash() {
         &with_p(script),
         "+1\n -1\n failed on purpose\n failed: error: on purpose",
     );
+}
+
+#[test]
+fn what_the_world_says_too_deep_for_a_record_is_refused_and_the_run_goes_on() {
+    let mut world = World::script("main:\n log first\n sleep 1\n log last", &["*"], SnapshotPolicy::NEVER);
+    let nested = |depth: usize| (1..depth).fold(IOValue::new(0), |inside, _| IOValue::new(vec![inside]));
+    let inputs: [fn(IOValue) -> Input; 2] = [
+        |value| Input::Answer {
+            request: RequestId(9),
+            value,
+        },
+        |fact| Input::Merge {
+            actor: MAIN,
+            asserted: vec![fact],
+            retracted: Vec::new(),
+        },
+    ];
+    for input in inputs {
+        for depth in 495..512 {
+            world.run.deliver(input(nested(depth)));
+            match world.run.step() {
+                Ok(step) => assert_eq!((step, depth < 502), (Step::Turn, true), "{depth}"),
+                Err(error) => assert!(matches!(error, RunError::Packed(_)) && depth > 497, "{depth}: {error}"),
+            }
+        }
+    }
+    world.check("first\n 1 ms\n last");
 }
