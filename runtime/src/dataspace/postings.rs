@@ -6,27 +6,33 @@
 //! Read next: `dataspace/facts.rs`, then `dataspace/index.rs`.
 
 use super::form::Term;
-use crate::tracked::{TrackedSet, Tracking};
+use crate::tracked::{TrackedSet, tracked_fields};
 
 /// Pairs of a term and the number of what has it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Postings(TrackedSet<(u64, u64)>);
+pub(crate) struct Postings {
+    pairs: TrackedSet<(u64, u64)>,
+}
+
+tracked_fields!(Postings { pairs });
 
 impl Postings {
     /// Notes that `number` has `term`.
     pub(crate) fn insert(&mut self, term: Term, number: u64) {
-        self.0.insert((term.number(), number));
+        self.pairs.insert((term.number(), number));
     }
 
     /// Notes that it has not.
     pub(crate) fn remove(&mut self, term: Term, number: u64) {
-        self.0.remove(&(term.number(), number));
+        self.pairs.remove(&(term.number(), number));
     }
 
     /// Lists what has `term`, in ascending order.
     fn of(&self, term: Term) -> impl Iterator<Item = u64> {
         let term = term.number();
-        self.0.range((term, 0)..=(term, u64::MAX)).map(|(_, number)| *number)
+        self.pairs
+            .range((term, 0)..=(term, u64::MAX))
+            .map(|(_, number)| *number)
     }
 
     /// Returns those that have the term that the fewest have; `None` if there are no terms.
@@ -43,23 +49,5 @@ impl Postings {
             }
         }
         None
-    }
-}
-
-impl Tracking for Postings {
-    fn commit_turn(&mut self) {
-        self.0.commit_turn();
-    }
-
-    fn abort_turn(&mut self) {
-        self.0.abort_turn();
-    }
-
-    fn rest(&mut self) {
-        self.0.rest();
-    }
-
-    fn is_resting(&self) -> bool {
-        self.0.is_resting()
     }
 }
