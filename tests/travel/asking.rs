@@ -113,6 +113,7 @@ const KEEPER: &[(&str, &str)] = &[(
 (define names (list "a" "b" (vector 1 2 3)))
 (define table (dictionary 'kept 1 'gone 2))
 (define origin (make-point 0 0))
+(define said (record 'said "old" (list 'untyped)))
 (define next (let ((hidden 0)) (lambda () (set! hidden (+ hidden 1)) hidden)))
 (yield)
 (set! count 7)
@@ -120,6 +121,7 @@ const KEEPER: &[(&str, &str)] = &[(
 (dictionary-set! table 'new "n")
 (dictionary-delete! table 'gone)
 (set-point-x! origin 5)
+(set! said (record 'said "new" (list 'untyped)))
 (next)
 (yield)
 (define late '(1 2))
@@ -159,6 +161,7 @@ fn a_turn_is_shown_with_what_it_changed_in_memory() {
             "names[2][1]: 2 → two",
             "next captured 1: 0 → 1",
             "origin.x: 0 → 5",
+            "said.0: \"old\" → \"new\"",
             "table[gone]: 2 → -",
             "table[new]: - → \"n\"",
         ]

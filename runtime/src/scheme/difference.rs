@@ -268,8 +268,14 @@ impl Comparison<'_> {
         self.part(node, || Step::Field("label".to_owned()), label, new.record_label(after));
         for place in 0..old.record_length(before) {
             let name = || {
-                let named = duet_kernel::printer::field_name(old, label, place).filter(|_| !old.is_labelled(before));
-                Step::Field(named.map_or_else(|| place.to_string(), |name| old.symbol_name(name)))
+                // What was made with a label of its own has no type, and its fields no names.
+                let has_type = old.is_kind(label, Kind::RecordType) && !old.is_labelled(before);
+                let named = has_type.then(|| duet_kernel::printer::field_name(old, label, place));
+                Step::Field(
+                    named
+                        .flatten()
+                        .map_or_else(|| place.to_string(), |name| old.symbol_name(name)),
+                )
             };
             let first = old.object_length(before) - old.record_length(before);
             self.part(
