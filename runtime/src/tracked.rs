@@ -199,7 +199,10 @@ impl<K, V> Notes<K, V> {
         if used <= KEPT_MAX && self.short.capacity() > 2 * KEPT_MAX {
             self.short.shrink_to(KEPT_MAX);
         }
-        self.long.clear();
+        // Clearing an empty tree costs as much as looking through a small one.
+        if !self.long.is_empty() {
+            self.long.clear();
+        }
     }
 }
 
