@@ -11,7 +11,7 @@ use crate::actor::{Condition, FiberKind, Target};
 use crate::body::{Argument, End, Resumption, Runner, Task};
 use crate::draft::Refusal;
 use crate::driver::RequestId;
-use crate::event::{Attached, Event};
+use crate::event::Event;
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
 use crate::record::Failure;
 use crate::state::{Kept, Question};
@@ -20,7 +20,7 @@ use crate::value::Fact;
 impl Activation {
     pub(super) fn deliver(&mut self, body: &mut dyn Runner, position: u64, event: Event) -> Result<(), Failure> {
         let is_received = match event {
-            Event::Boot {} => self.boot()?,
+            Event::Boot {} => self.begin(FiberKind::Main {}, Task::Boot)?,
             Event::Added {
                 observer,
                 captures,
@@ -52,7 +52,9 @@ impl Activation {
             Event::Reconsider { request } => self.reconsider(request)?,
             Event::Orphaned { .. } => false,
             Event::Terminate {} => self.terminate()?,
-            Event::Evaluate { text, sources } => self.evaluate(text, sources)?,
+            Event::Evaluate { text, sources } => {
+                self.begin(FiberKind::Interaction {}, Task::Evaluate { text, sources })?
+            }
             Event::Abandon {} => self.draft.abandon_interactions().map_err(failure)?,
             Event::Merged { asserted, retracted } => self.take_over(asserted, &retracted)?,
         };
@@ -62,35 +64,13 @@ impl Activation {
         Ok(())
     }
 
-    fn boot(&mut self) -> Result<bool, Failure> {
+    /// Begins a fiber at the root facet.
+    fn begin(&mut self, kind: FiberKind, task: Task) -> Result<bool, Failure> {
         let facet = self.draft.acting().map_err(failure)?.root;
         let fiber = self.draft.state.counters.fiber();
         self.perform(SpawnFiber { fiber, facet }).map_err(failure)?;
-        let fiber = Current {
-            fiber,
-            facet,
-            kind: FiberKind::Main {},
-        };
-        self.jobs.push(Job::Run {
-            fiber,
-            task: Task::Boot,
-        });
-        Ok(true)
-    }
-
-    fn evaluate(&mut self, text: String, sources: Vec<Attached>) -> Result<bool, Failure> {
-        let facet = self.draft.acting().map_err(failure)?.root;
-        let fiber = self.draft.state.counters.fiber();
-        self.perform(SpawnFiber { fiber, facet }).map_err(failure)?;
-        let fiber = Current {
-            fiber,
-            facet,
-            kind: FiberKind::Interaction {},
-        };
-        self.jobs.push(Job::Run {
-            fiber,
-            task: Task::Evaluate { text, sources },
-        });
+        let fiber = Current { fiber, facet, kind };
+        self.jobs.push(Job::Run { fiber, task });
         Ok(true)
     }
 
