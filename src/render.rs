@@ -19,9 +19,6 @@ use crate::brief;
 use crate::exports::home_of;
 use crate::failure::Problem;
 
-/// The kind of the condition that names a variable without a value.
-pub(crate) const UNDEFINED_VARIABLE: &str = "undefined-variable";
-
 /// What runs a text that was typed; it and what is beneath are no procedures of the person's.
 const TYPED: &str = "(interaction)";
 
@@ -142,13 +139,7 @@ fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Texts)
 
 /// Lays out a condition that nobody caught, and says how to go back.
 pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[String], is_styled: bool) -> String {
-    let mut what = failure.message.clone();
-    let mut separator = if what.ends_with(':') { " " } else { ": " };
-    for irritant in failure.irritants.iter().filter(|irritant| !is_said(irritant, failure)) {
-        what.push_str(separator);
-        what.push_str(&in_scheme(irritant, SHOWN_DEPTH));
-        separator = " ";
-    }
+    let what = failure.told(|irritant| in_scheme(irritant, SHOWN_DEPTH));
     let mut group = Group::with_title(Level::ERROR.primary_title(what).id(failure.kind.clone()));
     if let Some(origin) = &failure.origin
         && let Some(source) = texts.named(&origin.source)
@@ -164,13 +155,6 @@ pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[Strin
         group = group.element(Level::HELP.message(advice.clone()));
     }
     renderer(is_styled).render(&[group])
-}
-
-/// Whether a message names an irritant already, as that of a name that is not defined does.
-fn is_said(irritant: &IOValue, failure: &record::Failure) -> bool {
-    let is_quoted = |name: &str| failure.message.contains(&format!("`{name}`"));
-    let name = irritant.as_symbol();
-    name.is_some_and(|name| failure.kind == UNDEFINED_VARIABLE || is_quoted(&name))
 }
 
 /// What a person can do about a condition of its kind.
@@ -309,18 +293,6 @@ mod tests {
         let text = "aé";
         for (start, end, expected) in [(0, 1, 0..1), (2, 2, 1..1), (1, 99, 1..3), (7, 3, 3..3), (3, 1, 3..3)] {
             assert_eq!(clamp(text, start, end), expected, "{start}..{end}");
-        }
-    }
-
-    #[test]
-    fn what_a_message_names_is_not_said_twice() {
-        for (kind, message, expected) in [
-            ("undefined-variable", "a is not defined", true),
-            ("capability-denied", "it needs `a`, which is not granted", true),
-            ("wrong-type", "argument 1 of car must be a pair", false),
-        ] {
-            let failure = record::Failure::new(kind, message);
-            assert_eq!(is_said(&IOValue::symbol("a"), &failure), expected, "{message}");
         }
     }
 

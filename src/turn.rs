@@ -161,12 +161,11 @@ pub(crate) fn values(turn: &TurnRecord) -> Vec<IOValue> {
 }
 
 fn describe(failure: &TurnFailure) -> String {
-    let irritants: String = failure
-        .irritants
-        .iter()
-        .map(|irritant| format!(" {}", shown(irritant)))
-        .collect();
-    format!("{}: {}{irritants}", failure.kind, failure.message)
+    format!(
+        "{}: {}",
+        failure.kind,
+        failure.told(|irritant| shown(irritant).to_string())
+    )
 }
 
 fn short(text: &str, characters: usize) -> String {

@@ -109,6 +109,13 @@ pub enum DiagnosticKind {
         /// The name.
         name: Name,
     },
+    /// A constructor of records that takes something else than a field.
+    NotAField {
+        /// What it takes.
+        name: Name,
+        /// The record type.
+        record_type: Name,
+    },
     /// An assignment to a name that another library or the kernel defines.
     AssignsImport {
         /// The name.
@@ -336,6 +343,7 @@ impl fmt::Display for DiagnosticKind {
             Self::EmptyCombination => write!(f, "() is not an expression"),
             Self::ImproperCombination => write!(f, "a procedure call must be a proper list"),
             Self::DuplicateBinding { name } => write!(f, "`{name}` is bound twice here"),
+            Self::NotAField { name, record_type } => write!(f, "`{name}` is not a field of `{record_type}`"),
             Self::AssignsImport { name } => write!(f, "`{name}` is imported and cannot be assigned"),
             Self::NotATransformer => write!(f, "this is not a syntax transformer"),
             Self::PatternVariableAsExpression { name } => {

@@ -222,6 +222,9 @@ impl Failure {
     /// holds, so a replay takes it from the record.
     const EXHAUSTED: &str = "memory-exhausted";
 
+    /// The kind of the failure of a turn that used a name without a value; the name is its first irritant.
+    pub const UNDEFINED_VARIABLE: &str = "undefined-variable";
+
     /// Makes the failure of such a turn.
     pub(crate) fn exhausted(heap_bytes_max: u64) -> Self {
         let message = format!(
@@ -248,12 +251,30 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// The message, and after it those irritants that it does not name itself, each as `show` writes it.
+    pub fn told(&self, show: impl Fn(&IOValue) -> String) -> String {
+        let mut told = self.message.clone();
+        let mut separator = if told.ends_with(':') { " " } else { ": " };
+        for irritant in self.irritants.iter().filter(|irritant| !self.is_said(irritant)) {
+            told.push_str(separator);
+            told.push_str(&show(irritant));
+            separator = " ";
+        }
+        told
+    }
+
+    /// Says whether the message names an irritant already, as that of a name that is not defined does.
+    fn is_said(&self, irritant: &IOValue) -> bool {
+        let is_quoted = |name: &str| self.message.contains(&format!("`{name}`"));
+        let name = irritant.as_symbol();
+        name.is_some_and(|name| self.kind == Self::UNDEFINED_VARIABLE || is_quoted(&name))
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind, self.message)?;
-        self.irritants
-            .iter()
-            .try_for_each(|irritant| write!(f, " {irritant:?}"))
+        write!(f, "{}: {}", self.kind, self.told(|irritant| format!("{irritant:?}")))
     }
 }
 

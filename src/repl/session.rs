@@ -24,7 +24,6 @@ use crate::failure::{Code, Failure};
 use crate::journal::{Journal, Place};
 use crate::launch::Launch;
 use crate::outfit::Outfit;
-use crate::render;
 use crate::session::{self, Left, Session};
 use crate::terminal::Terminal;
 use crate::turn;
@@ -256,7 +255,7 @@ impl Live {
         let missing = failure
             .irritants
             .first()
-            .filter(|_| failure.kind == render::UNDEFINED_VARIABLE)?;
+            .filter(|_| failure.kind == record::Failure::UNDEFINED_VARIABLE)?;
         let names: Vec<Name> = self
             .session
             .names()

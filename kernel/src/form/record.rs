@@ -47,7 +47,12 @@ pub(super) fn define_record_type(
     };
     let type_target = unit.define_type(context, form, own_name)?;
     context.define(type_target, Value::Ready(descriptor), form);
-    define_constructor(unit, context, (form, constructor), (type_target, &fields))?;
+    define_constructor(
+        unit,
+        context,
+        (form, constructor),
+        (type_target, type_identifier, &fields),
+    )?;
     if unit.session.syntax.identifier(predicate).is_some() {
         let body = |unit: &mut UnitExpander<'_>, value| {
             let arguments = vec![unit.node(Core::Local(value), form), unit.read(type_target, form)];
@@ -117,7 +122,7 @@ fn define_constructor(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
     (form, constructor): (Syntax, Syntax),
-    (type_target, fields): (Target, &[Field]),
+    (type_target, type_identifier, fields): (Target, Identifier, &[Field]),
 ) -> Result<(), Failure> {
     if is_false(unit, constructor) {
         return Ok(());
@@ -131,10 +136,17 @@ fn define_constructor(
     for field_name in taken {
         let identifier = unit.identifier_in(form, field_name)?;
         let position = fields.iter().position(|field| field.identifier == identifier);
-        let Some(position) = position else {
-            return Err(unit.malformed_at(form, field_name));
-        };
         let text = unit.name_of(identifier);
+        let Some(position) = position else {
+            let record_type = unit.name_of(type_identifier);
+            return Err(unit.failure(
+                field_name,
+                DiagnosticKind::NotAField {
+                    name: text,
+                    record_type,
+                },
+            ));
+        };
         let parameter = unit.temporary(text.as_str());
         if values[position].replace(parameter).is_some() {
             return Err(unit.failure(field_name, DiagnosticKind::DuplicateBinding { name: text }));

@@ -136,3 +136,25 @@ fn what_was_recorded_before_tools_were_described_can_be_read() {
         );
     }
 }
+
+#[test]
+fn what_a_message_names_is_not_told_twice() {
+    for (kind, message, expected) in [
+        ("undefined-variable", "a is not defined", "a is not defined"),
+        (
+            "capability-denied",
+            "it needs `a`, which is not granted",
+            "it needs `a`, which is not granted",
+        ),
+        (
+            "wrong-type",
+            "argument 1 of car must be a pair",
+            "argument 1 of car must be a pair: a",
+        ),
+        ("error", "not this one:", "not this one: a"),
+    ] {
+        let mut failure = Failure::new(kind, message);
+        failure.irritants = [IOValue::symbol("a")].into();
+        assert_eq!(failure.to_string(), format!("{kind}: {expected}"));
+    }
+}

@@ -201,7 +201,7 @@ fn an_error_undoes_the_heap_to_the_last_commit() {
         (vector-set! cell 0 3)
         (car cell)";
     let expected = "2
-        failed: wrong-type: argument 1 of car must be a pair [3]
+        failed: wrong-type: argument 1 of car must be a pair: [3]
         Ended { code: 1 }";
     check(program, expected);
 }
@@ -221,9 +221,7 @@ fn what_was_not_granted_is_denied_before_it_happens() {
         &["workspace/*"],
         SnapshotPolicy::default(),
     );
-    world.check(
-        "failed: capability-denied: invoke-tool!: the capability `shell` was not granted shell\n Ended { code: 1 }",
-    );
+    world.check("failed: capability-denied: invoke-tool!: the capability `shell` was not granted\n Ended { code: 1 }");
 }
 
 #[test]

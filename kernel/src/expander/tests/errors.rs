@@ -51,6 +51,14 @@ fn several_errors_are_reported_in_one_pass() {
 }
 
 #[test]
+fn a_constructor_takes_fields_only() {
+    check_errors(
+        "(define-record-type point (make-point x y) point? (x point-x))",
+        &[("`y` is not a field of `point`", "y")],
+    );
+}
+
+#[test]
 fn misused_names_are_explained() {
     for (text, message, place) in [
         ("if", "`if` is a keyword, not a value", "if"),

@@ -189,7 +189,7 @@ fn definitions_and_keywords_stay() {
 #[test]
 fn a_text_that_comes_again_is_recorded_under_its_new_name() {
     // The first attempt is forgotten with its turn, so that the second has another number; its code is the same.
-    let lost = "!undefined-variable: lost is not defined lost";
+    let lost = "!undefined-variable: lost is not defined";
     check(&[
         ("lost", &[lost]),
         ("(define x 1)", &[]),
@@ -200,18 +200,16 @@ fn a_text_that_comes_again_is_recorded_under_its_new_name() {
 
 #[test]
 fn a_text_that_fails_leaves_nothing_behind() {
-    let undefined = "!undefined-variable: lost is not defined \"lost\"";
-    let undefined = undefined.replace("\"lost\"", "lost");
     check(&[
         ("(define x '(1))", &[]),
         ("(define-syntax m (syntax-rules () ((_) 'old)))", &[]),
         (
             "(begin (set-car! x 2) (define lost 1) (define-syntax m (syntax-rules () ((_) 'new))) (car '()))",
-            &["!wrong-type: argument 1 of car must be a pair []"],
+            &["!wrong-type: argument 1 of car must be a pair: []"],
         ),
         ("x", &["(1)"]),
         ("(m)", &["old"]),
-        ("lost", &[&undefined]),
+        ("lost", &["!undefined-variable: lost is not defined"]),
         (
             "(define (keep) (m)) (if)",
             &["!syntax-error: this form should look like (if test consequent [alternative])"],
@@ -232,7 +230,7 @@ fn programs_evaluate_data() {
         ("(three)", &["3"]),
         (
             "(begin (eval '(define-syntax three (syntax-rules () ((_) 4))) \"\") (car '()))",
-            &["!wrong-type: argument 1 of car must be a pair []"],
+            &["!wrong-type: argument 1 of car must be a pair: []"],
         ),
         ("(+ (three) (double 1))", &["5"]),
         (
@@ -251,12 +249,12 @@ fn a_text_waits_and_others_go_on() {
         ("(define go (assert! (record 'go 5)))", &["#[go 5]"]),
         (
             "(define boom (assert! (record 'boom)))",
-            &["!wrong-type: argument 1 of car must be a pair []"],
+            &["!wrong-type: argument 1 of car must be a pair: []"],
         ),
         ("y", &["1"]),
         (
             "(begin (spawn (lambda () (car '()))) (set! y 3))",
-            &["!wrong-type: argument 1 of car must be a pair []"],
+            &["!wrong-type: argument 1 of car must be a pair: []"],
         ),
         ("y", &["1"]),
     ]);
@@ -265,7 +263,7 @@ fn a_text_waits_and_others_go_on() {
 #[test]
 fn libraries_travel_with_a_text() {
     check(&[
-        ("(local)", &["!undefined-variable: local is not defined local"]),
+        ("(local)", &["!undefined-variable: local is not defined"]),
         ("(import (local))", &[]),
         ("(local)", &["local"]),
         ("(define (again) (local))", &[]),

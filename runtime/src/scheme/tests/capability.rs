@@ -38,7 +38,7 @@ fn attenuation_is_enforced_and_not_only_stored() {
     ] {
         fails(
             &format!("(yield) (invoke-tool! 'r narrow '{payload})"),
-            &format!("{NOT_PASSED} {shown}"),
+            &format!("{NOT_PASSED}: {shown}"),
         );
     }
 }
@@ -107,11 +107,11 @@ fn an_assertion_or_message_that_does_not_pass_is_not_made() {
     let me = "(define me (facet-capability (current-actor) (current-facet)))";
     fails(
         &format!("{me} (assert! 1 me)"),
-        "wrong-type: argument 2 of assert! must be a capability for the dataspace #:<capability 2>",
+        "wrong-type: argument 2 of assert! must be a capability for the dataspace: #:<capability 2>",
     );
     fails(
         "(invoke-tool! 'r (dataspace-capability) 1)",
-        "wrong-type: argument 2 of invoke-tool! must be the name of a tool or a capability for one #:<capability 2>",
+        "wrong-type: argument 2 of invoke-tool! must be the name of a tool or a capability for one: #:<capability 2>",
     );
 }
 
@@ -138,7 +138,7 @@ fn a_template_narrows_the_capabilities_that_pass() {
         (log! (assert! 1 giver))
         (assert! narrow giver)
         (yield) (yield)";
-    let expected = format!("#f\nfailed: {NOT_PASSED} [run, \"there\"]\nEnded {{ code: 1 }}");
+    let expected = format!("#f\nfailed: {NOT_PASSED}: [run, \"there\"]\nEnded {{ code: 1 }}");
     check_narrow(program, &[], &expected);
 }
 
@@ -147,7 +147,7 @@ fn a_capability_is_not_made_of_what_was_not_granted() {
     for (program, failure) in [
         (
             "(tool-capability \"process/run\")",
-            "capability-denied: tool-capability: the capability `process/run` was not granted process/run",
+            "capability-denied: tool-capability: the capability `process/run` was not granted",
         ),
         (
             "(attenuate (tool-capability \"workspace/read\") (record 'reject 1))",
@@ -155,7 +155,7 @@ fn a_capability_is_not_made_of_what_was_not_granted() {
         ),
         (
             "(attenuate 'workspace/read)",
-            "wrong-type: argument 1 of attenuate must be a capability workspace/read",
+            "wrong-type: argument 1 of attenuate must be a capability: workspace/read",
         ),
     ] {
         let mut world = world(program, &["workspace/*"], SnapshotPolicy::NEVER);
@@ -184,7 +184,7 @@ fn a_sturdy_reference_comes_back_as_the_capability_it_stands_for() {
     check_narrow(&program, &[], expected);
     fails(
         &format!("{signed} (invoke-tool! 'r cap \"rm\")"),
-        &format!("{NOT_PASSED} \"rm\""),
+        &format!("{NOT_PASSED}: \"rm\""),
     );
     for (program, failure) in [
         (
