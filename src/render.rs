@@ -19,6 +19,9 @@ use crate::brief;
 use crate::exports::home_of;
 use crate::failure::Problem;
 
+/// How a backtrace names a procedure without a name.
+const UNNAMED: &str = "?";
+
 /// What runs a text that was typed; it and what is beneath are no procedures of the person's.
 const TYPED: &str = "(interaction)";
 
@@ -176,14 +179,20 @@ fn backtrace(procedures: &[String]) -> Option<String> {
     let shower = procedures.iter().position(|procedure| procedure == SHOWER);
     let end = typed.or(shower.filter(|place| place + 1 == procedures.len()));
     let mut frames: Vec<(&str, usize)> = Vec::new();
-    for procedure in &procedures[..end.unwrap_or(procedures.len())] {
+    let procedures = &procedures[..end.unwrap_or(procedures.len())];
+    for (place, procedure) in procedures.iter().enumerate() {
+        // What a library keeps to itself says nothing to those who call it, nor does what has no name and is called by that.
+        let caller = procedures.get(place + 1).filter(|_| procedure == UNNAMED);
+        if is_internal(procedure) || caller.is_some_and(|caller| is_internal(caller)) {
+            continue;
+        }
         match frames.last_mut() {
             Some((last, count)) if last == procedure => *count += 1,
             Some(_) | None => frames.push((procedure, 1)),
         }
     }
     let name = |(name, count): &(&str, usize)| {
-        let name = if *name == "?" {
+        let name = if *name == UNNAMED {
             "an unnamed procedure".to_owned()
         } else {
             format!("`{name}`")
@@ -203,6 +212,11 @@ fn backtrace(procedures: &[String]) -> Option<String> {
         );
     }
     (!shown.is_empty()).then(|| format!("in {}", shown.join(", called by ")))
+}
+
+/// Says whether a library keeps a procedure to itself.
+fn is_internal(procedure: &str) -> bool {
+    procedure.starts_with('%')
 }
 
 /// Lays out where a program and its journal part, with the place in the program if that is known.
@@ -307,6 +321,11 @@ mod tests {
         assert_eq!(
             shown.as_deref(),
             Some("in `car`, called by `loop` (2 times), called by an unnamed procedure, called by `main`")
+        );
+        let shown = backtrace(&names(&["?", "%with-frame", "?", "%with-frame", "open", "?", "main"]));
+        assert_eq!(
+            shown.as_deref(),
+            Some("in `open`, called by an unnamed procedure, called by `main`")
         );
         let long: Vec<String> = (0..40).map(|number| format!("p{number}")).collect();
         let shown = backtrace(&long).unwrap_or_default();

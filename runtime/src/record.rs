@@ -266,9 +266,12 @@ impl Failure {
 
     /// Says whether the message names an irritant already, as that of a name that is not defined does.
     fn is_said(&self, irritant: &IOValue) -> bool {
-        let is_quoted = |name: &str| self.message.contains(&format!("`{name}`"));
-        let name = irritant.as_symbol();
-        name.is_some_and(|name| self.kind == Self::UNDEFINED_VARIABLE || is_quoted(&name))
+        let is_quoted = |text: &str| self.message.contains(&format!("`{text}`"));
+        match (irritant.as_symbol(), irritant.as_string()) {
+            (Some(name), _) => self.kind == Self::UNDEFINED_VARIABLE || is_quoted(&name),
+            (None, Some(text)) => is_quoted(&text),
+            (None, None) => false,
+        }
     }
 }
 

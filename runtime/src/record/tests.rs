@@ -157,4 +157,9 @@ fn what_a_message_names_is_not_told_twice() {
         failure.irritants = [IOValue::symbol("a")].into();
         assert_eq!(failure.to_string(), format!("{kind}: {expected}"));
     }
+    for (message, expected) in [("`a.txt` is a directory", ""), ("not a number", ": \"a.txt\"")] {
+        let mut failure = Failure::new("error", message);
+        failure.irritants = [IOValue::new("a.txt".to_owned())].into();
+        assert_eq!(failure.to_string(), format!("error: {message}{expected}"));
+    }
 }
