@@ -149,6 +149,38 @@ fn an_uncaught_condition_names_the_place_and_the_turn_to_go_back_to() {
 }
 
 #[test]
+fn what_is_raised_is_placed_whether_or_not_the_program_has_printed() {
+    for (printed, output) in [("", ""), ("(display 1) (newline) ", "1\n")] {
+        for (raising, place) in [
+            ("(error \"no\" 2)", "(error \"no\" 2)"),
+            ("(raise 'no)", "(raise 'no)"),
+            ("(define (f) (raise 'no)) (list (f))", "(raise 'no)"),
+            ("(define (f) (list (error \"no\"))) (f)", "(error \"no\")"),
+        ] {
+            let text = format!("{printed}{raising}");
+            let desk = Desk::new(&[("wrong.scm", &text)]);
+            let said = desk.check("run wrong.scm", 1, output);
+            let column = text.find(place).unwrap() + 1;
+            assert!(
+                said.errors.contains(&format!("wrong.scm:1:{column}\n")),
+                "{text}: {}",
+                said.errors
+            );
+            assert!(said.errors.contains("`(program)`"), "{text}: {}", said.errors);
+            desk.check(
+                "replay --check wrong",
+                0,
+                if output.is_empty() {
+                    "identical: 1 turn\n"
+                } else {
+                    "identical: 2 turns\n"
+                },
+            );
+        }
+    }
+}
+
+#[test]
 fn a_foreign_file_is_named_and_left_alone() {
     let desk = Desk::new(&[("notes.txt", "my notes\n"), ("one.scm", "(display 1)")]);
     for line in [

@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use crate::compiler::{PrimitiveKind, Primitives};
-use crate::core::GlobalName;
+use crate::core::{GlobalName, INTERACTION};
 use crate::datum::{Datum, Name, Node, Span};
 use crate::expander::PrimitiveSignature;
 use crate::heap::LiveRegisters;
-use crate::instruction::{Field, Instruction, Role};
+use crate::instruction::{Field, Instruction, Opcode, Role};
 use crate::machine::builtin;
 use crate::primitive::{self, Body, Names, Primitive};
 use crate::unit::CompiledUnit;
@@ -294,6 +294,18 @@ impl CodeSpace {
     /// The number of a global that some unit mentions.
     pub fn find_global(&self, name: &GlobalName) -> Option<u32> {
         self.global_numbers.get(name).copied()
+    }
+
+    /// Whether a unit of the global's library defines it, be it before or after the running code. Interactions are units without end, and say no.
+    pub(crate) fn defines(&self, global: u32) -> bool {
+        let library = &self.globals[global as usize].library;
+        let is_definition =
+            |instruction: &Instruction| instruction.opcode() == Some(Opcode::DefineGlobal) && instruction.w() == global;
+        let of_library = self.units.iter().filter(|unit| unit.name == *library);
+        library.as_str() != INTERACTION
+            && of_library
+                .flat_map(|unit| &self.instructions[unit.start as usize..unit.end as usize])
+                .any(is_definition)
     }
 
     /// All primitives, by number.

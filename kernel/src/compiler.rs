@@ -135,8 +135,11 @@ impl Compiler<'_> {
     fn entry_block(&mut self) -> Result<(), CompileError> {
         let body = self.unit.body;
         let name = Some(self.unit.name.clone());
+        // A last call that were a tail call would leave nothing that tells where in the text it stands.
         self.block(name, Some(0), 0, |compiler, emitter| {
-            compiler.expression(emitter, body, Context::Tail)
+            compiler.effectful(emitter, Context::Tail, |compiler, emitter, target| {
+                compiler.expression(emitter, body, Context::Register(target))
+            })
         })?;
         Ok(())
     }

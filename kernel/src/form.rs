@@ -87,8 +87,8 @@ forms! {
     "define-values" "(define-values formals expression)" definition define::define_values;
     "define-record-type" "(define-record-type name (constructor field …) predicate (field accessor [modifier]) …)" definition record::define_record_type;
     "define-syntax" "(define-syntax keyword transformer)" definition syntax_binding::define_syntax;
-    "let-syntax" "(let-syntax ((keyword transformer) …) body …)" expression syntax_binding::let_syntax;
-    "letrec-syntax" "(letrec-syntax ((keyword transformer) …) body …)" expression syntax_binding::letrec_syntax;
+    "let-syntax" "(let-syntax ((keyword transformer) …) body …)" expression syntax_binding::let_syntax definition syntax_binding::let_syntax_definition;
+    "letrec-syntax" "(letrec-syntax ((keyword transformer) …) body …)" expression syntax_binding::letrec_syntax definition syntax_binding::letrec_syntax_definition;
     "begin-for-syntax" "(begin-for-syntax form …)" definition syntax_binding::begin_for_syntax;
     "syntax-rules" "(syntax-rules [ellipsis] (literal …) (pattern template) …)" expression syntax_binding::rules_expression;
     "syntax-case" "(syntax-case expression (literal …) (pattern [fender] expression) …)" expression syntax_case::syntax_case;

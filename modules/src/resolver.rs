@@ -1,7 +1,7 @@
 //! The search for libraries and included files.
 //!
 //! Owns the order of sources and the memory of which source a text came from.
-//! INVARIANT: what a text includes is sought in the source of that text, relative to it, and nowhere else.
+//! INVARIANT: what a text includes is sought in the source of that text, relative to it and then to the source's top, and nowhere else.
 //! It does not read; sources do.
 //! Read next: `source.rs`.
 
@@ -58,7 +58,7 @@ impl Libraries for Resolver {
     /// A text that no library was given as, such as a program, is taken to lie at the top of each source.
     fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
         let candidates = match self.given.get(includer) {
-            Some((index, includer_path)) => vec![(*index, sibling(includer_path, path))],
+            Some((index, includer_path)) => vec![(*index, sibling(includer_path, path)), (*index, sibling("", path))],
             None => (0..self.sources.len())
                 .map(|index| (index, sibling("", path)))
                 .collect(),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inclusion_is_relative_to_its_includer() {
+    fn an_inclusion_is_relative_to_its_includer_or_to_the_top() {
         let mut resolver = resolver();
         let library = resolver
             .library(&name("a b"))
@@ -181,7 +181,9 @@ mod tests {
                 "/top.scm",
                 Err("the path leaves the directory of its library tree"),
             ),
-            (library.as_str(), "top.scm", Err("no such file")),
+            (library.as_str(), "top.scm", Ok("top")),
+            (library.as_str(), "a/body.scm", Ok("body")),
+            (library.as_str(), "none.scm", Err("no such file")),
             ("program.scm", "top.scm", Ok("top")),
         ] {
             let included = resolver.include(includer, path);

@@ -292,8 +292,17 @@ impl SchemePrograms {
         let Some(fail) = self.port_procedure(instance, "%fail") else {
             return false;
         };
+        // Where there is no room to say where it was raised, it fails without.
+        let object = self.traced(&mut instance.heap, object).unwrap_or(object);
         self.machine.start(instance, fail, &[object]);
         true
+    }
+
+    /// An object that nobody caught as a condition that tells where it was raised.
+    fn traced(&self, heap: &mut heap::Heap, object: Value) -> Result<Value, HeapFull> {
+        let condition = convert::uncaught(heap, object)?;
+        self.machine.trace(heap, condition)?;
+        Ok(condition)
     }
 
     /// Adds what the console's ports hold to the turn.

@@ -48,7 +48,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if arguments.has("json") {
         terminal.json(&json!({ "identical": true, "turns": turns }))?;
     } else {
-        terminal.data(&format!("identical: {turns} turns\n"))?;
+        let unit = if turns == 1 { "turn" } else { "turns" };
+        terminal.data(&format!("identical: {turns} {unit}\n"))?;
     }
     Ok(Code::OK)
 }

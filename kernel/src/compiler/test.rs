@@ -111,8 +111,7 @@ impl Compiler<'_> {
         let name = &*name.0;
         match arguments.len() {
             1 => {
-                name == "not"
-                    || name == "zero?"
+                matches!(name, "not" | "zero?" | "eof-object?")
                     || UNARY.iter().any(|(entry, _)| *entry == name)
                     || KINDS.iter().any(|(entry, _)| *entry == name)
             }
@@ -353,6 +352,13 @@ impl Compiler<'_> {
                 let source = self.operand(emitter, *argument)?;
                 emitter.at(self.span(id));
                 emitter.compare_jump(choose(EQUAL_SMALL, sense), (source, 0), AS_ZERO, target);
+            }
+            ("eof-object?", [argument]) => {
+                let source = self.operand(emitter, *argument)?;
+                let end = emitter.take()?;
+                emit_immediate(emitter, Value::EOF, end);
+                let jumps = (Opcode::JumpIfEq, Opcode::JumpUnlessEq);
+                emitter.compare_jump(choose(jumps, sense), (source, end), AS_WRITTEN, target);
             }
             (name @ ("eq?" | "eqv?" | "equal?" | "%record?"), [left, right]) => {
                 let jumps = match name {

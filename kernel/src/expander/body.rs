@@ -21,7 +21,7 @@ use crate::syntax::{Identifier, Syntax};
 pub(crate) struct Context {
     is_top_level: bool,
     /// Scopes of the macro uses that produced the current form. What the form defines does not keep them.
-    pub(super) use_scopes: ScopeSet,
+    pub(crate) use_scopes: ScopeSet,
     /// Forms to come, the next one last, with the scopes of the macro uses that produced them.
     pending: Vec<(Syntax, ScopeSet)>,
     items: Vec<Item>,
@@ -55,6 +55,8 @@ pub(crate) enum Value {
     Expression(Syntax),
     /// A procedure: its formals and body.
     Procedure(Syntax, Vec<Syntax>),
+    /// A body of its own.
+    Body(Vec<Syntax>),
     /// The values of an expression, received by the procedure that the code makes.
     Received(Syntax, CoreId),
     /// Code that a form has already made.
@@ -81,7 +83,11 @@ impl Context {
 
     /// Puts forms in place of the current one.
     pub(crate) fn splice(&mut self, forms: &[Syntax]) {
-        let use_scopes = self.use_scopes;
+        self.splice_from(forms, self.use_scopes);
+    }
+
+    /// Puts forms in place of the current one, and the names that they define outside of a scope that they have.
+    pub(crate) fn splice_from(&mut self, forms: &[Syntax], use_scopes: ScopeSet) {
         self.pending.extend(forms.iter().rev().map(|form| (*form, use_scopes)));
     }
 
@@ -250,6 +256,7 @@ impl UnitExpander<'_> {
                 None => self.expression(form),
             },
             Value::Ready(code) => code,
+            Value::Body(forms) => self.body(&forms, place),
             Value::Received(expression, receiver) => {
                 let body = self.expression(expression);
                 let span = self.session.syntax.span(place);

@@ -48,6 +48,8 @@ pub(crate) struct UnitExpander<'a> {
     warnings: Vec<Diagnostic>,
     /// Names that nothing binds yet: errors beside other errors, else warnings.
     unbound: Vec<Diagnostic>,
+    /// Whether such names are errors in any case, because nobody would see a warning.
+    is_strict: bool,
     depth: u32,
     /// Syntax nodes at the start, to measure how many macros make.
     pub(super) first_node: u32,
@@ -95,6 +97,7 @@ impl<'a> UnitExpander<'a> {
             errors: Vec::new(),
             warnings: Vec::new(),
             unbound: Vec::new(),
+            is_strict: false,
             depth: 0,
             first_node,
             inclusions: 0,
@@ -118,6 +121,7 @@ impl<'a> UnitExpander<'a> {
         let mut unit = Self::new(session, libraries, module);
         unit.session.units_begun -= 1;
         (unit.builder, unit.number) = (builder, number);
+        unit.is_strict = true;
         unit.body = unit.second_pass(context, place);
         unit
     }
@@ -137,7 +141,7 @@ impl<'a> UnitExpander<'a> {
 
     /// The module and, if there were no errors, the unit.
     pub(super) fn finish(mut self) -> (Module, Result<Expansion, Vec<Diagnostic>>) {
-        if !self.errors.is_empty() {
+        if !self.errors.is_empty() || self.is_strict && !self.unbound.is_empty() {
             if !self.module.is_interactive {
                 self.errors.append(&mut self.unbound);
                 self.errors.sort_by_key(|error| (error.span.source.0, error.span.start));
@@ -359,19 +363,15 @@ impl<'a> UnitExpander<'a> {
                 similar,
             },
         );
-        let library = match self.module.open_library.clone() {
-            Some(library) => {
-                // Once for each name is enough.
-                if !self.unbound.iter().any(|known| known.kind == failure.kind) {
-                    self.unbound.push(*failure);
-                }
-                library
-            }
-            None => {
-                self.report(failure);
-                self.module.name.clone()
-            }
-        };
+        // Once for each name is enough.
+        if !self.unbound.iter().any(|known| known.kind == failure.kind) {
+            self.unbound.push(*failure);
+        }
+        let library = self
+            .module
+            .open_library
+            .clone()
+            .unwrap_or_else(|| self.module.name.clone());
         let global = self.session.global(&library, &name);
         if library == self.module.name {
             self.note_look_alike(&name);

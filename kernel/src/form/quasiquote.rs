@@ -1,6 +1,7 @@
 //! `quasiquote`: templates of data.
 //!
-//! Owns nested levels, splicing and vectors. Parts without `unquote` stay constants, shared as the reports allow.
+//! Owns nested levels, splicing and vectors. Parts without `unquote` stay constants, shared as the reports allow. Among the elements of a list,
+//! `unquote` and `unquote-splicing` may have any number of operands, as in R6RS.
 //! INVARIANT: a constant part is looked at once, however often labels let the template mention it; parts that are code are bounded by the size of a unit.
 
 use std::collections::BTreeSet;
@@ -109,12 +110,18 @@ fn list(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, level:
     }
     let mut parts = Vec::with_capacity(elements.len());
     for (element, from_here) in elements {
-        let spliced = spliced_expression(unit, element, level)?;
-        let (part, is_spliced) = match spliced {
-            Some(expression) => (Part::Code(unit.expression(expression)), true),
-            None => (expand(unit, known, element, level)?, false),
-        };
-        parts.push((part, is_spliced, from_here));
+        match inserted(unit, element, level)? {
+            Some((expressions, _)) if expressions.is_empty() => {
+                let nothing = unit.session.syntax.make_list(&[], None, element);
+                parts.push((Part::Code(unit.constant(nothing)), true, from_here));
+            }
+            Some((expressions, is_spliced)) => {
+                for expression in expressions {
+                    parts.push((Part::Code(unit.expression(expression)), is_spliced, from_here));
+                }
+            }
+            None => parts.push((expand(unit, known, element, level)?, false, from_here)),
+        }
     }
     let mut result = if unit.session.syntax.pair(rest).is_some() {
         expand(unit, known, rest, level)?
@@ -149,17 +156,16 @@ fn is_tail_form(unit: &mut UnitExpander<'_>, rest: Syntax) -> bool {
     is_pair_of_two && (unit.is_keyword(head, "unquote") || unit.is_keyword(head, "quasiquote"))
 }
 
-fn spliced_expression(unit: &mut UnitExpander<'_>, element: Syntax, level: u32) -> Result<Option<Syntax>, Failure> {
+/// The expressions whose values an element of a list stands for, and whether each is a list of elements.
+fn inserted(unit: &mut UnitExpander<'_>, element: Syntax, level: u32) -> Result<Option<(Vec<Syntax>, bool)>, Failure> {
     let Some((head, _)) = unit.session.syntax.pair(element) else {
         return Ok(None);
     };
-    if level > 0 || !unit.is_keyword(head, "unquote-splicing") {
+    let is_spliced = unit.is_keyword(head, "unquote-splicing");
+    if level > 0 || !(is_spliced || unit.is_keyword(head, "unquote")) {
         return Ok(None);
     }
-    match unit.parts(element)?[..] {
-        [_, expression] => Ok(Some(expression)),
-        _ => Err(unit.malformed(element)),
-    }
+    Ok(Some((unit.parts(element)?.split_off(1), is_spliced)))
 }
 
 fn code(unit: &mut UnitExpander<'_>, part: Part) -> CoreId {

@@ -13,6 +13,7 @@ use crate::syntax::Syntax;
 use crate::syntax::binding::Binding;
 use crate::syntax::procedural::{Constant, Evaluated};
 use crate::syntax::rules::Rules;
+use crate::syntax::scope::Scope;
 
 pub(super) fn define_syntax(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
     let [_, name, transformer] = unit.parts(form)?[..] else {
@@ -75,7 +76,52 @@ pub(super) fn letrec_syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result
     keyword_body(unit, form, true)
 }
 
+/// `let-syntax` among definitions.
+pub(super) fn let_syntax_definition(
+    unit: &mut UnitExpander<'_>,
+    context: &mut Context,
+    form: Syntax,
+) -> Result<(), Failure> {
+    keyword_definitions(unit, context, form, false)
+}
+
+/// `letrec-syntax` among definitions.
+pub(super) fn letrec_syntax_definition(
+    unit: &mut UnitExpander<'_>,
+    context: &mut Context,
+    form: Syntax,
+) -> Result<(), Failure> {
+    keyword_definitions(unit, context, form, true)
+}
+
 fn keyword_body(unit: &mut UnitExpander<'_>, form: Syntax, is_recursive: bool) -> Result<CoreId, Failure> {
+    let (_, body) = bind_keywords(unit, form, is_recursive)?;
+    Ok(unit.body(&body, form))
+}
+
+/// A form whose body is nothing but definitions, which would be no body at all, defines in the surrounding context, as in R6RS.
+fn keyword_definitions(
+    unit: &mut UnitExpander<'_>,
+    context: &mut Context,
+    form: Syntax,
+    is_recursive: bool,
+) -> Result<(), Failure> {
+    let (scope, body) = bind_keywords(unit, form, is_recursive)?;
+    if is_nothing_but_definitions(unit, &body) {
+        let outside = unit.session.syntax.sets.insert(context.use_scopes, scope);
+        context.splice_from(&body, outside);
+    } else {
+        context.evaluate(Value::Body(body), form);
+    }
+    Ok(())
+}
+
+/// Binds the keywords; their scope, and the body with that scope.
+fn bind_keywords(
+    unit: &mut UnitExpander<'_>,
+    form: Syntax,
+    is_recursive: bool,
+) -> Result<(Scope, Vec<Syntax>), Failure> {
     let parts = unit.parts(form)?;
     let [_, bindings, ref body @ ..] = parts[..] else {
         return Err(unit.malformed(form));
@@ -98,7 +144,29 @@ fn keyword_body(unit: &mut UnitExpander<'_>, form: Syntax, is_recursive: bool) -
         .iter()
         .map(|form| unit.session.syntax.add_scope(*form, scope))
         .collect();
-    Ok(unit.body(&body, form))
+    Ok((scope, body))
+}
+
+/// Whether forms only define, as far as rewriting the macro uses among them shows. A form within that binds keywords itself counts as an expression, so
+/// that no form is looked at once for each level around it.
+fn is_nothing_but_definitions(unit: &mut UnitExpander<'_>, forms: &[Syntax]) -> bool {
+    let mut pending = forms.to_vec();
+    while let Some(form) = pending.pop() {
+        match unit.head(form) {
+            Ok(Head::Macro(index, keyword)) => match unit.rewrite(index, keyword, form, None) {
+                Ok(rewritten) => pending.push(rewritten),
+                Err(_) => return false,
+            },
+            Ok(Head::Form(row)) => match (row.name, unit.parts(form)) {
+                ("begin", Ok(parts)) => pending.extend(&parts[1..]),
+                ("let-syntax" | "letrec-syntax" | "include" | "include-ci" | "cond-expand", _) => return false,
+                _ if row.definition.is_none() => return false,
+                _ => {}
+            },
+            Ok(Head::Expression) | Err(_) => return false,
+        }
+    }
+    true
 }
 
 impl UnitExpander<'_> {

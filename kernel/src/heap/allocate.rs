@@ -7,6 +7,9 @@ use super::kind::{Flags, Header, Kind, padded};
 use super::{Heap, HeapFull};
 use crate::value::Value;
 
+/// A megabyte: from here on, moving the words costs more than a collection of the young.
+const LARGE_WORDS: usize = 128 * 1024;
+
 impl Heap {
     /// Takes `words` fresh words (an even number) and gives the index of the first; the caller writes all of them.
     #[inline(always)]
@@ -32,12 +35,22 @@ impl Heap {
         self.collection_due |= end > self.nursery_end;
         if end > self.words.len() {
             let length = end.max(self.wanted_words()).min(self.words_allowed().max(end));
-            self.words.reserve_exact(length - self.words.len());
+            if length > self.words.capacity() {
+                self.words.reserve_exact(self.room_kept_for(length) - self.words.len());
+            }
             self.words.resize(length, 0);
         }
         self.limit = self.limit_now();
         self.top = end;
         Ok(index)
+    }
+
+    /// Room for so many words, and in a large heap for half as many again: room that is not written takes no memory, but getting more of it moves everything.
+    pub(super) fn room_kept_for(&self, length: usize) -> usize {
+        if length < LARGE_WORDS {
+            return length;
+        }
+        (length + length / 2).min(self.words_allowed().max(length))
     }
 
     /// How many words to have when there are too few: twice as many, but not much more than the nursery will use.

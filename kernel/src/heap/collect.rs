@@ -12,8 +12,10 @@ use super::pages::PAGE_WORDS;
 use super::{MAJOR_WORDS_MIN, Register};
 use crate::value::{Immediate, Value};
 
-/// Words of room for survivors that are kept from one collection to the next, because fresh memory costs more than copying.
+/// Words of room for survivors that are kept from one collection to the next in any case, because fresh memory costs more than copying; and which part of
+/// old space they may be in a larger heap. A major collection, when most memory is needed, does without.
 const SURVIVORS_KEPT: usize = 64 * 1024;
+const SURVIVORS_KEPT_PART: usize = 8;
 
 /// Copies objects at `from` and above out of the heap's words; their places afterwards begin at `from`.
 struct Evacuation<'a> {
@@ -184,7 +186,7 @@ impl Heap {
         self.pages.mark_changed(self.line.min(from));
         self.top = from + survivors.len();
         self.words[from..self.top].copy_from_slice(&survivors);
-        if survivors.capacity() <= SURVIVORS_KEPT {
+        if survivors.capacity() <= SURVIVORS_KEPT.max(from / SURVIVORS_KEPT_PART) {
             survivors.clear();
             self.survivors = survivors;
         }

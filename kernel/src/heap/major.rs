@@ -126,7 +126,8 @@ impl Heap {
             Some(_) => 0,
             None => self.marks.words_needed(),
         };
-        // Room that is not written takes no memory, and what is left over is given back.
+        self.survivors = Vec::new();
+        // Room that is not written takes no memory, and most of what is left over is given back.
         let mut copying = Copying {
             words: &mut self.words[..self.top],
             forwarded: vec![0; kept / 2],
@@ -154,7 +155,7 @@ impl Heap {
     fn adopt(&mut self, copied: Vec<u64>) {
         let top = copied.len();
         let mut words = std::mem::replace(&mut self.words, copied);
-        self.words.shrink_to(top + WORDS_INITIAL);
+        self.words.shrink_to(self.room_kept_for(top + WORDS_INITIAL));
         self.words
             .resize(top + WORDS_INITIAL.min(self.words_max.saturating_sub(top)), 0);
         let pages = std::mem::take(&mut self.pages);

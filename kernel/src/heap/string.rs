@@ -40,6 +40,24 @@ impl Heap {
         self.make(Kind::String, &[storage])
     }
 
+    /// Makes a string of `count` bytes of a raw object from `start` on, all of them ASCII.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub(crate) fn ascii_string(&mut self, bytes: Value, start: usize, count: usize) -> Result<Value, HeapFull> {
+        debug_assert!(self.raw_bytes(bytes)[start..start + count].is_ascii());
+        let storage = self.allocate_raw(Kind::NarrowCharacters, count)?;
+        self.copy_bytes(bytes, start, storage, 0, count);
+        self.make(Kind::String, &[storage])
+    }
+
+    /// The raw object that holds the characters of a string as so many bytes, if they are.
+    #[inline]
+    pub(crate) fn ascii_storage(&self, string: Value) -> Option<Value> {
+        let storage = self.field(string, STORAGE);
+        self.is_narrow(storage).then_some(storage)
+    }
+
     /// Makes the characters object for `text`.
     pub(super) fn characters(&mut self, text: &str) -> Result<Value, HeapFull> {
         if text.is_ascii() {

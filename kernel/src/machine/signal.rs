@@ -4,7 +4,7 @@
 //! Read next: `primitive.rs`.
 
 use crate::code::CodeSpace;
-use crate::core::{GlobalName, INTERACTION};
+use crate::core::GlobalName;
 use crate::datum::{Name, Span};
 use crate::heap::kind::condition;
 use crate::heap::{Heap, HeapFull, Kind, Limits, Register};
@@ -107,6 +107,20 @@ impl Machine {
     /// The frames around the last raise that nobody caught, innermost first; those of tail calls are gone.
     pub fn raised_frames(&self, code: &CodeSpace) -> Vec<BacktraceEntry> {
         self.raised_at.iter().filter_map(|point| entry(code, *point)).collect()
+    }
+
+    /// Makes a condition that tells no frames tell those around the last raise that nobody caught.
+    ///
+    /// # Errors
+    /// [`HeapFull`]; the condition is as it was.
+    pub fn trace(&self, heap: &mut Heap, condition: Value) -> Result<(), HeapFull> {
+        let is_untold = heap.is_kind(condition, Kind::Condition)
+            && !heap.is_kind(heap.field(condition, condition::BACKTRACE), Kind::Frames);
+        if is_untold {
+            let points = heap.make(Kind::Frames, &self.raised_at)?;
+            heap.set_field(condition, condition::BACKTRACE, points);
+        }
+        Ok(())
     }
 
     /// Appends the return points of the frames below the one at `base`, until there are enough.
@@ -241,10 +255,10 @@ impl Cold<'_> {
     #[inline(never)]
     pub(super) fn undefined_global(&mut self, hot: Hot, number: u32) -> (Hot, Flow) {
         let global = self.code.globals()[number as usize].clone();
-        let what = if global.library.as_str() == INTERACTION {
-            "is not defined"
-        } else {
+        let what = if self.code.defines(number) {
             BEFORE_DEFINITION
+        } else {
+            "is not defined"
         };
         self.undefined(hot, &global.name, what)
     }

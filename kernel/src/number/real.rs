@@ -28,9 +28,10 @@ impl Number {
     /// Returns the natural logarithm; that of zero is negative infinity.
     ///
     /// # Errors
-    /// [`NumberError::NotReal`] for a negative number.
+    /// [`NumberError::NotReal`] for a negative number, and for the zero whose sign is negative.
     pub fn log(&self) -> Result<Number, NumberError> {
-        if self.is_negative() {
+        let is_below_zero = matches!(self, Number::Flonum(value) if *value == 0.0 && value.is_sign_negative());
+        if is_below_zero || self.is_negative() {
             return Err(NumberError::NotReal);
         }
         Ok(match self {

@@ -80,8 +80,8 @@ primitives! {
     "get-output-string" "port" [1, 1] => |context, arguments| {
         let expected = "a string output port";
         let port = collecting_port_at(context.heap, arguments, flag::TEXTUAL, expected)?;
-        let bytes = buffer::pending(context.heap, port).to_vec();
-        Ok(context.heap.string(&String::from_utf8_lossy(&bytes))?)
+        let length = buffer::pending(context.heap, port).len();
+        Ok(buffer::text(context.heap, port, length)?)
     };
 
     /// Makes a port that delivers the bytes that `bytevector` has now. Fails with `wrong-type` if the argument is not a bytevector.

@@ -6,7 +6,7 @@
 //!
 //! Source: R7RS 6.13.3.
 
-use super::port::buffer::{append, append_byte, flag, has};
+use super::port::buffer::{append, append_at_hand, append_byte, append_from, flag, has};
 use super::port::{bytevector_at, open_port_at, wants_emptying};
 use super::{Context, Failure};
 use crate::heap::Heap;
@@ -16,6 +16,11 @@ use crate::value::Value;
 primitives! {
     /// Writes a character to a textual output port. Fails with `wrong-type` if an argument is not what it is called, with `port-closed` if the port is closed.
     "%write-char" "character port" [2, 2] => |context, arguments| {
+        if let Some(character @ '\0'..='\x7f') = arguments[0].as_character()
+            && append_at_hand(context.heap, arguments[1], flag::TEXTUAL, character as u8)
+        {
+            return Ok(Value::FALSE);
+        }
         let port = textual_at(context.heap, arguments)?;
         let Some(character) = arguments[0].as_character() else {
             return Err(Failure::WrongType { argument: 0, expected: "a character" });
@@ -46,6 +51,9 @@ primitives! {
         let Some(byte) = byte else {
             return Err(Failure::WrongType { argument: 0, expected: "a byte" });
         };
+        if append_at_hand(context.heap, arguments[1], 0, byte) {
+            return Ok(Value::FALSE);
+        }
         append_byte(context.heap, port, byte)?;
         wish(context.heap, port)
     };
@@ -148,8 +156,10 @@ fn write_character(heap: &mut Heap, port: Value, character: char) -> Result<Valu
 }
 
 fn write_string(heap: &mut Heap, port: Value, string: Value, start: usize, end: usize) -> Result<Value, Failure> {
-    let text = heap.string_range(string, start, end);
-    append(heap, port, text.as_bytes())?;
+    match heap.ascii_storage(string) {
+        Some(storage) => append_from(heap, port, (storage, start), end - start)?,
+        None => append(heap, port, heap.string_range(string, start, end).as_bytes())?,
+    }
     wish(heap, port)
 }
 

@@ -8,7 +8,7 @@
 
 mod datum;
 
-use super::port::buffer::{Decoded, consume, decode, flag, has, pending};
+use super::port::buffer::{Decoded, consume, decode, flag, glance, has, pending, text};
 use super::port::{open_port_at, port_at};
 use super::{Context, Failure};
 use crate::heap::Heap;
@@ -17,6 +17,10 @@ use crate::value::Value;
 primitives! {
     /// Reads the next character of a textual input port. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
     "%port-read-char" "port" [1, 1] => |context, arguments| {
+        if let Some(byte @ ..0x80) = glance(context.heap, arguments[0], flag::INPUT | flag::TEXTUAL) {
+            consume(context.heap, arguments[0], 1);
+            return Ok(Value::character(char::from(byte)));
+        }
         let port = textual_at(context.heap, arguments)?;
         Ok(match next_character(context.heap, port) {
             Decoded::Character(character, length) => {
@@ -30,6 +34,9 @@ primitives! {
 
     /// The next character of a textual input port, which stays there. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
     "%port-peek-char" "port" [1, 1] => |context, arguments| {
+        if let Some(byte @ ..0x80) = glance(context.heap, arguments[0], flag::INPUT | flag::TEXTUAL) {
+            return Ok(Value::character(char::from(byte)));
+        }
         let port = textual_at(context.heap, arguments)?;
         Ok(match next_character(context.heap, port) {
             Decoded::Character(character, _) => Value::character(character),
@@ -55,8 +62,7 @@ primitives! {
             None if bytes.is_empty() => return Ok(Value::EOF),
             None => (bytes.len(), bytes.len()),
         };
-        let text = String::from_utf8_lossy(&bytes[..length]).into_owned();
-        take(context, port, consumed, |heap| heap.string(&text))
+        take(context, port, consumed, |heap| text(heap, port, length))
     };
 
     /// Reads `k` characters, or fewer if the input ends before. Fails with `wrong-type` if the port is not a textual input port or `k` not an exact integer, with `out-of-range` if `k` is negative, with `port-closed` if the port is closed.

@@ -5,6 +5,7 @@
 use super::argument::{bytevector_at, character_at, range_at, string_at};
 use super::case::fold_full;
 use super::{Context, Failure};
+use crate::heap::Kind;
 use crate::value::Value;
 
 primitives! {
@@ -91,6 +92,11 @@ primitives! {
     "string->utf8" "string [start [end]]" [1, 3] => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.string_length(string))?;
+        if let Some(storage) = context.heap.ascii_storage(string) {
+            let bytes = context.heap.allocate_raw(Kind::Bytevector, range.len())?;
+            context.heap.copy_bytes(storage, range.start, bytes, 0, range.len());
+            return Ok(bytes);
+        }
         let text = context.heap.string_range(string, range.start, range.end);
         Ok(context.heap.bytevector(text.as_bytes())?)
     };
@@ -100,6 +106,9 @@ primitives! {
         let bytevector = bytevector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.object_length(bytevector))?;
         let start = range.start;
+        if context.heap.raw_bytes(bytevector)[range.clone()].is_ascii() {
+            return Ok(context.heap.ascii_string(bytevector, start, range.len())?);
+        }
         match std::str::from_utf8(&context.heap.raw_bytes(bytevector)[range]) {
             Ok(text) => {
                 let text = text.to_owned();

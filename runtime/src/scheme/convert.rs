@@ -182,6 +182,12 @@ pub(super) fn resumption(
     }
 }
 
+/// Kind and message for what is raised and is no condition.
+const UNCAUGHT: (&str, &str) = (
+    "uncaught",
+    "an object was raised that is no condition, and nobody caught it",
+);
+
 /// Makes a condition.
 pub(super) fn make_condition(
     heap: &mut Heap,
@@ -273,10 +279,7 @@ pub(super) fn failure(
     let shown =
         |value| leave(heap, value).unwrap_or_else(|_| write_limited(heap, code, value, SHOWN_CHARACTERS).encode());
     if !heap.is_kind(object, Kind::Condition) {
-        let mut failure = Failure::new(
-            "uncaught",
-            "an object was raised that is no condition, and nobody caught it",
-        );
+        let mut failure = Failure::new(UNCAUGHT.0, UNCAUGHT.1);
         failure.irritants = [shown(object)].into();
         return placed(failure, &raised, expander);
     }
@@ -303,6 +306,14 @@ pub(super) fn failure(
     let mut failure = Failure::new(&kind, message);
     failure.irritants = irritants.into();
     placed(failure, &frames, expander)
+}
+
+/// The condition that an object which nobody caught amounts to: itself, or one that says so.
+pub(super) fn uncaught(heap: &mut Heap, object: Value) -> Result<Value, HeapFull> {
+    if heap.is_kind(object, Kind::Condition) {
+        return Ok(object);
+    }
+    make_condition(heap, UNCAUGHT.0, UNCAUGHT.1, &[object])
 }
 
 /// A failure with the place and the procedures that frames tell.

@@ -6,11 +6,16 @@
   %key?
   (converter %key-converter))
 
-;;;> Makes a parameter whose value is `value`, passed through the converter if there is one.
+;;;> Makes a parameter whose value is `value`, passed through the converter if there is one. Called with an argument,
+;;;> the parameter takes that as its value, converted too, where it is bound: in the innermost `parameterize`, if there is one.
 (define (make-parameter value . converters)
   (let* ((converter (if (pair? converters) (car converters) #f))
          (default (if converter (converter value) value))
          (key (%make-key converter)))
+    (define (change! value)
+      (let ((value (if converter (converter value) value))
+            (frame (assq key (%dynamic))))
+        (if frame (set-cdr! frame value) (set! default value))))
     (case-lambda
       (()
        (let ((frames (%dynamic)))
@@ -19,7 +24,7 @@
              (let ((frame (assq key frames)))
                (if frame (cdr frame) default)))))
       ((request)
-       (if (eq? request %key-request) key (error "a parameter takes no argument" request))))))
+       (if (eq? request %key-request) key (change! request))))))
 
 (define (%parameter-key parameter)
   (let ((key (if (procedure? parameter) (parameter %key-request) #f)))

@@ -6,6 +6,12 @@
 (parameterize ((radix 2)) (f 12))                    ; => "1100"
 (f 12)                                               ; => "12"
 (parameterize ((radix 0)) (f 12))                    ; raises: error
+;; Called with an argument, a parameter takes it where it is bound, as in SRFI 39.
+(radix 0)                                            ; raises: error
+(radix 16)
+(f 12)                                               ; => "c"
+(list (parameterize ((radix 2)) (radix 8) (f 12)) (f 12))  ; => ("14" "c")
+(radix 10)
 (make-parameter 99 (lambda (x) (error "never" x)))   ; raises: error
 
 ;; The converter runs on the first value and on each new one, but not when the old one comes back.

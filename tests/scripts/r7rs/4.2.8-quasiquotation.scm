@@ -27,6 +27,13 @@
 `"s"                                                 ; => "s"
 `(#u8(1 2) #\a ,#\b)                                 ; => (#u8(1 2) #\a #\b)
 (let ((a 1)) `((,a . ,(+ a 1)) (,@(list a a) . x)))  ; => ((1 . 2) (1 1 . x))
+;; Several operands, or none, among the elements of a list, as in R6RS.
+(let ((x 1)) `((unquote x (+ x 1) x)))               ; => (1 2 1)
+(let ((xs '(1 2))) `(0 (unquote-splicing xs '() xs) . 3))  ; => (0 1 2 1 2 . 3)
+`(foo (unquote (append '(2) '(3)) (- 9)))            ; => (foo (2 3) -9)
+`(1 (unquote) (unquote-splicing) 2)                  ; => (1 2)
+`#((unquote 1 2))                                    ; => #(1 2)
+(quasiquote (unquote 1 2))                           ; raises: syntax
 ,x                                                   ; raises: syntax
 ,@x                                                  ; raises: syntax
 ;; A shadowed `unquote` is data.

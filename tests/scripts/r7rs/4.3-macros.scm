@@ -121,6 +121,28 @@ hidden                                               ; raises: undefined-variabl
   (get))                                             ; => 5
 ;; let-syntax opens a scope.
 (let ((x 1)) (let-syntax () (define x 2) x) x)       ; => 1
+;; … unless there is nothing but definitions in it, which would be no body: then they are those of the surrounding one, as in R6RS.
+(let ()
+  (let-syntax ((def (syntax-rules () ((_ stuff ...) (define stuff ...)))))
+    (def foo 42))
+  foo)                                               ; => 42
+(let ((x 1))
+  (letrec-syntax ((both (syntax-rules () ((_ a b e) (begin (define a e) (one b a)))))
+                  (one (syntax-rules () ((_ b e) (define (b) e)))))
+    (begin (both x y 7))
+    (define-values (z) 8))
+  (list x (y) z))                                    ; => (7 7 8)
+(let () (let-syntax ()) 5)                           ; => 5
+(let-syntax ((twice (syntax-rules () ((_ x) (* 2 x)))))
+  (define (doubled n) (twice n))
+  (define-record-type point (make-point a) point? (a point-a)))
+(list (doubled 4) (point-a (make-point 3)))          ; => (8 3)
+(let-syntax ((hidden (syntax-rules () ((_) 1)))) (define (uses-hidden) (hidden)))
+(uses-hidden)                                        ; => 1
+(hidden)                                             ; raises: undefined-variable
+(let () (let-syntax ((m (syntax-rules () ((_) (begin (define t 1) (define u t)))))) (m)) 3)  ; => 3
+(let ((x 1)) (let-syntax ((foo (syntax-rules () ((_) 2)))) (define x (foo)) 3) x)  ; => 1
+(list (let-syntax () (define x 1)))                  ; raises: syntax
 ;; A keyword is no expression.
 if                                                   ; raises: syntax
 (list when)                                          ; raises: syntax

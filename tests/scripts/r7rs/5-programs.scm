@@ -100,4 +100,12 @@ all                                                  ; => (1 2)
 (list (stack-pop! s) (stack-depth s))                ; => (2 1)
 stack-size                                           ; raises: undefined-variable
 stack-secret                                         ; raises: undefined-variable
+;; What a library mentions and nothing defines is missed where it is used.
+(define-library (careless)
+  (export square-or-so)
+  (import (scheme base))
+  (begin (define (square-or-so x) (if (number? x) (* x x) (no-such-name x)))))
+(import (careless))
+(square-or-so 5)                                     ; => 25
+(square-or-so 'five)                                 ; raises: undefined-variable
 (define-library (broken) (export nothing) (import (scheme base)))  ; raises: syntax

@@ -39,6 +39,7 @@
 ;; Roots, powers and transcendental functions leave the real line where they must.
 (list (sqrt -1) (sqrt -4.0) (sqrt 3+4i) (sqrt -2))   ; => (+i +2.0i 2+i +1.4142135623730951i)
 (list (expt -1 1/2) (expt 1+i 2) (expt +i -1) (expt 0 1+i))  ; => (+i +2i -i 0)
+(list (log -0.0) (log 0.0) (log -0.0 2) (log 2 -0.0))  ; => (-inf.0+3.141592653589793i -inf.0 -inf.0+4.532360141827194i -0.0-0.0i)
 (log -1)                                             ; => +3.141592653589793i
 (list (log -1 -1) (exp 0) (asin 2) (acos 1))         ; => (1.0 1 1.5707963267948966-1.3169578969248166i 0)
 (exp +i)                                             ; => 0.5403023058681398+0.8414709848078965i

@@ -39,8 +39,11 @@ impl Complex {
     /// # Errors
     /// [`NumberError::TooLarge`].
     pub fn log(&self) -> Result<Complex, NumberError> {
-        if let Some(real) = self.as_real().filter(|real| !real.is_negative()) {
-            return real.log().map(Complex::from);
+        if let Some(real) = self.as_real() {
+            match real.log() {
+                Err(NumberError::NotReal) => {}
+                answer => return answer.map(Complex::from),
+            }
         }
         let magnitude = if is_nothing(&self.imaginary) {
             self.real.abs().log()?

@@ -106,6 +106,17 @@ pub(super) fn copy_pending(heap: &mut Heap, port: Value) -> Result<Value, HeapFu
     Ok(copy)
 }
 
+/// A string of the first `count` pending bytes.
+pub(in crate::primitive) fn text(heap: &mut Heap, port: Value, count: usize) -> Result<Value, HeapFull> {
+    let bytes = &pending(heap, port)[..count];
+    if bytes.is_ascii() {
+        let start = position(heap, port, port::START);
+        return heap.ascii_string(heap.field(port, port::BUFFER), start, count);
+    }
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    heap.string(&text)
+}
+
 /// Drops the first `count` pending bytes, which are there.
 #[inline]
 pub(in crate::primitive) fn consume(heap: &mut Heap, port: Value, count: usize) {
@@ -124,15 +135,47 @@ pub(super) fn clear(heap: &mut Heap, port: Value) {
     }
 }
 
+/// The first pending byte of an open port with these flags, if that can be told at a glance.
+#[inline(always)]
+pub(in crate::primitive) fn glance(heap: &Heap, port: Value, flags: i64) -> Option<u8> {
+    if !heap.is_kind(port, Kind::Port) || !has(heap, port, flags | flag::OPEN) {
+        return None;
+    }
+    let start = position(heap, port, port::START);
+    if start < position(heap, port, port::END) {
+        heap.byte_at(heap.field(port, port::BUFFER), start)
+    } else {
+        None
+    }
+}
+
+/// Appends one byte to what is no console's; says whether an open output port with these flags has room at hand.
+#[inline(always)]
+pub(in crate::primitive) fn append_at_hand(heap: &mut Heap, port: Value, flags: i64, byte: u8) -> bool {
+    if !heap.is_kind(port, Kind::Port) {
+        return false;
+    }
+    let flags = flags | flag::OUTPUT | flag::OPEN;
+    let asked = flags | flag::CONSOLE | flag::TEXTUAL;
+    if heap.field(port, port::FLAGS).as_fixnum().unwrap_or(0) & asked != flags {
+        return false;
+    }
+    let end = position(heap, port, port::END);
+    let is_written = heap.set_byte_at(heap.field(port, port::BUFFER), end, byte);
+    if is_written {
+        heap.set_field(port, port::END, Value::length(end + 1));
+    }
+    is_written
+}
+
 /// Appends one byte.
 #[inline]
 pub(in crate::primitive) fn append_byte(heap: &mut Heap, port: Value, byte: u8) -> Result<(), HeapFull> {
     let buffer = heap.field(port, port::BUFFER);
     let end = position(heap, port, port::END);
-    if end == heap.object_length(buffer) {
+    if !heap.set_byte_at(buffer, end, byte) {
         return append(heap, port, &[byte]);
     }
-    heap.raw_range_mut(buffer, end, end + 1)[0] = byte;
     heap.set_field(port, port::END, Value::length(end + 1));
     if byte == b'\n' {
         note_newline(heap, port);
@@ -147,6 +190,22 @@ pub(in crate::primitive) fn append(heap: &mut Heap, port: Value, bytes: &[u8]) -
         .copy_from_slice(bytes);
     heap.set_field(port, port::END, Value::length(end + bytes.len()));
     if has(heap, port, flag::CONSOLE) && bytes.contains(&b'\n') {
+        note_newline(heap, port);
+    }
+    Ok(())
+}
+
+/// Appends `count` bytes of a raw object from `start` on.
+pub(in crate::primitive) fn append_from(
+    heap: &mut Heap,
+    port: Value,
+    (from, start): (Value, usize),
+    count: usize,
+) -> Result<(), HeapFull> {
+    let (buffer, end) = reserve(heap, port, count)?;
+    heap.copy_bytes(from, start, buffer, end, count);
+    heap.set_field(port, port::END, Value::length(end + count));
+    if has(heap, port, flag::CONSOLE) && heap.raw_bytes(buffer)[end..end + count].contains(&b'\n') {
         note_newline(heap, port);
     }
     Ok(())
