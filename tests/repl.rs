@@ -142,7 +142,10 @@ fn programs_evaluate_data() {
             "done\n",
         ),
         (kind("(eval '(if))"), "syntax-error\n"),
-        (kind("(eval 'nowhere (environment '(scheme base)))"), "syntax-error\n"),
+        (
+            kind("(eval 'nowhere (environment '(scheme base)))"),
+            "undefined-variable\n",
+        ),
         (
             kind("(eval '(define x 1) (environment '(scheme base)))"),
             "syntax-error\n",
