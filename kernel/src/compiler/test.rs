@@ -347,19 +347,7 @@ impl Compiler<'_> {
         };
         let mark = emitter.next();
         match (&*name.0, arguments.as_slice()) {
-            ("not", [argument]) => self.test(emitter, *argument, target, !sense)?,
-            ("zero?", [argument]) => {
-                let source = self.operand(emitter, *argument)?;
-                emitter.at(self.span(id));
-                emitter.compare_jump(choose(EQUAL_SMALL, sense), (source, 0), AS_ZERO, target);
-            }
-            ("eof-object?", [argument]) => {
-                let source = self.operand(emitter, *argument)?;
-                let end = emitter.take()?;
-                emit_immediate(emitter, Value::EOF, end);
-                let jumps = (Opcode::JumpIfEq, Opcode::JumpUnlessEq);
-                emitter.compare_jump(choose(jumps, sense), (source, end), AS_WRITTEN, target);
-            }
+            (name, [argument]) => self.unary_test(emitter, (id, name), *argument, target, sense)?,
             (name @ ("eq?" | "eqv?" | "equal?" | "%record?"), [left, right]) => {
                 let jumps = match name {
                     "%record?" => (Opcode::JumpIfRecord, Opcode::JumpUnlessRecord),
@@ -372,20 +360,6 @@ impl Compiler<'_> {
                 let right = self.operand(emitter, *right)?;
                 emitter.at(self.span(id));
                 emitter.compare_jump(choose(jumps, sense), (left, right), AS_WRITTEN, target);
-            }
-            (name, [argument]) if KINDS.iter().any(|(entry, _)| *entry == name) => {
-                let code = KINDS
-                    .iter()
-                    .find(|(entry, _)| *entry == name)
-                    .map_or(0, |(_, kind)| kind.code());
-                let source = self.operand(emitter, *argument)?;
-                let jumps = (Opcode::JumpIfKind, Opcode::JumpUnlessKind);
-                emitter.jump_clause(choose(jumps, sense).0, code, source, target);
-            }
-            (name, [argument]) => {
-                let jumps = UNARY.iter().find(|(entry, _)| *entry == name).map(|(_, jumps)| *jumps);
-                let source = self.operand(emitter, *argument)?;
-                emitter.jump(choose(jumps.unwrap_or(UNARY[0].1), sense).0, source, target);
             }
             (name, [left, right]) if CHARACTERS.iter().any(|(entry, ..)| *entry == name) => {
                 let left = self.operand(emitter, *left)?;
@@ -410,6 +384,36 @@ impl Compiler<'_> {
             }
         }
         emitter.release_to(mark);
+        Ok(())
+    }
+
+    /// Tests a call with one argument for which `is_test` holds.
+    fn unary_test(
+        &mut self,
+        emitter: &mut Emitter,
+        (id, name): (CoreId, &str),
+        argument: CoreId,
+        target: Label,
+        sense: bool,
+    ) -> Result<(), CompileError> {
+        if name == "not" {
+            return self.test(emitter, argument, target, !sense);
+        }
+        let source = self.operand(emitter, argument)?;
+        if let Some((_, kind)) = KINDS.iter().find(|(entry, _)| *entry == name) {
+            let jumps = (Opcode::JumpIfKind, Opcode::JumpUnlessKind);
+            emitter.jump_clause(choose(jumps, sense).0, kind.code(), source, target);
+        } else if let Some((_, jumps)) = UNARY.iter().find(|(entry, _)| *entry == name) {
+            emitter.jump(choose(*jumps, sense).0, source, target);
+        } else if name == "eof-object?" {
+            let end = emitter.take()?;
+            emit_immediate(emitter, Value::EOF, end);
+            let jumps = (Opcode::JumpIfEq, Opcode::JumpUnlessEq);
+            emitter.compare_jump(choose(jumps, sense), (source, end), AS_WRITTEN, target);
+        } else {
+            emitter.at(self.span(id));
+            emitter.compare_jump(choose(EQUAL_SMALL, sense), (source, 0), AS_ZERO, target);
+        }
         Ok(())
     }
 
