@@ -20,7 +20,7 @@ use duet_runtime::replay::{Recovery, Snapshots, Source, fork, move_head};
 use duet_runtime::run::{Run, RunError, Step};
 use duet_runtime::scheme::SchemePrograms;
 use duet_runtime::snapshot::SnapshotPolicy;
-use support::clock::{median, microseconds};
+use support::clock::{median, microseconds, processor_microseconds};
 use support::scheme_run::{compile, start};
 
 /// Each turn asserts a value and retracts the one before.
@@ -34,6 +34,17 @@ const PROGRAM: &str = "(let loop ((turn 0) (before #f))
 const HEAVY: &str = "(define memory (make-vector 1250000 0))
 (let loop ((turn 0))
   (vector-set! memory (modulo (* turn 7919) 1250000) turn)
+  (yield)
+  (loop (+ turn 1)))";
+
+/// Ten megabytes of lists of numbers and strings, of which one is replaced in each turn.
+const FULL: &str = "(define memory (make-vector 50000 '()))
+(define (entry turn) (list turn (* turn 65537) (number->string turn) 'entry (+ turn 0.5)))
+(let fill ((place 0))
+  (if (< place 50000)
+      (begin (vector-set! memory place (entry place)) (fill (+ place 1)))))
+(let loop ((turn 0))
+  (vector-set! memory (modulo (* turn 7919) 50000) (entry turn))
   (yield)
   (loop (+ turn 1)))";
 
@@ -81,8 +92,8 @@ fn programs(text: &str) -> SchemePrograms {
     compile(text, &["duet", "kernel"]).0
 }
 
-/// Goes to turns and returns how long each took, in milliseconds, without compiling.
-fn rewinds(path: &Path, text: &str, turns: impl Iterator<Item = u64>) -> Vec<f64> {
+/// Goes to turns and returns how long each took without compiling, and how long it had a processor, in milliseconds.
+fn rewinds(path: &Path, text: &str, turns: impl Iterator<Item = u64>) -> (Vec<f64>, Vec<f64>) {
     let (run, main) = (RunId::new("travel").expect("a name"), branch("main"));
     let store = SqliteStore::open_to_read(path).expect("it is a journal");
     let source = Source {
@@ -93,14 +104,15 @@ fn rewinds(path: &Path, text: &str, turns: impl Iterator<Item = u64>) -> Vec<f64
     turns
         .map(|turn| {
             let programs = programs(text);
-            let (restored, took) = microseconds(|| source.restore(Some(at(turn)), programs, Snapshots::Use));
+            let restore = || microseconds(|| source.restore(Some(at(turn)), programs, Snapshots::Use));
+            let ((restored, took), busy) = processor_microseconds(restore);
             assert_eq!(
                 restored.expect("it replays").head().map(|tip| tip.sequence),
                 Some(at(turn))
             );
-            took / 1000.0
+            (took / 1000.0, busy / 1000.0)
         })
-        .collect()
+        .unzip()
 }
 
 /// Takes a living run back from its head to turns of the newest thousand, and returns how long each took, in milliseconds.
@@ -125,28 +137,30 @@ fn rewinds_in_memory(path: &Path, mut run: Run<SchemePrograms>) -> Vec<f64> {
 }
 
 /// Forks a living run at earlier and earlier turns, takes the first turn on each fork and makes it durable; returns how long all of it took, in
-/// milliseconds.
-fn forks_in_memory(path: &Path, mut run: Run<SchemePrograms>) -> Vec<f64> {
+/// milliseconds, and how long it had a processor.
+fn forks_in_memory(path: &Path, mut run: Run<SchemePrograms>) -> (Vec<f64>, Vec<f64>) {
     let (name, main) = (RunId::new("travel").expect("a name"), branch("main"));
     let mut store = SqliteStore::open(path, "bench").expect("it is a journal");
     let head = run.head().expect("turns were taken").sequence.number();
-    let mut times = Vec::new();
+    let (mut times, mut busy_times) = (Vec::new(), Vec::new());
     for number in 0..50 {
         let forked = branch(&format!("fork-{number}"));
-        let (taken, took) = microseconds(|| {
+        let fork_and_go_on = || {
             let names = std::slice::from_ref(&forked);
             fork(&mut store, (&name, &main, "bench"), at(head - 5 * number), names)?;
             let mut run = run.reopen(&mut store, (&forked, "bench"), &Recovery::default())?;
             let step = run.step()?;
             run.flush(&mut store)?;
             Ok::<_, RunError>((run, step))
-        });
+        };
+        let ((taken, took), busy) = processor_microseconds(|| microseconds(fork_and_go_on));
         let (forked, step) = taken.expect("it forks and goes on");
         assert_eq!(step, Step::Turn);
         run = forked;
         times.push(took / 1000.0);
+        busy_times.push(busy / 1000.0);
     }
-    times
+    (times, busy_times)
 }
 
 fn worst_of_hundred(mut values: Vec<f64>) -> f64 {
@@ -177,6 +191,19 @@ impl Bench {
         self.say(
             "opening (ms, median; goal 50 for 1,000,000 turns)",
             format!("{:.2}", median(opened) / 1000.0),
+        )
+    }
+
+    /// Goes back from the store to turns of the newest thousand.
+    fn near(&mut self, path: &Path, text: &str, what: &str) -> io::Result<()> {
+        let (near, busy) = rewinds(path, text, scattered(7_000, 1_000, 100));
+        self.say(
+            &format!("{what} (ms, median and p99; goal 20)"),
+            format!("{:.1}, {:.1}", median(near.clone()), worst_of_hundred(near)),
+        )?;
+        self.say(
+            &format!("{what} (processor ms, median and p99)"),
+            format!("{:.1}, {:.1}", median(busy.clone()), worst_of_hundred(busy)),
         )
     }
 
@@ -302,22 +329,14 @@ fn main() -> io::Result<()> {
     bench.opening(&light)?;
     bench.forks(&light, head)?;
     bench.replays(&light, turns)?;
-    let any = rewinds(&light, PROGRAM, scattered(1, turns, 50));
+    let (any, _) = rewinds(&light, PROGRAM, scattered(1, turns, 50));
     bench.say("to any turn (ms, median)", format!("{:.1}", median(any.clone())))?;
     bench.say(
         "to any turn (ms, p99; goal 250 for 1,000,000 turns)",
         format!("{:.1}", worst_of_hundred(any)),
     )?;
     let run = live(&heavy, HEAVY, 8_000);
-    let near = rewinds(&heavy, HEAVY, scattered(7_000, 1_000, 100));
-    bench.say(
-        "back by up to 1,000 turns, heap of 10 MB (ms, median)",
-        format!("{:.1}", median(near.clone())),
-    )?;
-    bench.say(
-        "back by up to 1,000 turns, heap of 10 MB (ms, p99)",
-        format!("{:.1}", worst_of_hundred(near)),
-    )?;
+    bench.near(&heavy, HEAVY, "back by up to 1,000 turns, heap of 10 MB")?;
     let near = rewinds_in_memory(&heavy, run);
     bench.say(
         "the same in a living run (ms, median)",
@@ -327,9 +346,12 @@ fn main() -> io::Result<()> {
         "the same in a living run (ms, p99; goal 20)",
         format!("{:.2}", worst_of_hundred(near)),
     )?;
+    let full = folder.path().join("full.db");
+    drop(live(&full, FULL, 8_000));
+    bench.near(&full, FULL, "the same, heap of 10 MB full of lists")?;
     let largest = folder.path().join("huge.db");
     let run = live(&largest, &huge(), 600);
-    let forks = forks_in_memory(&largest, run);
+    let (forks, busy) = forks_in_memory(&largest, run);
     bench.say(
         "fork in a living run with a heap of 100 MB, its first turn durable (ms, median; goal 20)",
         format!("{:.2}", median(forks.clone())),
@@ -337,5 +359,9 @@ fn main() -> io::Result<()> {
     bench.say(
         "fork in a living run with a heap of 100 MB, its first turn durable (ms, worst of 50)",
         format!("{:.2}", worst_of_hundred(forks)),
+    )?;
+    bench.say(
+        "the same (processor ms, median and worst of 50)",
+        format!("{:.2}, {:.2}", median(busy.clone()), worst_of_hundred(busy)),
     )
 }

@@ -26,6 +26,7 @@ mod placed;
 mod record;
 mod register;
 mod rest;
+mod stored;
 mod string;
 mod symbol;
 #[cfg(test)]
@@ -36,8 +37,10 @@ pub use dictionary::TableEntry;
 pub use frames::{AllLive, LiveRegisters};
 pub(crate) use frames::{clear_dead, clear_dead_frames, clear_dead_words};
 pub use kind::{Flags, Header, Kind};
+pub(crate) use pages::PAGE_WORDS;
 pub use register::{Register, RootId};
 pub use rest::Template;
+pub(crate) use stored::{Stored, Whole};
 
 use crate::value::Value;
 use forced::Account;
@@ -111,8 +114,10 @@ pub struct Heap {
     saved: SavedPages,
     registers: [Value; Register::COUNT],
     turn: Option<Box<Turn>>,
-    /// The names of the chunks of the last snapshot, whose pages are those not marked changed.
-    snapshot_names: Vec<[u8; 32]>,
+    /// What the store has of it.
+    stored: Option<Box<Stored>>,
+    /// Whether it was ever stored.
+    was_stored: bool,
     marks: Marks,
     /// The template it began with, if it is still there.
     shared: Shared,
@@ -168,7 +173,8 @@ impl Heap {
             saved: SavedPages::default(),
             registers: Register::INITIAL,
             turn: None,
-            snapshot_names: Vec::new(),
+            stored: None,
+            was_stored: false,
             marks: Marks::default(),
             shared: Shared::default(),
             rested: None,

@@ -3,7 +3,7 @@
 //! [`freeze`] and [`thaw`] carry the graph reachable from some values into any heap; [`snapshot`] and [`restore`] carry a heap word for
 //! word, so that it goes on exactly as it would have; [`freeze_instance`] and [`restore_instance`] do so for an instance whose code may be loaded elsewhere in another order. Each chunk is a shallow Preserves record: names and texts stand in it as
 //! symbols and strings, object structure as one byte string in the code of `image/code.rs`.
-//! INVARIANT: whatever the bytes, decoding ends in memory proportional to them and yields a well-formed heap or an [`ImageError`].
+//! INVARIANT: whatever the bytes, decoding ends in memory proportional to them, or within the limits asked for, and yields a well-formed heap or an [`ImageError`].
 //! It does not store chunks and knows code only by name, through [`CodeNames`]. Read next: `image/freeze.rs`.
 
 mod code;
@@ -30,6 +30,8 @@ use crate::value::Value;
 
 /// The version of the format that is written, and the only one that is read.
 const VERSION: u64 = 1;
+/// The version of the format of snapshots that is written; versions from 1 on are read.
+const SNAPSHOT_VERSION: u64 = 2;
 
 /// A place in code, named so that any process that has the unit can find it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -140,6 +142,8 @@ pub enum ImageError {
         /// What should stand there.
         expected: &'static str,
     },
+    /// Too many snapshots that say what has changed follow each other.
+    TooManyChanges,
     /// A reference leads to no object.
     DanglingReference,
     /// An object is not what its kind says.
@@ -177,6 +181,7 @@ impl std::fmt::Display for ImageError {
                     Hex(&chunk.0)
                 )
             }
+            ImageError::TooManyChanges => formatter.write_str("the image is made of too many changes"),
             ImageError::DanglingReference => formatter.write_str("a reference of the image leads to no object"),
             ImageError::WrongShape(Some(kind)) => write!(formatter, "the image holds a malformed {}", kind.name()),
             ImageError::WrongShape(None) => formatter.write_str("the image holds a malformed heap"),

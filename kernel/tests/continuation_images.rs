@@ -258,7 +258,8 @@ fn travel<'a>(
             heap.set_register(Register::Runtime0, parked);
             heap.collect_minor(&mut [], place.code);
             let taken = snapshot(heap, place.code).unwrap();
-            store.extend(taken.chunks.into_iter().map(|chunk| (chunk.name, chunk.bytes)));
+            let chunks = taken.chunks.into_iter().chain([taken.root.clone()]);
+            store.extend(chunks.map(|chunk| (chunk.name, chunk.bytes)));
             let mut fetch = |name: ChunkName| store.get(&name).cloned();
             let instance = restore_instance(&taken.root, LIMITS, &mut fetch, code).unwrap();
             let parked = instance.heap.register(Register::Runtime0);

@@ -156,10 +156,12 @@ pub trait Runner {
 pub struct Image {
     /// What names and orders the chunks.
     pub root: IOValue,
-    /// The names of all chunks.
+    /// The names of chunks that the root does not lead to.
     pub chunk_names: Vec<BlobHash>,
     /// The chunks; of a body that was frozen before, only those that it did not have then.
     pub chunks: Vec<Blob>,
+    /// How many of their bytes need not be made up for by records: they take the place of earlier ones, or are a body's first.
+    pub excused_bytes: u64,
 }
 
 /// A body's image where it is stored.
@@ -167,7 +169,7 @@ pub struct Image {
 pub struct Stored<'a> {
     /// What names and orders the chunks.
     pub root: &'a IOValue,
-    /// The names of all chunks.
+    /// The names of the chunks that the root does not lead to.
     pub chunk_names: &'a [BlobHash],
     /// Reads a chunk, whose bytes are those that the name stands for.
     pub fetch: &'a dyn Fn(&BlobHash) -> Option<Vec<u8>>,

@@ -101,6 +101,11 @@ impl<B> Past<B> {
         self.cost >= self.cost_max || self.checkpoints.is_empty()
     }
 
+    /// Makes a checkpoint due after the present turn.
+    pub(crate) fn ask_for_checkpoint(&mut self) {
+        self.cost = u64::MAX;
+    }
+
     fn keep(&mut self, tip: Tip, state: &RunState, since_snapshot: Since) {
         self.newest += 1;
         self.cost = 0;
@@ -241,6 +246,7 @@ impl<P: Programs> Run<P> {
         };
         self.state = state;
         self.since_snapshot = since;
+        self.images = crate::snapshot::Images::default();
         self.head = Some(tip);
         self.durable = Some(tip.hash);
         self.held_effects.clear();

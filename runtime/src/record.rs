@@ -238,6 +238,15 @@ impl Failure {
         self.kind == Self::EXHAUSTED
     }
 
+    /// Makes the failure of a condition that a program raised. A replay takes nothing from the record because a program says that its memory is exhausted.
+    pub(crate) fn raised(kind: &str, message: impl Into<String>) -> Self {
+        if kind == Self::EXHAUSTED {
+            Self::new("raised-memory-exhausted", message)
+        } else {
+            Self::new(kind, message)
+        }
+    }
+
     /// Makes a failure of a kind and a message.
     pub fn new(kind: &str, message: impl Into<String>) -> Self {
         let (kind, message) = (kind.to_owned(), message.into());

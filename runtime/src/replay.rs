@@ -140,6 +140,9 @@ pub struct Source<'a> {
 /// Records are read from the store in portions of this many.
 const PORTION: u64 = 256;
 
+/// The first portion that is read in search of a snapshot; each one after it is twice as large.
+const PORTION_MIN: u64 = 32;
+
 /// So many portions are kept of those that were read in search of a snapshot; the others are read again.
 const PORTIONS_KEPT: usize = 32;
 
@@ -337,8 +340,10 @@ impl Source<'_> {
         let mut nearest = Nearest::default();
         let mut after: VecDeque<Vec<Record>> = VecDeque::new();
         let mut end = last.number() + 1;
+        let mut count = PORTION_MIN;
         while end > 1 && nearest.snapshot.is_none() {
-            let start = end.saturating_sub(PORTION).max(1);
+            let start = end.saturating_sub(count).max(1);
+            count = PORTION.min(count * 2);
             let from = Sequence::new(start).map_err(|_| RunError::Full)?;
             let mut portion = self.read(from, end)?;
             let found = portion.iter().rposition(|record| record.header().snapshot.is_some());
@@ -429,15 +434,14 @@ impl<P: Programs> Run<P> {
     }
 }
 
+/// The labels of causes inside the run, packed.
+const START: &[u8] = b"\xb3\x05start";
+const TURN: &[u8] = b"\xb3\x04turn";
+
 /// Says whether a record's turn may have come from outside, without decoding it.
 fn came_from_outside(record: &Record) -> bool {
-    let cause = record.body_view().items().nth(1);
-    cause.is_none_or(|cause| {
-        !matches!(
-            Cause::decode(&cause.to_value()),
-            Ok(Cause::Start {} | Cause::Turn { .. })
-        )
-    })
+    let cause = record.body_view().items().nth(1).and_then(|cause| cause.label());
+    cause.is_none_or(|label| ![START, TURN].contains(&label.as_bytes()))
 }
 
 /// Reads the body of a turn's record.

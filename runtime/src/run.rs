@@ -65,6 +65,7 @@ pub struct Run<P: Programs> {
     pub(crate) inbox: VecDeque<Input>,
     pub(crate) policy: SnapshotPolicy,
     pub(crate) since_snapshot: crate::snapshot::Since,
+    pub(crate) images: crate::snapshot::Images,
     pub(crate) past: Past<P::Body>,
     pub(crate) lately: Lately,
 }
@@ -194,6 +195,7 @@ impl<P: Programs> Run<P> {
             // A body counts what it was frozen into as stored, which is not so while its turns are replayed.
             policy: SnapshotPolicy::NEVER,
             since_snapshot: crate::snapshot::Since::default(),
+            images: crate::snapshot::Images::default(),
             past: Past::default(),
             lately: Lately::default(),
         }

@@ -530,20 +530,19 @@ impl Programs for SchemePrograms {
         if is_resting {
             heap.rest(&self.code);
         }
-        let root = IOValue::bytes(snapshot.root.bytes.clone());
+        let root = image_root::heap(BlobHash(snapshot.root.name.0));
         let (root, mut chunks) = body
             .evaluations
             .freeze(root)
             .ok_or_else(|| failed("the texts that were evaluated are too large".to_owned()))?;
-        for chunk in snapshot.chunks {
+        for chunk in snapshot.chunks.into_iter().chain([snapshot.root]) {
             chunks.push(Blob::new(chunk.bytes).map_err(|error| failed(error.to_string()))?);
         }
-        let mut chunk_names = image_root::chunk_names(&snapshot.root.bytes);
-        chunk_names.extend(body.evaluations.chunk_names());
         Ok(Image {
-            chunk_names,
+            chunk_names: body.evaluations.chunk_names().to_vec(),
             root,
             chunks,
+            excused_bytes: snapshot.excused_bytes,
         })
     }
 
@@ -554,7 +553,11 @@ impl Programs for SchemePrograms {
             image_root::parts(image.root).ok_or_else(|| failed("the root is none of a body".to_owned()))?;
         let evaluations = Evaluations::thaw(texts, image.fetch, &mut self.workshop())?;
         let mut fetch = |name: image::ChunkName| (image.fetch)(&BlobHash(name.0));
-        let root = image::Chunk::new(root);
+        let root = match root {
+            image_root::HeapRoot::Inline(bytes) => Some(bytes),
+            image_root::HeapRoot::Named(name) => (image.fetch)(&name),
+        };
+        let root = image::Chunk::new(root.ok_or_else(|| failed("the heap's root is missing".to_owned()))?);
         let instance = image::restore_instance(&root, heap_limits(limits), &mut fetch, &self.code);
         Ok(SchemeBody {
             instance: Box::new(instance.map_err(|error| failed(error.to_string()))?),

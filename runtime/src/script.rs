@@ -129,6 +129,7 @@ impl Programs for Scripts {
             root: record("script", Vec::new()),
             chunk_names: vec![chunk.hash()],
             chunks: vec![chunk],
+            excused_bytes: 0,
         })
     }
 

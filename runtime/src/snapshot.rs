@@ -1,12 +1,15 @@
 //! Snapshots: a run between two turns as blobs, and back.
 //!
 //! Owns the layout of a snapshot: one root blob with the state and, for each actor, the root of its body's image; the image's chunks are
-//! blobs of their own, so that a chunk that two snapshots share is stored once.
+//! blobs of their own, so that a chunk that two snapshots share is stored once. Bodies that have not run since are not looked at again. What a snapshot
+//! counts on is in its own record or was named by one before it on the same chain.
 //! INVARIANT: a run restored from a snapshot and one that has never stopped go on alike, record for record.
 //! It does not know what is in an image.
 //! Read next: `address.rs`.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use duet_journal::{Blob, BlobHash, PackedValue, Record, Sequence};
 use preserves::IOValue;
@@ -33,7 +36,8 @@ pub struct SnapshotPolicy {
     pub record_bytes: u64,
     /// or turns that cost this much to replay, in units of fuel.
     pub cost: u64,
-    /// It is put off until the records since the newest snapshot have so many times the bytes that this one added to the store,
+    /// It is put off until the records since the newest snapshot have so many times the bytes that this one added to the store, without those that take the
+    /// place of earlier ones,
     pub records_share: u64,
     /// but not beyond turns that cost this much to replay.
     pub cost_max: u64,
@@ -55,9 +59,10 @@ impl Default for SnapshotPolicy {
         Self {
             turns: 4096,
             record_bytes: 16 << 20,
-            // A unit of fuel takes about ten nanoseconds: 25 and 250 ms.
-            cost: 2_500_000,
-            records_share: 5,
+            // A unit of fuel takes about ten nanoseconds: 3 and 250 ms.
+            cost: 300_000,
+            // What changes say is said once more when a body is written whole, so that a fifth of the records' bytes is spent in all.
+            records_share: 10,
             cost_max: 25_000_000,
         }
     }
@@ -92,6 +97,7 @@ impl Since {
     }
 }
 
+#[derive(Clone, Debug)]
 struct ActorImage {
     actor: ActorId,
     root: IOValue,
@@ -105,8 +111,27 @@ struct Snapshot {
 }
 codec_struct!(Snapshot "snapshot" { state, actors });
 
+/// What the store has of the actors' bodies.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Images {
+    /// The images of bodies that have not run since they were frozen.
+    current: BTreeMap<ActorId, ActorImage>,
+    /// Blobs that were made for snapshots that came to nothing: the next one counts on them, so its record names them.
+    unnamed: Vec<BlobHash>,
+}
+
+impl Images {
+    /// Forgets the image of a body that runs.
+    pub(crate) fn outdate(&mut self, actor: ActorId) {
+        if !self.current.is_empty() {
+            self.current.remove(&actor);
+        }
+    }
+}
+
 impl<P: Programs> Run<P> {
-    /// Takes a snapshot if the policy says so, and returns the names of its root and chunks; `None` also if an actor cannot be frozen now.
+    /// Takes a snapshot if the policy says so, and returns the names of its root and of the chunks that no record before names; `None` also if an actor cannot
+    /// be frozen now.
     pub(crate) fn take_snapshot_if_due(&mut self, body: &PackedValue, fuel: u64) -> Option<(BlobHash, Vec<BlobHash>)> {
         self.since_snapshot.count(body.as_bytes(), fuel);
         if !self.since_snapshot.asks_for_another(&self.policy) {
@@ -114,24 +139,33 @@ impl<P: Programs> Run<P> {
         }
         self.since_snapshot = Since::default();
         let blobs_before = self.unflushed_blobs.len();
-        let (root, chunks) = self.snapshot()?;
+        let (root, excused_bytes) = self.snapshot()?;
         let name = root.hash();
         self.unflushed_blobs.push(root);
         let added = self.unflushed_blobs.iter().skip(blobs_before);
         let added_bytes: u64 = added.map(|blob| blob.as_bytes().len() as u64).sum();
-        self.since_snapshot.owed_bytes = added_bytes.saturating_mul(self.policy.records_share);
-        Some((name, chunks))
+        self.since_snapshot.owed_bytes = added_bytes
+            .saturating_sub(excused_bytes)
+            .saturating_mul(self.policy.records_share);
+        // Marks that are made now tell the next snapshot which words have changed.
+        self.past.ask_for_checkpoint();
+        Some((name, std::mem::take(&mut self.images.unnamed)))
     }
 
-    /// Freezes everything; the chunks of a body count as stored from then on, whether or not the whole succeeds.
-    fn snapshot(&mut self) -> Option<(Blob, Vec<BlobHash>)> {
-        let mut chunks = Vec::new();
-        let mut actors = Vec::new();
+    /// Freezes every body that has run since it was frozen last, and says how many bytes of that need not be made up for; the chunks of a body count as
+    /// stored from then on, whether or not the whole succeeds.
+    fn snapshot(&mut self) -> Option<(Blob, u64)> {
+        let mut excused_bytes = 0;
         for (actor, body) in &mut self.bodies {
+            let Entry::Vacant(entry) = self.images.current.entry(*actor) else {
+                continue;
+            };
             let image = self.programs.freeze(body).ok()?;
+            excused_bytes += image.excused_bytes;
+            self.images.unnamed.extend(image.chunks.iter().map(Blob::hash));
+            self.images.unnamed.extend(&image.chunk_names);
             self.unflushed_blobs.extend(image.chunks);
-            chunks.extend(&image.chunk_names);
-            actors.push(ActorImage {
+            entry.insert(ActorImage {
                 actor: *actor,
                 root: image.root,
                 chunks: image.chunk_names,
@@ -139,10 +173,10 @@ impl<P: Programs> Run<P> {
         }
         let snapshot = Snapshot {
             state: RunState::clone(&self.state),
-            actors,
+            actors: self.images.current.values().cloned().collect(),
         };
         let bytes = PackedValue::from_value(&snapshot.encode()).ok()?.into_bytes();
-        Some((Blob::new(bytes).ok()?, chunks))
+        Some((Blob::new(bytes).ok()?, excused_bytes))
     }
 }
 
@@ -164,7 +198,8 @@ pub(crate) fn restore<P: Programs>(
         });
     };
     let snapshot = decode(&source.store.blob(&root)?, sequence)?;
-    let mut bodies = std::collections::BTreeMap::new();
+    let mut bodies = BTreeMap::new();
+    let mut images = Images::default();
     for stored in snapshot.actors {
         let absent = DecodeError::Inconsistent {
             what: "every body has an actor",
@@ -179,11 +214,16 @@ pub(crate) fn restore<P: Programs>(
             programs.rest(&mut body);
         }
         bodies.insert(stored.actor, body);
+        images.current.insert(stored.actor, stored);
     }
     let (run, branch) = (source.run.clone(), source.branch.clone());
     let mut run = Run::with_state(run, branch, duet_journal::Epoch(0), genesis, programs, snapshot.state);
     run.bodies = bodies;
+    run.images = images;
     run.stand_at(record);
+    // As after the turn that took the snapshot.
+    run.past.ask_for_checkpoint();
+    run.keep_checkpoint_if_due(0);
     Ok(run)
 }
 

@@ -59,6 +59,7 @@ impl<P: Programs> Run<P> {
             None => Aim::Take,
             Some(record) => Exhaustion::recorded(record)?.map_or(Aim::Repeat, Aim::Fail),
         };
+        self.images.outdate(batch.to);
         let attempt = exhaustion::note(self.run_instance(&mut batch, aim));
         let judged = self.judge(&mut batch, attempt)?;
         let judged = self.compare(&mut batch, expected, judged)?;

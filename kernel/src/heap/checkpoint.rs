@@ -1,9 +1,7 @@
-//! What a snapshot needs of the heap: the old words, which of them changed since the last one, and a heap made of such words.
+//! What a snapshot needs of the heap: the old words, and a heap made of such words.
 //!
 //! INVARIANT: a heap made by [`Heap::from_words`] behaves from then on as the one the words were taken from.
-//! It does not encode anything. Read next: `image/snapshot.rs`.
-
-use std::ops::Range;
+//! It does not encode anything. Read next: `heap/stored.rs`, `image/snapshot.rs`.
 
 use super::register::Register;
 use super::{Heap, HeapFull, Limits};
@@ -23,27 +21,6 @@ impl Heap {
     /// The start of the object that the word at `index`, the first of a page, belongs to.
     pub(crate) fn object_covering(&mut self, index: usize) -> usize {
         self.pages.cover_word(&self.words, index, self.line)
-    }
-
-    /// Whether a word of `range` may have changed since the last [`Heap::record_snapshot`].
-    pub(crate) fn is_changed(&self, range: Range<usize>) -> bool {
-        self.pages.is_changed(range)
-    }
-
-    /// The chunk names of the last snapshot.
-    pub(crate) fn snapshot_names(&self) -> &[[u8; 32]] {
-        &self.snapshot_names
-    }
-
-    /// Takes note of the chunk names of a snapshot of the words as they are.
-    pub(crate) fn record_snapshot(&mut self, names: Vec<[u8; 32]>) {
-        self.pages.clear_changed();
-        self.snapshot_names = names;
-    }
-
-    /// Lets the next snapshot write every chunk, for a store that has none of them.
-    pub fn forget_snapshot(&mut self) {
-        self.snapshot_names.clear();
     }
 
     /// Words reachable after the last major collection.

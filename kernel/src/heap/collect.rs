@@ -164,6 +164,11 @@ impl Heap {
         if self.turn.is_none() {
             self.marks.keep_moved(from, &remembered, &self.words);
         }
+        self.keep_stored_below(from);
+        // Their references may change, though nobody writes to them.
+        for &page in &remembered {
+            self.pages.mark_changed(page as usize * PAGE_WORDS);
+        }
         let survivors = std::mem::take(&mut self.survivors);
         let mut evacuation = Evacuation {
             words: &mut self.words[..self.top],

@@ -171,6 +171,7 @@ impl Heap {
             None => self.marks.keep_replaced(words),
         }
         self.forget_template(top);
+        self.keep_stored_below(0);
         self.top = top;
         self.line = top;
         self.words_live = top;

@@ -70,6 +70,17 @@ impl Marks {
             .map_or(0, |mark| mark.limit)
     }
 
+    /// The pages that were written since the newest mark, with the words they had then; `None` if there is no mark, or its words were replaced.
+    pub(super) fn newest_pages(&self) -> Option<impl Iterator<Item = (u32, &[u64])>> {
+        let mark = self.marks.back().filter(|mark| mark.replaced.is_none())?;
+        let mut kept = mark.words.as_slice();
+        Some(mark.pages.iter().map(move |&(page, count)| {
+            let (words, rest) = kept.split_at(count as usize);
+            kept = rest;
+            (page, words)
+        }))
+    }
+
     /// Keeps what a minor collection between turns is about to change: the words from `from` on, which it moves, and the remembered pages.
     pub(super) fn keep_moved(&mut self, from: usize, remembered: &[u32], words: &[u64]) {
         let Some(limit) = self.open().map(|mark| mark.limit) else {
@@ -141,6 +152,7 @@ impl Heap {
     pub fn mark(&mut self, number: u64, oldest: u64) {
         assert!(self.turn.is_none(), "a mark is made between turns");
         self.saved.clear(&mut self.pages);
+        self.note_changes();
         self.marks.give_up(oldest, self.line.max(KEPT_WORDS_MIN));
         self.marks.push(Mark {
             number,
@@ -158,10 +170,15 @@ impl Heap {
         });
         self.barrier_limit = self.top;
         self.pages.resize(self.top);
+        self.follow_changes(true);
     }
 
     /// Gives up the marks with numbers below `oldest`.
     pub fn forget_marks(&mut self, oldest: u64) {
+        if self.marks.marks.back().is_some_and(|newest| newest.number < oldest) {
+            self.note_changes();
+            self.follow_changes(false);
+        }
         self.marks.give_up(oldest, usize::MAX);
         if self.marks.marks.is_empty() {
             self.marks.has_page = Vec::new();
@@ -183,11 +200,14 @@ impl Heap {
             return true;
         }
         self.wake();
+        self.note_changes();
+        self.follow_changes(false);
         let mut reached = None;
         while let Some(mut mark) = self.marks.marks.pop_back_if(|mark| mark.number >= number) {
             if let Some(words) = mark.replaced.take() {
                 self.words = words;
                 self.pages = Pages::default();
+                self.keep_stored_below(0);
                 self.forget_template(mark.top);
             }
             self.put_back(&mark);
@@ -217,6 +237,7 @@ impl Heap {
 
     fn stand_at(&mut self, mark: Mark) {
         self.forget_template_beyond(mark.top);
+        self.keep_stored_below(mark.line);
         let room = mark.top + WORDS_INITIAL.min(self.words_max.saturating_sub(mark.top));
         if self.words.len() < room {
             self.words.resize(room, 0);

@@ -1,24 +1,22 @@
 //! Pages of old words: the write barrier, and how to find the objects of a page.
 //!
 //! A page is 64 words. The first write to a page of `[0, barrier_limit)` takes the slow path, which saves the page for the open turn,
-//! remembers it for the next minor collection and marks it changed for the next checkpoint; until one of those three forgets it,
+//! remembers it for the next minor collection and marks it changed for the next snapshot; until one of those three forgets it,
 //! further writes cost a compare and a byte test.
 //! INVARIANT: `cover[page]` is the object that the first word of the page belongs to, for every page that begins below `covered_to`.
 //! It does not collect or restore. Read next: `heap/undo.rs`, `heap/collect.rs`.
-
-use std::ops::Range;
 
 use super::Heap;
 use super::kind::extent;
 
 /// Words of one page.
-pub(super) const PAGE_WORDS: usize = 64;
+pub(crate) const PAGE_WORDS: usize = 64;
 
 /// The open turn's undo has the page, or need not have it.
 const SAVED: u8 = 1;
 /// The page was written since the last minor collection.
 pub(super) const REMEMBERED: u8 = 2;
-/// The page was written, or came to be, since the last checkpoint.
+/// The page was written, or came to be, since the changed words were last noted.
 const CHANGED: u8 = 4;
 /// The page was written since the heap began with its template.
 const OWN: u8 = 8;
@@ -131,11 +129,27 @@ impl Pages {
         }
     }
 
-    /// Whether a page of the words of `range` is marked changed.
-    pub(super) fn is_changed(&self, range: Range<usize>) -> bool {
-        self.flags[range.start / PAGE_WORDS..range.end.div_ceil(PAGE_WORDS)]
-            .iter()
-            .any(|flags| flags & CHANGED != 0)
+    /// Marks a page unchanged.
+    pub(super) fn clear_changed_page(&mut self, page: u32) {
+        if let Some(flags) = self.flags.get_mut(page as usize) {
+            *flags &= !CHANGED;
+        }
+    }
+
+    /// Marks the first `count` pages unchanged, and hands out those that were not, in ascending order.
+    pub(super) fn take_changed(&mut self, count: usize, mut take: impl FnMut(usize)) {
+        let count = count.min(self.flags.len());
+        for (block, flags) in self.flags[..count].chunks_mut(64).enumerate() {
+            if flags.iter().fold(0, |all, flags| all | flags) & CHANGED == 0 {
+                continue;
+            }
+            for (place, flags) in flags.iter_mut().enumerate() {
+                if *flags & CHANGED != 0 {
+                    *flags &= !CHANGED;
+                    take(block * 64 + place);
+                }
+            }
+        }
     }
 
     /// Marks every page unchanged.

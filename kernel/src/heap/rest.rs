@@ -91,6 +91,7 @@ impl Heap {
         self.saved.clear(&mut self.pages);
         self.pages = template.pages.clone();
         self.registers = template.registers;
+        self.forget_snapshot();
         self.moves.all = self.moves.all.max(template.moves.all) + 1;
         self.top = length;
         self.line = length;
@@ -122,6 +123,7 @@ impl Heap {
             self.collect_own(&pages, live);
             pages = self.pages_differing();
         }
+        self.note_changes();
         // Everything was reachable and moved, or there is no template: then nothing is shared any more.
         let shared_words = self.shared_words();
         let own = &self.words[shared_words..self.top];

@@ -14,6 +14,9 @@
 //! | 6 entry | place of the unit in the name table | offset, a varint |
 //! | 7 return | the same | offset and distance, varints |
 //!
+//! Two bytes that would be constants beyond all there are mean something else where words follow each other: [`REPEATED`] that the word before comes so
+//! many more times, a varint; [`HEADER`] an object's header: kind, flags if there are any, and length.
+//!
 //! INVARIANT: every word has one code.
 //! It does not know what references mean or how objects are framed. Read next: `image/freeze.rs`, `image/snapshot.rs`.
 
@@ -30,6 +33,11 @@ const FLONUM: u8 = 4;
 const PRIMITIVE: u8 = 5;
 const ENTRY: u8 = 6;
 const RETURN: u8 = 7;
+
+/// Stands before how many more times the word before comes.
+pub(super) const REPEATED: u8 = CONSTANT | 15 << 3;
+/// Stands before an object's header.
+pub(super) const HEADER: u8 = CONSTANT | 14 << 3;
 
 /// Integral flonums below this magnitude are written as integers.
 const INTEGRAL_MAX: f64 = (1u64 << 48) as f64;
@@ -180,6 +188,14 @@ impl<'a> CodeReader<'a> {
             .ok_or_else(|| self.malformed("more bytes"))?;
         self.position += length;
         Ok(bytes)
+    }
+
+    /// Passes over `byte` and says so, if it comes next.
+    #[inline]
+    pub(super) fn passes(&mut self, byte: u8) -> bool {
+        let comes = self.bytes.get(self.position) == Some(&byte);
+        self.position += usize::from(comes);
+        comes
     }
 
     #[inline]

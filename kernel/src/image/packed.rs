@@ -114,6 +114,15 @@ impl<'a> PackedReader<'a> {
         }
     }
 
+    /// Enters a record with one of two labels, and says which.
+    pub(super) fn either_record(&mut self, one: &'static str, other: &'static str) -> Result<&'static str, ImageError> {
+        self.tag(RECORD, "a record")?;
+        let start = self.position;
+        let label = self.atom(SYMBOL, "a record label")?;
+        let known = [one, other].into_iter().find(|known| known.as_bytes() == label);
+        known.ok_or_else(|| self.malformed(start, one))
+    }
+
     /// Enters a sequence.
     pub(super) fn sequence(&mut self) -> Result<(), ImageError> {
         self.tag(SEQUENCE, "a sequence")

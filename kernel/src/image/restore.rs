@@ -1,20 +1,25 @@
 //! Restoring: a heap from a snapshot, word for word.
 //!
-//! INVARIANT: the words are walked and every reference and shape is checked before anything else sees the heap; memory stays within
-//! the limits asked for.
+//! The last whole snapshot gives the words; those after it, each of which names the one before, change them.
+//! INVARIANT: the words are walked and every reference and shape is checked, once, before anything else sees the heap; what was written as bytes is never read as
+//! a value; memory stays within the limits asked for.
 //! It does not fill anything outside the heap, such as the machine's stack. Read next: `image/shape.rs`.
 
-use super::code::{CodeReader, Decoded, unzigzag};
+mod check;
+mod root;
+
+use std::ops::Range;
+
+use self::root::{Changes, Root};
+use super::code::{CodeReader, Decoded, HEADER, REPEATED, unzigzag};
 use super::freeze::{FLAGGED, PAIR};
 use super::names::NamesReader;
 use super::packed::PackedReader;
-use super::shape::{do_chains_end, is_well_formed, may_be_field};
-use super::snapshot::RANGE_WORDS;
+use super::snapshot::CHANGES_MAX;
 use super::thaw::check_name;
-use super::{Chunk, ChunkName, CodeNames, ImageError, VERSION};
-use crate::heap::kind::extent;
-use crate::heap::{Flags, Header, Heap, Kind, Limits, Register, lenient};
-use crate::value::{Immediate, Value};
+use super::{Chunk, ChunkName, CodeNames, ImageError};
+use crate::heap::{Flags, Header, Heap, Kind, Limits, Stored, Whole};
+use crate::value::Value;
 
 /// Makes the heap whose snapshot has this root; `fetch` finds the bytes of the other chunks, which it must have compared with their names: what they
 /// cost to hash is a good part of what restoring costs. Other bytes give another heap or an error, and a heap whose next snapshot lies.
@@ -28,49 +33,87 @@ pub fn restore(
     code: &dyn CodeNames,
 ) -> Result<Heap, ImageError> {
     check_name(root)?;
-    let mut reader = PackedReader::new(root);
-    reader.record("heap")?;
-    match reader.integer()? {
-        VERSION => {}
-        version => return Err(ImageError::UnknownVersion(version)),
-    }
-    let length = usize::try_from(reader.integer()?)
-        .ok()
-        .filter(|&length| length <= lenient(limits.bytes_max / 8));
-    let length = length.ok_or(ImageError::HeapFull)?;
-    let words_live = usize::try_from(reader.integer()?).map_err(|_| ImageError::HeapFull)?;
-    let mut register_code = CodeReader::new(reader.bytes()?, reader.chunk());
-    let names = NamesReader::read(&mut reader, code)?;
-    let mut registers = [Value::FALSE; Register::COUNT];
-    for register in &mut registers {
-        *register = word_at(&mut register_code, 0, length, &names)?;
-    }
-    let mut chunk_names = Vec::new();
-    reader.sequence()?;
-    while !reader.is_at_end() {
-        chunk_names.push(reader.hash()?);
-    }
-    reader.end()?;
-    reader.end()?;
-    reader.finish()?;
-    let mut restoring = Restoring {
-        words: Vec::with_capacity(Heap::room_for(length.min(chunk_names.len() * RANGE_WORDS))),
-        length,
-        open: None,
-    };
-    for &name in &chunk_names {
+    let mut find = |name: [u8; 32]| {
         let name = ChunkName(name);
         let bytes = fetch(name).ok_or(ImageError::MissingChunk(name))?;
-        restoring.chunk(&Chunk { name, bytes }, code)?;
+        Ok(Chunk { name, bytes })
+    };
+    let mut roots = vec![root.clone()];
+    while let Some(previous) = root::previous(&roots[roots.len() - 1])? {
+        if roots.len() > CHANGES_MAX as usize {
+            return Err(ImageError::TooManyChanges);
+        }
+        roots.push(find(previous)?);
     }
-    if restoring.words.len() != length || restoring.open.is_some() || !register_code.is_at_end() {
+    let newest = Root::read(root, limits, code)?;
+    let mut restoring = Restoring::default();
+    let mut stored: Option<Stored> = None;
+    while let Some(chunk) = roots.pop() {
+        let read = Root::read(&chunk, limits, code)?;
+        restoring.length = read.length;
+        let length_bytes = chunk.bytes.len() as u64;
+        match (read.changes, &mut stored) {
+            (None, None) => {
+                let whole = restoring.whole(&read.chunk_names, read.range_words, &mut find, code)?;
+                stored = Some(Stored::new(chunk.name.0, whole, read.length));
+            }
+            (Some(changes), Some(stored)) => {
+                restoring.change(changes, stored)?;
+                stored.add_changes(chunk.name.0, length_bytes, read.length);
+            }
+            (None, Some(_)) | (Some(_), None) => return Err(ImageError::WrongShape(None)),
+        }
+    }
+    let Some(stored) = stored else {
         return Err(ImageError::WrongShape(None));
-    }
-    let mut heap = Heap::from_words(limits, restoring.words, registers, words_live.min(length))?;
-    let tables = check(&heap, code)?;
+    };
+    let words_live = newest.words_live.min(newest.length);
+    let mut heap = Heap::from_words(limits, restoring.words, newest.registers, words_live)?;
+    let tables = check::check(&heap, code, &restoring.raw)?;
     heap.outdate_places(tables.into_iter());
-    heap.record_snapshot(chunk_names);
+    heap.record_snapshot(stored);
     Ok(heap)
+}
+
+/// For each word whether it was written as bytes, a bit each.
+#[derive(Default)]
+struct Raw(Vec<u64>);
+
+impl Raw {
+    fn set(&mut self, words: Range<usize>) {
+        if self.0.len() * 64 < words.end {
+            self.0.resize(words.end.div_ceil(64), 0);
+        }
+        for place in words {
+            self.0[place / 64] |= 1 << (place % 64);
+        }
+    }
+
+    fn clear(&mut self, word: usize) {
+        if let Some(bits) = self.0.get_mut(word / 64) {
+            *bits &= !(1 << (word % 64));
+        }
+    }
+
+    fn clear_from(&mut self, word: usize) {
+        self.0.truncate(word.div_ceil(64));
+        if let Some(bits) = self.0.get_mut(word / 64) {
+            *bits &= (1 << (word % 64)) - 1;
+        }
+    }
+
+    /// Whether one of these words was written as bytes.
+    fn has(&self, words: Range<usize>) -> bool {
+        let first = words.start / 64;
+        let blocks = self.0.get(first..self.0.len().min(words.end.div_ceil(64)));
+        let mut blocks = blocks.into_iter().flatten().enumerate();
+        blocks.any(|(number, bits)| {
+            let start = (first + number) * 64;
+            let from = u64::MAX << words.start.saturating_sub(start);
+            let beyond = (start + 64).saturating_sub(words.end);
+            bits & from & u64::MAX >> beyond != 0
+        })
+    }
 }
 
 /// An object that the words so far do not end.
@@ -82,22 +125,105 @@ struct Open {
     bytes_left: usize,
 }
 
+#[derive(Default)]
 struct Restoring {
     words: Vec<u64>,
-    /// How many words the heap has in the end.
+    raw: Raw,
+    /// How many words the heap has after the snapshot that is being read.
     length: usize,
     open: Option<Open>,
 }
 
 impl Restoring {
-    fn chunk(&mut self, chunk: &Chunk, code: &dyn CodeNames) -> Result<(), ImageError> {
+    /// Reads the words of a whole snapshot.
+    fn whole(
+        &mut self,
+        chunk_names: &[[u8; 32]],
+        range_words: usize,
+        find: &mut dyn FnMut([u8; 32]) -> Result<Chunk, ImageError>,
+        code: &dyn CodeNames,
+    ) -> Result<Whole, ImageError> {
+        let length = self.length.min(chunk_names.len().saturating_mul(range_words));
+        self.words = Vec::with_capacity(Heap::room_for(length));
+        let mut chunks = Vec::with_capacity(chunk_names.len());
+        for &name in chunk_names {
+            let chunk = find(name)?;
+            chunks.push((name, chunk.bytes.len() as u32));
+            self.chunk(&chunk, range_words, code)?;
+        }
+        if self.words.len() != self.length || self.open.is_some() {
+            return Err(ImageError::WrongShape(None));
+        }
+        Ok(Whole { range_words, chunks })
+    }
+
+    /// Replaces words, and puts objects behind those that stay.
+    fn change(&mut self, changes: Changes<'_>, stored: &mut Stored) -> Result<(), ImageError> {
+        let Changes { kept, mut code, names } = changes;
+        if kept > self.words.len().min(self.length) || kept % 2 != 0 {
+            return Err(code.malformed("the changes of the snapshot before"));
+        }
+        self.words.truncate(kept);
+        self.raw.clear_from(kept);
+        stored.keep(kept);
+        let mut place: usize = 0;
+        for _ in 0..code.count(3)? {
+            let (passed, run) = (code.varint()?, code.varint()?);
+            let count = usize::try_from(run / 2).ok().filter(|&count| count > 0);
+            let start = usize::try_from(passed)
+                .ok()
+                .and_then(|passed| place.checked_add(passed));
+            let end = start.zip(count).and_then(|(start, count)| start.checked_add(count));
+            let (Some(start), Some(end)) = (start, end.filter(|&end| end <= kept)) else {
+                return Err(code.malformed("changed words among those that stay"));
+            };
+            self.replace(&mut code, start..end, run % 2 != 0, &names)?;
+            stored.outdate(start..end);
+            place = end;
+        }
+        let end = self.length;
+        while self.words.len() < end {
+            self.object(&mut code, end, &names)?;
+        }
+        if code.is_at_end() && self.open.is_none() {
+            Ok(())
+        } else {
+            Err(code.malformed("the end of the changes"))
+        }
+    }
+
+    fn replace(
+        &mut self,
+        code: &mut CodeReader<'_>,
+        range: Range<usize>,
+        is_raw: bool,
+        names: &NamesReader<'_>,
+    ) -> Result<(), ImageError> {
+        if is_raw {
+            let length = range.len().checked_mul(8).ok_or(ImageError::HeapFull)?;
+            let bytes = code.raw(length)?;
+            bytemuck::cast_slice_mut(&mut self.words[range.clone()]).copy_from_slice(bytes);
+            self.raw.set(range);
+            return Ok(());
+        }
+        for place in range {
+            self.words[place] = match code.passes(HEADER) {
+                true => header(code)?.to_value().to_bits(),
+                false => word_at(code, place, self.length, names)?.to_bits(),
+            };
+            self.raw.clear(place);
+        }
+        Ok(())
+    }
+
+    fn chunk(&mut self, chunk: &Chunk, range_words: usize, code: &dyn CodeNames) -> Result<(), ImageError> {
         let mut reader = PackedReader::new(chunk);
         reader.record("words")?;
         let mut encoding = CodeReader::new(reader.bytes()?, reader.chunk());
         let names = NamesReader::read(&mut reader, code)?;
         reader.end()?;
         reader.finish()?;
-        let end = (self.words.len() + RANGE_WORDS).min(self.length);
+        let end = (self.words.len() + range_words).min(self.length);
         self.continued(&mut encoding, end, &names)?;
         while self.words.len() < end {
             self.object(&mut encoding, end, &names)?;
@@ -129,8 +255,7 @@ impl Restoring {
     }
 
     fn object(&mut self, code: &mut CodeReader<'_>, end: usize, names: &NamesReader<'_>) -> Result<(), ImageError> {
-        let first = code.byte()?;
-        if first == PAIR {
+        if code.passes(PAIR) {
             let open = Open {
                 is_raw: false,
                 words_left: 2,
@@ -138,23 +263,10 @@ impl Restoring {
             };
             return self.payload(code, open, end, names);
         }
-        let kind = Kind::from_code(first & !FLAGGED).ok_or(code.malformed("a kind of object"))?;
-        let flags = if first & FLAGGED == 0 {
-            Ok(0)
-        } else {
-            u16::try_from(code.varint()?)
-        };
-        let length = u32::try_from(code.varint()?);
-        let (Ok(flags), Ok(length)) = (flags, length) else {
-            return Err(code.malformed("flags and length"));
-        };
-        let header = Header {
-            kind,
-            flags: Flags::from_bits(flags),
-            length,
-        };
+        let header = header(code)?;
+        let kind = header.kind;
         self.words.push(header.to_value().to_bits());
-        let bytes_left = if kind.is_raw() { length as usize } else { 0 };
+        let bytes_left = if kind.is_raw() { header.length as usize } else { 0 };
         let open = Open {
             is_raw: kind.is_raw(),
             words_left: header.object_words() - 1,
@@ -177,17 +289,53 @@ impl Restoring {
             let start = self.words.len();
             self.words.resize(start + count, 0);
             bytemuck::cast_slice_mut(&mut self.words[start..])[..bytes.len()].copy_from_slice(bytes);
+            self.raw.set(start..start + count);
             open.bytes_left -= bytes.len();
         } else {
-            for _ in 0..count {
-                let word = word_at(code, self.words.len(), self.length, names)?;
-                self.words.push(word.to_bits());
-            }
+            self.values(code, count, names)?;
         }
         open.words_left -= count;
         self.open = (open.words_left > 0).then_some(open);
         Ok(())
     }
+
+    /// Reads the next `count` words, which are values.
+    fn values(&mut self, code: &mut CodeReader<'_>, count: usize, names: &NamesReader<'_>) -> Result<(), ImageError> {
+        let end = self.words.len() + count;
+        while self.words.len() < end {
+            let word = word_at(code, self.words.len(), self.length, names)?;
+            self.words.push(word.to_bits());
+            if code.passes(REPEATED) {
+                let repeated = code.varint()?;
+                let repeated = usize::try_from(repeated)
+                    .ok()
+                    .filter(|&repeated| repeated <= end - self.words.len());
+                let repeated = repeated.ok_or_else(|| code.malformed("as many words as the object has"))?;
+                self.words.resize(self.words.len() + repeated, word.to_bits());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the header of an object other than a pair.
+fn header(code: &mut CodeReader<'_>) -> Result<Header, ImageError> {
+    let first = code.byte()?;
+    let kind = Kind::from_code(first & !FLAGGED).ok_or(code.malformed("a kind of object"))?;
+    let flags = if first & FLAGGED == 0 {
+        Ok(0)
+    } else {
+        u16::try_from(code.varint()?)
+    };
+    let length = u32::try_from(code.varint()?);
+    let (Ok(flags), Ok(length)) = (flags, length) else {
+        return Err(code.malformed("flags and length"));
+    };
+    Ok(Header {
+        kind,
+        flags: Flags::from_bits(flags),
+        length,
+    })
 }
 
 /// Reads the word that stands at `place` of a heap of `length` words.
@@ -213,55 +361,4 @@ fn word_at(
         1 => Value::procedure_at(index),
         _ => Value::object_at(index),
     })
-}
-
-/// Checks every reference, then every shape; returns the dictionaries and sets.
-fn check(heap: &Heap, code: &dyn CodeNames) -> Result<Vec<Value>, ImageError> {
-    let words = heap.old_words();
-    let mut starts = vec![false; words.len().div_ceil(2)];
-    let mut objects = Vec::new();
-    let mut index = 0;
-    while index < words.len() {
-        starts[index / 2] = true;
-        objects.push(reference_to(words, index));
-        index += extent(Value::from_bits(words[index]));
-    }
-    let is_sound =
-        |word: Value| !word.is_reference() || starts[word.index() / 2] && reference_to(words, word.index()) == word;
-    let are_sound = |object: Value| match heap.header(object) {
-        Some(header) if header.kind.is_raw() => true,
-        Some(_) => heap
-            .field_words(object)
-            .iter()
-            .all(|&word| is_sound(Value::from_bits(word))),
-        None => is_sound(heap.car(object)) && is_sound(heap.cdr(object)),
-    };
-    let registers = || Register::ALL.iter().map(|&register| heap.register(register));
-    if !objects.iter().all(|&object| are_sound(object)) || !registers().all(is_sound) {
-        return Err(ImageError::DanglingReference);
-    }
-    if let Some(&object) = objects.iter().find(|&&object| !is_well_formed(heap, code, object)) {
-        return Err(ImageError::WrongShape(heap.kind_of(object)));
-    }
-    let has_sound_registers = registers().all(may_be_field) && heap.has_sound_registers();
-    if has_sound_registers && do_chains_end(heap, objects.iter().copied()) {
-        let is_table = |object: &Value| matches!(heap.kind_of(*object), Some(Kind::Dictionary | Kind::Set));
-        objects.retain(is_table);
-        Ok(objects)
-    } else {
-        Err(ImageError::WrongShape(None))
-    }
-}
-
-/// The reference that fits the object at `index`.
-fn reference_to(words: &[u64], index: usize) -> Value {
-    let first_word = Value::from_bits(words[index]);
-    match Header::from_value(first_word) {
-        Some(header) if header.kind.is_procedure() => Value::procedure_at(index),
-        Some(_) => Value::object_at(index),
-        None => {
-            debug_assert!(!first_word.is_immediate(Immediate::Header));
-            Value::pair_at(index)
-        }
-    }
 }

@@ -12,6 +12,7 @@ use crate::heap::{Flags, Heap, Kind};
 use crate::value::{Immediate, Value};
 
 /// Whether a word may stand in a field of an ordinary object: anything a variable may hold.
+#[inline]
 pub(super) fn may_be_field(word: Value) -> bool {
     !(word.is_immediate(Immediate::Header)
         || word.is_immediate(Immediate::Return)

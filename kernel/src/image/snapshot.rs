@@ -1,39 +1,55 @@
-//! Snapshots: a heap word for word, in chunks of a fixed range of words, so that a range that has not changed has its chunk already.
+//! Snapshots: a heap word for word, whole or as what has changed since the snapshot before.
 //!
-//! Chunk: `<words #[code] [unit…] [primitive…]>`, the code of words `n·512` to `(n+1)·512`:
+//! A whole one has chunks of a fixed range of words, so that a range that has not changed since the last whole one has its chunk already. Chunk:
+//! `<words #[code] [unit…] [primitive…]>`, the code of the words of a range:
 //!
 //! * how many words continue an object that began before, and if any: 1 and the count of its bytes and these, or 0 and the words;
 //! * objects: kind code (0 for a pair; bit 5 set when flags follow), flags, then for a pair two words, for raw kinds the length
 //!   and the bytes, for others the length and the words, padding included; cut off where the range ends.
 //!
 //! A reference is the distance to the object's index, halved, from the word's own, zigzag, times three, plus 0 for a pair, 1 for a
-//! procedure, 2 for another object. Root: `<heap version words live #[registers] [unit…] [primitive…] [chunk…]>`.
+//! procedure, 2 for another object. Root: `<heap 2 words live range #[registers] [unit…] [primitive…] [chunk…]>`. In version 1 ranges have 512 words, and the
+//! root does not say so.
+//!
+//! Root of what has changed: `<changes 2 previous words live kept #[registers] #[code] [unit…] [primitive…]>`, where `previous` names the root of the snapshot before, of
+//! whose words the first `kept` stay where they are. Code: a count, and so many times how many words to pass over, how many to replace, doubled, plus 1 if
+//! bytes follow and not words; then objects as in a chunk, which come behind those that stay.
 //! INVARIANT: a chunk depends only on its words and the names of the code they refer to.
 //! It does not collect: the heap must be settled. Read next: `image/restore.rs`.
 
+mod changes;
+
+pub(super) use changes::CHANGES_MAX;
+
 use std::ops::Range;
 
-use super::code::{CodeWriter, zigzag};
+use super::code::{CodeWriter, HEADER, REPEATED, zigzag};
 use super::freeze::{FLAGGED, PAIR};
 use super::names::NamesWriter;
 use super::packed::PackedWriter;
-use super::{Chunk, ChunkName, CodeNames, ImageError, VERSION};
-use crate::heap::{Flags, Header, Heap, Register};
+use super::{Chunk, ChunkName, CodeNames, ImageError, SNAPSHOT_VERSION};
+use crate::heap::{Flags, Header, Heap, Register, Stored, Whole};
 use crate::value::Value;
 
-/// Words per chunk.
-pub(super) const RANGE_WORDS: usize = 512;
+/// Words per chunk of a small heap, of which many are alike, and of a large one, which is to be read fast.
+const SMALL_RANGE_WORDS: usize = 512;
+const LARGE_RANGE_WORDS: usize = 4096;
+/// Heaps from this size on are large.
+const LARGE_WORDS: usize = 1 << 17;
 
 /// A snapshot of a heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The chunk that names all others.
     pub root: Chunk,
-    /// The chunks that the heap's previous snapshot, if any, did not have.
+    /// The chunks that the heap's previous snapshots, if any, did not have.
     pub chunks: Vec<Chunk>,
+    /// How many of the bytes are made up for: by snapshots of changes that need not be read any more, or because every heap has a first snapshot.
+    pub excused_bytes: u64,
 }
 
-/// Takes a snapshot; only ranges that changed since the heap's previous one are encoded.
+/// Takes a snapshot; only what changed since the heap's previous one is encoded, and ranges that changed since the last whole one where that is shorter in the
+/// long run.
 ///
 /// # Errors
 /// [`ImageError::UnnamedCode`] if a closure or frame refers to code that `code` cannot name.
@@ -45,44 +61,76 @@ pub fn snapshot(heap: &mut Heap, code: &dyn CodeNames) -> Result<Snapshot, Image
         heap.is_settled(),
         "a snapshot is taken between turns, after a collection"
     );
-    let length = heap.old_words().len();
-    let mut names: Vec<[u8; 32]> = Vec::with_capacity(length.div_ceil(RANGE_WORDS));
-    let mut chunks = Vec::new();
-    for start in (0..length).step_by(RANGE_WORDS) {
-        let range = start..(start + RANGE_WORDS).min(length);
-        match heap.snapshot_names().get(names.len()) {
-            Some(&name) if !heap.is_changed(range.clone()) => names.push(name),
-            _ => {
-                let covering = heap.object_covering(start);
-                let chunk = chunk(heap.old_words(), range, covering, code)?;
-                names.push(chunk.name.0);
-                chunks.push(chunk);
-            }
-        }
+    heap.note_changes();
+    if changes::are_worth_it(heap) {
+        return changes::snapshot(heap, code);
     }
-    let root = root(heap, &names, code)?;
-    heap.record_snapshot(names);
-    Ok(Snapshot { root, chunks })
+    let length = heap.old_words().len();
+    let range_words = match length < LARGE_WORDS {
+        true => SMALL_RANGE_WORDS,
+        false => LARGE_RANGE_WORDS,
+    };
+    let mut all: Vec<([u8; 32], u32)> = Vec::with_capacity(length.div_ceil(range_words));
+    let (mut chunks, mut length_bytes) = (Vec::new(), 0);
+    for start in (0..length).step_by(range_words) {
+        let range = start..(start + range_words).min(length);
+        let before = heap.stored().filter(|stored| stored.whole.range_words == range_words);
+        if let Some(chunk) = before.and_then(|stored| stored.chunk_of(all.len(), range.clone())) {
+            all.push(chunk);
+            continue;
+        }
+        let covering = heap.object_covering(start);
+        let chunk = chunk(heap.old_words(), range, covering, code)?;
+        length_bytes += chunk.bytes.len() as u64;
+        all.push((chunk.name.0, chunk.bytes.len() as u32));
+        chunks.push(chunk);
+    }
+    let root = root(heap, (range_words, &all), code)?;
+    length_bytes += root.bytes.len() as u64;
+    let excused_bytes = match heap.stored() {
+        Some(stored) => length_bytes.min(stored.changes_bytes),
+        None if heap.was_stored() => 0,
+        None => length_bytes,
+    };
+    let whole = Whole {
+        range_words,
+        chunks: all,
+    };
+    heap.record_snapshot(Stored::new(root.name.0, whole, length));
+    Ok(Snapshot {
+        root,
+        chunks,
+        excused_bytes,
+    })
 }
 
-fn root(heap: &Heap, chunk_names: &[[u8; 32]], code: &dyn CodeNames) -> Result<Chunk, ImageError> {
+fn root(
+    heap: &Heap,
+    (range_words, chunks): (usize, &[([u8; 32], u32)]),
+    code: &dyn CodeNames,
+) -> Result<Chunk, ImageError> {
     let mut writer = PackedWriter::default();
     writer.record("heap");
-    writer.integer(VERSION);
+    writer.integer(SNAPSHOT_VERSION);
     writer.integer(heap.old_words().len() as u64);
     writer.integer(heap.words_live() as u64);
+    writer.integer(range_words as u64);
     let mut names = NamesWriter::new(code);
-    let mut registers = CodeWriter::default();
-    for &register in Register::ALL {
-        put_word(&mut registers, 0, heap.register(register), &mut names)?;
-    }
-    writer.bytes(&registers.finish());
+    writer.bytes(&registers(heap, &mut names)?);
     names.write(&mut writer);
     writer.sequence();
-    chunk_names.iter().for_each(|name| writer.bytes(name));
+    chunks.iter().for_each(|(name, _)| writer.bytes(name));
     writer.end();
     writer.end();
     Ok(Chunk::new(writer.finish()))
+}
+
+fn registers(heap: &Heap, names: &mut NamesWriter<'_>) -> Result<Vec<u8>, ImageError> {
+    let mut registers = CodeWriter::default();
+    for &register in Register::ALL {
+        put_word(&mut registers, 0, heap.register(register), names)?;
+    }
+    Ok(registers.finish())
 }
 
 /// Encodes the words of `range`, whose first word belongs to the object at `covering`.
@@ -141,13 +189,7 @@ fn object(
         put_words(encoding, words, range.start..range.start + 2, names)?;
         return Ok(range.start + 2);
     };
-    if header.flags == Flags::NONE {
-        encoding.byte(header.kind.code());
-    } else {
-        encoding.byte(header.kind.code() | FLAGGED);
-        encoding.varint(header.flags.bits().into());
-    }
-    encoding.varint(header.length.into());
+    put_header(encoding, header);
     let end = range.end.min(range.start + header.object_words());
     if header.kind.is_raw() {
         encoding.raw(payload_bytes(words, range.start + 1, end, header.length as usize));
@@ -157,11 +199,24 @@ fn object(
     Ok(end)
 }
 
+fn put_header(encoding: &mut CodeWriter, header: Header) {
+    if header.flags == Flags::NONE {
+        encoding.byte(header.kind.code());
+    } else {
+        encoding.byte(header.kind.code() | FLAGGED);
+        encoding.varint(header.flags.bits().into());
+    }
+    encoding.varint(header.length.into());
+}
+
 /// The bytes of the words from `start` to `end`, at most `length` of them.
 fn payload_bytes(words: &[u64], start: usize, end: usize, length: usize) -> &[u8] {
     let bytes: &[u8] = bytemuck::cast_slice(&words[start..end]);
     &bytes[..bytes.len().min(length)]
 }
+
+/// So many repetitions are worth counting.
+const REPEATED_MIN: usize = 3;
 
 fn put_words(
     encoding: &mut CodeWriter,
@@ -169,9 +224,23 @@ fn put_words(
     range: Range<usize>,
     names: &mut NamesWriter<'_>,
 ) -> Result<(), ImageError> {
-    range
-        .into_iter()
-        .try_for_each(|place| put_word(encoding, place, Value::from_bits(words[place]), names))
+    let mut place = range.start;
+    while place < range.end {
+        let word = Value::from_bits(words[place]);
+        put_word(encoding, place, word, names)?;
+        place += 1;
+        // What a reference is depends on where it stands.
+        let alike = words[place..range.end]
+            .iter()
+            .take_while(|next| **next == word.to_bits());
+        let repeated = if word.is_reference() { 0 } else { alike.count() };
+        if repeated >= REPEATED_MIN {
+            encoding.byte(REPEATED);
+            encoding.varint(repeated as u64);
+            place += repeated;
+        }
+    }
+    Ok(())
 }
 
 fn put_word(

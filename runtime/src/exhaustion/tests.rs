@@ -84,3 +84,15 @@ fn a_replay_does_not_look_for_memory_itself() {
     );
     world.check_replay();
 }
+
+#[test]
+fn a_program_that_says_so_itself_is_taken_again() {
+    let text = "(log! \"here\") (yield) (%uncaught (%make-condition 'memory-exhausted \"so it says\" (list 1)))";
+    let mut world = world_within(LIMITS, text, &["*"], SnapshotPolicy::NEVER);
+    world.drive();
+    assert_eq!(
+        world.failure().unwrap_or_default(),
+        "raised-memory-exhausted: so it says: 1"
+    );
+    world.check_replay();
+}

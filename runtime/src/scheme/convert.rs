@@ -303,7 +303,7 @@ pub(super) fn failure(
     }
     let remembered = backtrace(heap, code, object);
     let frames = if remembered.is_empty() { raised } else { remembered };
-    let mut failure = Failure::new(&kind, message);
+    let mut failure = Failure::raised(&kind, message);
     failure.irritants = irritants.into();
     placed(failure, &frames, expander)
 }

@@ -6,27 +6,35 @@
 use duet_journal::BlobHash;
 use preserves::{IOValue, ValueImpl};
 
-use crate::codec::{Bytes, Codec, Fields};
+use crate::codec::{Bytes, Codec, Fields, record};
 
-/// The heap's root and the names of the texts' chunks in the root of an image.
-pub(super) fn parts(root: &IOValue) -> Option<(Vec<u8>, Vec<BlobHash>)> {
-    if let Some(heap) = root.as_bytestring() {
-        return Some((heap.into_owned(), Vec::new()));
-    }
-    let mut fields = Fields::of(root, "body", 2).ok()?;
-    let Bytes(heap) = fields.read("heap").ok()?;
-    Some((heap, fields.read("texts").ok()?))
+/// The root of a heap's image.
+pub(super) enum HeapRoot {
+    /// Its bytes, as images had it before it was a chunk.
+    Inline(Vec<u8>),
+    /// The chunk that it is.
+    Named(BlobHash),
 }
 
-/// Lists the chunks that the root of a heap's image names: the byte strings of its last field.
-pub(super) fn chunk_names(root: &[u8]) -> Vec<BlobHash> {
-    let Ok(root) = duet_journal::packed::read_value(root) else {
-        return Vec::new();
-    };
-    let Some(last) = root.value().iter().last() else {
-        return Vec::new();
-    };
-    last.iter()
-        .filter_map(|name| BlobHash::decode(&name.into()).ok())
-        .collect()
+/// Says which chunk is the root of a heap's image.
+pub(super) fn heap(root: BlobHash) -> IOValue {
+    record("heap-root", vec![root.encode()])
+}
+
+/// The heap's root and the names of the texts' chunks in the root of an image.
+pub(super) fn parts(root: &IOValue) -> Option<(HeapRoot, Vec<BlobHash>)> {
+    if let Some(heap) = heap_root(root) {
+        return Some((heap, Vec::new()));
+    }
+    let mut fields = Fields::of(root, "body", 2).ok()?;
+    let heap: IOValue = fields.read("heap").ok()?;
+    Some((heap_root(&heap)?, fields.read("texts").ok()?))
+}
+
+fn heap_root(root: &IOValue) -> Option<HeapRoot> {
+    if root.as_bytestring().is_some() {
+        return Bytes::decode(root).ok().map(|Bytes(heap)| HeapRoot::Inline(heap));
+    }
+    let mut fields = Fields::of(root, "heap-root", 1).ok()?;
+    fields.read("root").ok().map(HeapRoot::Named)
 }
