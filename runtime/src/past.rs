@@ -2,7 +2,8 @@
 //!
 //! Owns checkpoints: the state between two turns as a clone, and a mark in each body that has run since. One is made whenever repeating the turns
 //! since the last would take about a millisecond, so going back costs what has changed, and that millisecond, whatever the size of the heaps.
-//! INVARIANT: a run that went back is the one that the store would have restored, record for record from there on.
+//! INVARIANT: a run that went back is the one that the store would have restored, turn for turn from there on. Its next snapshot is whole, because those it had
+//! may be of a branch that was given up; so the record that has it has another name.
 //! It does not choose a turn to go to, and cannot go beyond its oldest checkpoint; `replay.rs` then starts from a snapshot in the store.
 //! Read next: `replay.rs`.
 

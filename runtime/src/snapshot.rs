@@ -36,8 +36,8 @@ pub struct SnapshotPolicy {
     pub record_bytes: u64,
     /// or turns that cost this much to replay, in units of fuel.
     pub cost: u64,
-    /// It is put off until the records since the newest snapshot have so many times the bytes that this one added to the store, without those that take the
-    /// place of earlier ones,
+    /// It is put off until the records have so many times the bytes that the snapshots before added to the store, without those that take the place of earlier
+    /// ones,
     pub records_share: u64,
     /// but not beyond turns that cost this much to replay.
     pub cost_max: u64,
@@ -75,8 +75,8 @@ pub(crate) struct Since {
     record_bytes: u64,
     /// What replaying costs, in units of fuel.
     cost: u64,
-    /// How many bytes of records make up for the snapshot's.
-    owed_bytes: u64,
+    /// How many bytes of records there were before beyond those that make up for snapshots, or how many are lacking.
+    balance_bytes: i64,
 }
 
 /// What a turn costs to replay besides its fuel, in units of fuel.
@@ -93,7 +93,11 @@ impl Since {
     /// Whether a snapshot is due and may be stored.
     fn asks_for_another(&self, policy: &SnapshotPolicy) -> bool {
         let is_due = self.turns >= policy.turns || self.record_bytes >= policy.record_bytes || self.cost >= policy.cost;
-        is_due && (self.record_bytes >= self.owed_bytes || self.cost >= policy.cost_max)
+        is_due && (self.paid_bytes() >= 0 || self.cost >= policy.cost_max)
+    }
+
+    fn paid_bytes(&self) -> i64 {
+        self.balance_bytes.saturating_add_unsigned(self.record_bytes)
     }
 }
 
@@ -137,6 +141,7 @@ impl<P: Programs> Run<P> {
         if !self.since_snapshot.asks_for_another(&self.policy) {
             return None;
         }
+        let paid_bytes = self.since_snapshot.paid_bytes();
         self.since_snapshot = Since::default();
         let blobs_before = self.unflushed_blobs.len();
         let (root, excused_bytes) = self.snapshot()?;
@@ -144,9 +149,10 @@ impl<P: Programs> Run<P> {
         self.unflushed_blobs.push(root);
         let added = self.unflushed_blobs.iter().skip(blobs_before);
         let added_bytes: u64 = added.map(|blob| blob.as_bytes().len() as u64).sum();
-        self.since_snapshot.owed_bytes = added_bytes
+        let owed_bytes = added_bytes
             .saturating_sub(excused_bytes)
             .saturating_mul(self.policy.records_share);
+        self.since_snapshot.balance_bytes = paid_bytes.saturating_sub_unsigned(owed_bytes);
         // Marks that are made now tell the next snapshot which words have changed.
         self.past.ask_for_checkpoint();
         Some((name, std::mem::take(&mut self.images.unnamed)))
