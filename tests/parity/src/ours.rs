@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use duet_runtime::activation::Activation;
-use duet_runtime::body::{Argument, End, FreezeError, Image, Programs, Resumption, Task, ThawError, Until};
+use duet_runtime::body::{Argument, End, FreezeError, Image, Programs, Resumption, Stored, Task, ThawError, Until};
 use duet_runtime::codec::Codec;
 use duet_runtime::dataspace::pattern::Pattern as Looked;
 use duet_runtime::draft::Refusal;
@@ -178,7 +178,7 @@ impl Programs for Bodies {
         Err(never_frozen())
     }
 
-    fn thaw(&mut self, _: &IOValue, _: &Limits, _: Image) -> Result<Body, ThawError> {
+    fn thaw(&mut self, _: &IOValue, _: &Limits, _: Stored<'_>) -> Result<Body, ThawError> {
         Err(never_thawed())
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use duet_journal::store::memory::MemoryStore;
 use duet_runtime::activation::Activation;
-use duet_runtime::body::{End, FreezeError, Image, Programs, Task, ThawError, Until};
+use duet_runtime::body::{End, FreezeError, Image, Programs, Stored, Task, ThawError, Until};
 use duet_runtime::codec::Codec;
 use duet_runtime::dataspace::pattern::Pattern;
 use duet_runtime::draft::Refusal;
@@ -152,7 +152,7 @@ impl Programs for Bodies {
         Err(never_frozen())
     }
 
-    fn thaw(&mut self, _: &IOValue, _: &Limits, _: Image) -> Result<Body, ThawError> {
+    fn thaw(&mut self, _: &IOValue, _: &Limits, _: Stored<'_>) -> Result<Body, ThawError> {
         Err(never_thawed())
     }
 }
