@@ -65,7 +65,8 @@ fn has_fields_of_kind(heap: &Heap, object: Value, kind: Kind, length: usize) -> 
         Kind::Cell | Kind::PromptTag => length == 1,
         Kind::RecordType => {
             length == record_type::LENGTH
-                && is(record_type::FIELD_NAMES, Kind::Vector)
+                && is(record_type::NAME, Kind::Symbol)
+                && is_vector_of_symbols(heap, field(record_type::FIELD_NAMES))
                 && is_count(record_type::SERIAL)
                 && (!field(record_type::PARENT).is_true() || is(record_type::PARENT, Kind::RecordType))
         }
@@ -139,6 +140,11 @@ pub(super) fn do_chains_end(heap: &Heap, objects: impl Iterator<Item = Value>) -
         }
     }
     true
+}
+
+fn is_vector_of_symbols(heap: &Heap, vector: Value) -> bool {
+    let is_symbol = |word: &u64| heap.is_kind(Value::from_bits(*word), Kind::Symbol);
+    heap.is_kind(vector, Kind::Vector) && heap.field_words(vector).iter().all(is_symbol)
 }
 
 fn is_characters(heap: &Heap, storage: Value) -> bool {

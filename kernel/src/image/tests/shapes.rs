@@ -7,7 +7,12 @@ use super::*;
 fn check_refused(kind: Kind, fields: &[Value]) {
     let mut heap = roomy();
     let object = heap.make(kind, fields).unwrap();
-    let image = freeze(&heap, &[object], &HERE).unwrap();
+    check_thaw_refuses(&heap, kind, object);
+}
+
+fn check_thaw_refuses(heap: &Heap, kind: Kind, object: Value) {
+    let fields = heap.field_words(object);
+    let image = freeze(heap, &[object], &HERE).unwrap();
     assert_eq!(
         thaw(&image, &mut roomy(), &HERE),
         Err(ImageError::WrongShape(Some(kind))),
@@ -42,6 +47,17 @@ fn misshapen_objects_are_refused() {
     check_refused(Kind::Opaque, &[Value::TRUE, zero, zero]);
     check_refused(Kind::PromptTag, &[]);
     check_refused(Kind::Port, &[zero; 5]);
+}
+
+#[test]
+fn record_types_are_named_by_symbols() {
+    let mut heap = roomy();
+    let (symbol, number) = (heap.intern("name").unwrap(), Value::small(1));
+    for (name, field_name) in [(number, symbol), (symbol, number)] {
+        let field_names = heap.make(Kind::Vector, &[symbol, field_name]).unwrap();
+        let record_type = heap.make_record_type(name, field_names, Value::FALSE).unwrap();
+        check_thaw_refuses(&heap, Kind::RecordType, record_type);
+    }
 }
 
 /// Freezes a segment over these frames that is its own continuation if `is_cyclic`, and gives the outcome of the thaw.
