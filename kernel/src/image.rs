@@ -152,6 +152,13 @@ pub enum ImageError {
     HeapFull,
 }
 
+impl ImageError {
+    /// Whether the image may be sound, and was made for code that is not here.
+    pub fn is_code_missing(&self) -> bool {
+        matches!(self, Self::UnknownCode(_) | Self::UnknownPrimitive(_))
+    }
+}
+
 impl std::fmt::Display for ImageError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -330,6 +330,18 @@ impl std::error::Error for FreezeError {}
 pub struct ThawError {
     /// What is wrong.
     pub reason: String,
+    /// Whether only the code that the image counts on is missing: that of a compiler which made something else of the same text.
+    pub is_code_missing: bool,
+}
+
+impl ThawError {
+    /// Says that the image is damaged.
+    pub fn damaged(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            is_code_missing: false,
+        }
+    }
 }
 
 impl fmt::Display for ThawError {

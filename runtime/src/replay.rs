@@ -312,12 +312,12 @@ impl Source<'_> {
         }
     }
 
-    /// Makes a run that stands at the newest snapshot not after `last`, or right after the first record; with the next records, as far as they were
-    /// read already.
+    /// Makes a run that stands at the newest snapshot not after `last`, or right after the first record, also if the snapshot is of code that is not here; with
+    /// the next records, as far as they were read already.
     fn begin<P: Programs>(
         &self,
         last: Sequence,
-        programs: P,
+        mut programs: P,
         snapshots: Snapshots,
     ) -> Result<(Run<P>, Vec<Record>), RunError> {
         let first = self.record(Sequence::FIRST)?;
@@ -326,13 +326,19 @@ impl Source<'_> {
             Snapshots::Use => self.nearest_snapshot(last)?,
             Snapshots::Ignore => Nearest::default(),
         };
+        let mut after = nearest.after;
         if let Some(record) = nearest.snapshot {
-            return Ok((snapshot::restore(self, &record, genesis, programs)?, nearest.after));
+            match snapshot::thaw(self, &record, &genesis, &mut programs) {
+                Ok(thawed) => return Ok((thawed.into_run(self, &record, genesis, programs), after)),
+                // A snapshot counts on code as it was compiled; the turns from the beginning count on the text, and each is compared.
+                Err(RunError::Thaw { source, .. }) if source.is_code_missing => after.clear(),
+                Err(error) => return Err(error),
+            }
         }
         let (run, branch) = (self.run.clone(), self.branch.clone());
         let mut run = Run::at_genesis(run, branch, Epoch(0), genesis, programs)?;
         run.stand_at(&first);
-        Ok((run, nearest.after))
+        Ok((run, after))
     }
 
     /// Finds the newest snapshot not after `last`.

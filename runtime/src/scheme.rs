@@ -547,7 +547,7 @@ impl Programs for SchemePrograms {
     }
 
     fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<SchemeBody, ThawError> {
-        let failed = |reason: String| ThawError { reason };
+        let failed = |reason: String| ThawError::damaged(reason);
         let entity = self.entity(program).map_err(|failure| failed(failure.to_string()))?;
         let (root, texts) =
             image_root::parts(image.root).ok_or_else(|| failed("the root is none of a body".to_owned()))?;
@@ -559,8 +559,12 @@ impl Programs for SchemePrograms {
         };
         let root = image::Chunk::new(root.ok_or_else(|| failed("the heap's root is missing".to_owned()))?);
         let instance = image::restore_instance(&root, heap_limits(limits), &mut fetch, &self.code);
+        let instance = instance.map_err(|error| ThawError {
+            reason: error.to_string(),
+            is_code_missing: error.is_code_missing(),
+        })?;
         Ok(SchemeBody {
-            instance: Box::new(instance.map_err(|error| failed(error.to_string()))?),
+            instance: Box::new(instance),
             entity: entity.map(Box::new),
             evaluations: Box::new(evaluations),
         })

@@ -134,12 +134,22 @@ impl Programs for Scripts {
     }
 
     fn thaw(&mut self, program: &IOValue, _limits: &Limits, image: Stored<'_>) -> Result<ScriptBody, ThawError> {
-        let damaged = |reason: String| ThawError { reason };
+        let damaged = |reason: String| ThawError::damaged(reason);
         let chunk = image.chunk_names.first().and_then(|name| (image.fetch)(name));
         let chunk = chunk.ok_or_else(|| damaged("no chunk".to_owned()))?;
         let value = duet_journal::packed::read_value(&chunk).map_err(|error| damaged(error.to_string()))?;
         let state = State::decode(&value).map_err(|error| damaged(error.to_string()))?;
         let program = String::decode(program).map_err(|error| damaged(error.to_string()))?;
+        if let Some(place) = state
+            .callables
+            .values()
+            .find(|place| !self.0.contains_key(&place.procedure))
+        {
+            return Err(ThawError {
+                reason: format!("no procedure {}", place.procedure),
+                is_code_missing: true,
+            });
+        }
         Ok(ScriptBody {
             script: self.0.clone(),
             program,

@@ -186,16 +186,23 @@ impl<P: Programs> Run<P> {
     }
 }
 
-/// Restores the run that a record's snapshot describes.
+/// What a snapshot describes.
+pub(crate) struct Thawed<P: Programs> {
+    state: RunState,
+    bodies: BTreeMap<ActorId, P::Body>,
+    images: Images,
+}
+
+/// Reads what a record's snapshot describes.
 ///
 /// # Errors
 /// [`RunError::Snapshot`], [`RunError::Thaw`], [`RunError::Store`].
-pub(crate) fn restore<P: Programs>(
+pub(crate) fn thaw<P: Programs>(
     source: &Source<'_>,
     record: &Record,
-    genesis: Genesis,
-    mut programs: P,
-) -> Result<Run<P>, RunError> {
+    genesis: &Genesis,
+    programs: &mut P,
+) -> Result<Thawed<P>, RunError> {
     let sequence = record.header().sequence;
     let Some(root) = record.header().snapshot else {
         return Err(RunError::NoTurn {
@@ -203,38 +210,44 @@ pub(crate) fn restore<P: Programs>(
             sequence,
         });
     };
-    let snapshot = decode(&source.store.blob(&root)?, sequence)?;
+    let Snapshot { state, actors } = decode(&source.store.blob(&root)?, sequence)?;
     let mut bodies = BTreeMap::new();
     let mut images = Images::default();
-    for stored in snapshot.actors {
+    for stored in actors {
         let absent = DecodeError::Inconsistent {
             what: "every body has an actor",
         };
-        let actor = snapshot.state.actor(stored.actor).ok_or(RunError::Snapshot {
+        let actor = state.actor(stored.actor).ok_or(RunError::Snapshot {
             sequence,
             source: absent,
         })?;
         let program = actor.program.value();
-        let mut body = thaw(source, &mut programs, (&program, &genesis), &stored, sequence)?;
+        let mut body = thaw_body(source, programs, (&program, genesis), &stored, sequence)?;
         if stored.actor != MAIN {
             programs.rest(&mut body);
         }
         bodies.insert(stored.actor, body);
         images.current.insert(stored.actor, stored);
     }
-    let (run, branch) = (source.run.clone(), source.branch.clone());
-    let mut run = Run::with_state(run, branch, duet_journal::Epoch(0), genesis, programs, snapshot.state);
-    run.bodies = bodies;
-    run.images = images;
-    run.stand_at(record);
-    // As after the turn that took the snapshot.
-    run.past.ask_for_checkpoint();
-    run.keep_checkpoint_if_due(0);
-    Ok(run)
+    Ok(Thawed { state, bodies, images })
 }
 
-/// Makes a body of its image, reading each chunk, and hashing it, once.
-fn thaw<P: Programs>(
+impl<P: Programs> Thawed<P> {
+    /// Makes the run, which stands at the snapshot's record.
+    pub(crate) fn into_run(self, source: &Source<'_>, record: &Record, genesis: Genesis, programs: P) -> Run<P> {
+        let (run, branch) = (source.run.clone(), source.branch.clone());
+        let mut run = Run::with_state(run, branch, duet_journal::Epoch(0), genesis, programs, self.state);
+        run.bodies = self.bodies;
+        run.images = self.images;
+        run.stand_at(record);
+        // As after the turn that took the snapshot.
+        run.past.ask_for_checkpoint();
+        run.keep_checkpoint_if_due(0);
+        run
+    }
+}
+
+fn thaw_body<P: Programs>(
     source: &Source<'_>,
     programs: &mut P,
     (program, genesis): (&IOValue, &Genesis),

@@ -98,6 +98,39 @@ fn a_run_reopened_after_any_turn_is_the_run_that_never_stopped() {
 }
 
 #[test]
+fn a_snapshot_of_code_that_is_not_here_is_not_needed() {
+    let mut whole = busy();
+    whole.drive();
+    let head = whole.run.head().expect("turns were taken").sequence.number();
+    let renamed = BUSY
+        .replace("on-stop hook", "on-stop last")
+        .replace("  hook:", "  last:");
+    let (run, main) = (run_id(), branch("main"));
+    let source = Source {
+        store: &whole.store,
+        run: &run,
+        branch: &main,
+    };
+    let genesis = source.record(Sequence::FIRST).and_then(|first| genesis(&first));
+    let genesis = genesis.expect("the first record is there");
+    let mut useless = 0;
+    for turn in (0..=head).map(at) {
+        let nearest = source.nearest_snapshot(turn).expect("the records are there").snapshot;
+        if let Some(record) = nearest {
+            let thawed = crate::snapshot::thaw(&source, &record, &genesis, &mut Scripts(parse(&renamed)));
+            useless += u64::from(thawed.is_err());
+        }
+        let states = [Snapshots::Use, Snapshots::Ignore].map(|snapshots| {
+            let restored = source.restore(Some(turn), Scripts(parse(&renamed)), snapshots);
+            let restored = restored.expect("every turn comes out the same");
+            (restored.head(), restored.state().encode())
+        });
+        assert_eq!(states[0], states[1], "after turn {turn}");
+    }
+    assert!(useless > 0, "no snapshot needs the procedure");
+}
+
+#[test]
 fn a_fork_at_any_turn_takes_what_is_in_flight_along() {
     let mut whole = busy();
     whole.drive();

@@ -355,7 +355,7 @@ impl Evaluations {
         find: &dyn Fn(&BlobHash) -> Option<Vec<u8>>,
         workshop: &mut Workshop<'_>,
     ) -> Result<Self, ThawError> {
-        let damaged = |reason: String| ThawError { reason };
+        let damaged = |reason: String| ThawError::damaged(reason);
         let mut evaluations = Self::default();
         for chunk in &chunks {
             let bytes = find(chunk).ok_or_else(|| damaged(format!("chunk {chunk} is missing")))?;

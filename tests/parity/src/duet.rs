@@ -61,9 +61,7 @@ pub(crate) fn never_frozen() -> FreezeError {
 
 /// Says that no snapshots are taken here.
 pub(crate) fn never_thawed() -> ThawError {
-    ThawError {
-        reason: "no snapshots are taken here".to_owned(),
-    }
+    ThawError::damaged("no snapshots are taken here")
 }
 
 /// Makes a fact.
