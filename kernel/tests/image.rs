@@ -143,7 +143,9 @@ fn a_restored_heap_goes_on_as_if_nothing_had_happened() {
         heap.set_register(Register::Runtime0, parked);
         heap.collect_minor(&mut [], &process.code);
         let taken = snapshot(heap, &process.code).unwrap();
-        store.extend(taken.chunks.into_iter().map(|chunk| (chunk.name, chunk.bytes)));
+        // A later snapshot may count on the root of this one.
+        let chunks = taken.chunks.iter().chain([&taken.root]);
+        store.extend(chunks.map(|chunk| (chunk.name, chunk.bytes.clone())));
         process.machine = Machine::new();
         let mut fetch = |name: ChunkName| store.get(&name).cloned();
         process.instance.heap = restore(&taken.root, LIMITS, &mut fetch, &process.code).unwrap();

@@ -82,6 +82,10 @@ pub(crate) struct Since {
 /// What a turn costs to replay besides its fuel, in units of fuel.
 pub(crate) const TURN_COST: u64 = 600;
 
+/// How much more must have to be replayed, in units of fuel, for each fact and actor of the state: ten times what it costs to write one of them down, because a
+/// snapshot writes them all. Otherwise a run that only asserts would spend as much time on its snapshots as on its turns.
+const THING_COST: u64 = 3000;
+
 impl Since {
     /// Counts a turn with the bytes of its record's body and its fuel.
     pub(crate) fn count(&mut self, body: &[u8], fuel: u64) {
@@ -90,9 +94,10 @@ impl Since {
         self.cost = self.cost.saturating_add(TURN_COST).saturating_add(fuel);
     }
 
-    /// Whether a snapshot is due and may be stored.
-    fn asks_for_another(&self, policy: &SnapshotPolicy) -> bool {
-        let is_due = self.turns >= policy.turns || self.record_bytes >= policy.record_bytes || self.cost >= policy.cost;
+    /// Whether a snapshot of a state with so many facts and actors is due and may be stored.
+    fn asks_for_another(&self, policy: &SnapshotPolicy, things: usize) -> bool {
+        let cost = policy.cost.saturating_add(THING_COST.saturating_mul(things as u64));
+        let is_due = self.turns >= policy.turns || self.record_bytes >= policy.record_bytes || self.cost >= cost;
         is_due && (self.paid_bytes() >= 0 || self.cost >= policy.cost_max)
     }
 
@@ -138,7 +143,8 @@ impl<P: Programs> Run<P> {
     /// be frozen now.
     pub(crate) fn take_snapshot_if_due(&mut self, body: &PackedValue, fuel: u64) -> Option<(BlobHash, Vec<BlobHash>)> {
         self.since_snapshot.count(body.as_bytes(), fuel);
-        if !self.since_snapshot.asks_for_another(&self.policy) {
+        let things = self.state.dataspace.len() + self.state.actors.len();
+        if !self.since_snapshot.asks_for_another(&self.policy, things) {
             return None;
         }
         let paid_bytes = self.since_snapshot.paid_bytes();
