@@ -1,6 +1,6 @@
 //! Which library of the standard library a name is to be had from, for hints.
 //!
-//! INVARIANT: the libraries of the report come before SRFIs, and these in the order of their numbers.
+//! INVARIANT: the libraries of the report come before SRFIs, these in the order of their numbers, and Duet's own last.
 //! It reads the declarations of libraries, nothing else of them. Read next: `render.rs`.
 
 use duet_kernel::datum::reader::read_all;
@@ -28,6 +28,7 @@ fn place(library: &str) -> Option<u32> {
     match library.split_once('/')? {
         ("srfi", number) => number.parse().ok(),
         ("scheme", _) => Some(0),
+        ("duet", name) if !name.contains('/') => Some(u32::MAX),
         _ => None,
     }
 }
@@ -75,6 +76,9 @@ mod tests {
             ("hash-table-walk", Some("(srfi 69)")),
             ("regexp-search", Some("(srfi 115)")),
             ("mapping-adjoin!", Some("(srfi 146)")),
+            ("assert!", Some("(duet dataspace)")),
+            ("fold", Some("(srfi 1)")),
+            ("%wrong-type", None),
             ("frobnicate", None),
         ] {
             assert_eq!(home_of(name).as_deref(), home, "{name}");
