@@ -258,9 +258,7 @@ impl Failure {
             backtrace: Arc::default(),
         }
     }
-}
 
-impl Failure {
     /// The message, and after it those irritants that it does not name itself, each as `show` writes it.
     pub fn told(&self, show: impl Fn(&IOValue) -> String) -> String {
         let mut told = self.message.clone();

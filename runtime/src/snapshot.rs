@@ -3,7 +3,7 @@
 //! Owns the layout of a snapshot: one root blob with the state and, for each actor, the root of its body's image; the image's chunks are
 //! blobs of their own, so that a chunk that two snapshots share is stored once. Bodies that have not run since are not looked at again. What a snapshot
 //! counts on is in its own record or was named by one before it on the same chain.
-//! INVARIANT: a run restored from a snapshot and one that has never stopped go on alike, record for record.
+//! INVARIANT: a run restored from a snapshot and one that has never stopped go on alike, turn for turn; only which of their records have snapshots may differ.
 //! It does not know what is in an image.
 //! Read next: `address.rs`.
 
