@@ -374,3 +374,17 @@ fn vanished_rows_are_noticed() {
     let (_folder, store, _) = damaged("DELETE FROM runs");
     assert!(matches!(store.runs().unwrap_err(), StoreError::Inconsistent { .. }));
 }
+
+#[test]
+fn a_head_that_vanishes_under_its_writer_is_not_written_anew() {
+    let (folder, mut store, mut main) = damaged("");
+    main.write(&mut store, &["<turn known>"]).unwrap();
+    let other = rusqlite::Connection::open(folder.path().join("journal")).unwrap();
+    other.execute_batch("DELETE FROM heads").unwrap();
+    let error = main.write(&mut store, &["<turn more>"]).unwrap_err();
+    assert!(matches!(error, StoreError::Inconsistent { .. }), "{error:?}");
+    let heads: i64 = other
+        .query_one("SELECT count(*) FROM heads", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(heads, 0);
+}

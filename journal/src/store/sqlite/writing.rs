@@ -5,6 +5,8 @@
 //!
 //! It chooses no keys. Read next: `store/sqlite/recent.rs`.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{CachedStatement, Connection, Statement, ToSql};
 
 use super::chain::Link;
@@ -57,29 +59,47 @@ impl<'a> Writing<'a> {
     /// The tables, with all that was to be written.
     pub(super) fn tables(&mut self) -> Result<&'a Connection, StoreError> {
         // FAIL: whatever fails ends the transaction, so one statement's part of it need not be undone first.
-        let sql = "INSERT OR FAIL INTO records (id, sequence, parent, jump, hash, seal, bytes) VALUES ";
-        insert_all(self.connection, (sql, 7), &self.records, |(link, record), row| {
-            row.bind(link.key)?;
-            row.bind(link.sequence)?;
-            row.bind(link.parent)?;
-            row.bind(link.jump)?;
-            row.bind(link.hash.as_bytes())?;
-            row.bind(link.seal())?;
-            row.bind(record.as_bytes())
-        })
-        .map_err(failed("writing records"))?;
+        let insert = Rows {
+            before: "INSERT OR FAIL INTO records (id, sequence, parent, jump, hash, seal, bytes) VALUES ",
+            columns: 7,
+            after: "",
+        };
+        insert
+            .write(self.connection, &self.records, |(link, record), row| {
+                row.bind(link.key)?;
+                row.bind(link.sequence)?;
+                row.bind(link.parent)?;
+                row.bind(link.jump)?;
+                row.bind(link.hash.as_bytes())?;
+                row.bind(link.seal())?;
+                row.bind(record.as_bytes())
+            })
+            .map_err(failed("writing records"))?;
         self.records.clear();
-        // REPLACE: the row is found once, where it is to be written.
-        let sql = "REPLACE INTO heads (run, branch, sequence, record, hash, seal) VALUES ";
-        insert_all(self.connection, (sql, 6), &self.heads, |head, row| {
-            row.bind(head.run)?;
-            row.bind(head.branch.as_str())?;
-            row.bind(head.tip.sequence.number().cast_signed())?;
-            row.bind(head.record)?;
-            row.bind(head.tip.hash.as_bytes())?;
-            row.bind(head.seal)
-        })
-        .map_err(failed("writing heads"))?;
+        let update = Rows {
+            before: "WITH new (run, branch, sequence, record, hash, seal) AS (VALUES ",
+            columns: 6,
+            after: ") UPDATE heads SET sequence = new.sequence, record = new.record, hash = new.hash, seal = new.seal
+                    FROM new WHERE heads.run = new.run AND heads.branch = new.branch",
+        };
+        let mut newest: BTreeMap<(Option<i64>, &BranchName), &HeadRow<'a>> = BTreeMap::new();
+        newest.extend(self.heads.iter().map(|head| ((head.run, head.branch), head)));
+        let heads: Vec<&HeadRow<'a>> = newest.into_values().collect();
+        let updated = update
+            .write(self.connection, &heads, |head, row| {
+                row.bind(head.run)?;
+                row.bind(head.branch.as_str())?;
+                row.bind(head.tip.sequence.number().cast_signed())?;
+                row.bind(head.record)?;
+                row.bind(head.tip.hash.as_bytes())?;
+                row.bind(head.seal)
+            })
+            .map_err(failed("writing heads"))?;
+        if updated != heads.len() {
+            return Err(StoreError::Inconsistent {
+                what: "a head has vanished from its table",
+            });
+        }
         self.heads.clear();
         Ok(self.connection)
     }
@@ -98,30 +118,44 @@ impl Parameters<'_, '_> {
     }
 }
 
-/// Inserts rows, `ROWS` in each statement as long as there are so many.
-fn insert_all<T>(
-    connection: &Connection,
-    (sql, columns): (&str, usize),
-    rows: &[T],
-    bind: impl Fn(&T, &mut Parameters<'_, '_>) -> rusqlite::Result<()>,
-) -> rusqlite::Result<()> {
-    let prepare = |count: usize| -> rusqlite::Result<CachedStatement<'_>> {
-        let row = format!("({})", vec!["?"; columns].join(","));
-        connection.prepare_cached(&(sql.to_owned() + &vec![row; count].join(",")))
-    };
-    let insert = |statement: &mut Statement<'_>, rows: &[T]| {
-        let mut parameters = Parameters { statement, next: 0 };
-        rows.iter().try_for_each(|row| bind(row, &mut parameters))?;
-        parameters.statement.raw_execute().map(drop)
-    };
-    let (many, few) = rows.as_chunks::<ROWS>();
-    if !many.is_empty() {
-        let mut statement = prepare(ROWS)?;
-        many.iter().try_for_each(|rows| insert(&mut statement, rows))?;
+/// A statement over rows of values.
+struct Rows {
+    before: &'static str,
+    columns: usize,
+    after: &'static str,
+}
+
+impl Rows {
+    /// Executes it for all rows, `ROWS` at a time as long as there are so many, and returns how many rows of the table it wrote.
+    fn write<T>(
+        &self,
+        connection: &Connection,
+        rows: &[T],
+        bind: impl Fn(&T, &mut Parameters<'_, '_>) -> rusqlite::Result<()>,
+    ) -> rusqlite::Result<usize> {
+        let prepare = |count: usize| -> rusqlite::Result<CachedStatement<'_>> {
+            let row = format!("({})", vec!["?"; self.columns].join(","));
+            connection.prepare_cached(&[self.before, &vec![row; count].join(","), self.after].concat())
+        };
+        let execute = |statement: &mut Statement<'_>, rows: &[T]| {
+            let mut parameters = Parameters { statement, next: 0 };
+            rows.iter().try_for_each(|row| bind(row, &mut parameters))?;
+            parameters.statement.raw_execute()
+        };
+        let mut written = 0;
+        let (many, few) = rows.as_chunks::<ROWS>();
+        if !many.is_empty() {
+            let mut statement = prepare(ROWS)?;
+            for rows in many {
+                written += execute(&mut statement, rows)?;
+            }
+        }
+        if !few.is_empty() {
+            let mut statement = prepare(1)?;
+            for row in few.chunks(1) {
+                written += execute(&mut statement, row)?;
+            }
+        }
+        Ok(written)
     }
-    if !few.is_empty() {
-        let mut statement = prepare(1)?;
-        few.chunks(1).try_for_each(|row| insert(&mut statement, row))?;
-    }
-    Ok(())
 }
