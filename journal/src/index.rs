@@ -12,7 +12,6 @@ mod file;
 mod line;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::Path;
 
@@ -20,6 +19,7 @@ use rusqlite::{Connection, Row, params};
 
 use self::line::{Line, Stretch};
 use crate::identity::{BranchName, RecordHash, RunId, Sequence};
+use crate::lock::Lock;
 use crate::store::sqlite::{failed, seal};
 use crate::store::{Store, StoreError};
 
@@ -114,7 +114,7 @@ pub enum Order {
 pub struct Index {
     connection: Connection,
     /// Keeps others from removing the file.
-    _lock: Option<File>,
+    _lock: Option<Lock>,
 }
 
 impl Index {
@@ -124,7 +124,7 @@ impl Index {
     /// [`StoreError::Io`], [`StoreError::Database`], also where nothing may be written; [`StoreError::NotAJournal`] if another program's database has
     /// its name.
     pub fn open(journal: &Path) -> Result<Self, StoreError> {
-        let (connection, lock) = file::open_or_create(&file::beside(journal))?;
+        let (connection, lock) = file::open_or_create(&file::of_journal(journal))?;
         Ok(Self {
             connection,
             _lock: Some(lock),
@@ -136,7 +136,7 @@ impl Index {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_existing(journal: &Path) -> Result<Option<Self>, StoreError> {
-        let found = file::open_existing(&file::beside(journal))?;
+        let found = file::open_existing(&file::of_journal(journal))?;
         Ok(found.map(|(connection, lock)| Self {
             connection,
             _lock: Some(lock),
@@ -159,7 +159,7 @@ impl Index {
     /// # Errors
     /// [`StoreError::Locked`] while another process uses it, [`StoreError::Io`].
     pub fn remove(journal: &Path) -> Result<bool, StoreError> {
-        file::remove(&file::beside(journal))
+        file::remove(&file::of_journal(journal))
     }
 
     /// Requires the database's own structure to be sound.

@@ -11,6 +11,7 @@ pub mod collect;
 pub mod copy;
 pub mod identity;
 pub mod index;
+mod lock;
 pub mod packed;
 pub mod record;
 pub mod store;

@@ -7,6 +7,7 @@ mod common;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{Writer, at, branch, read_all, run};
 use duet_journal::store::sqlite::SqliteStore;
@@ -96,6 +97,29 @@ fn one_process_has_one_writer_too() {
     assert!(matches!(SqliteStore::open(&path, "second"), Err(StoreError::Locked { by }) if by == "first"));
     drop(first);
     SqliteStore::open(&path, "second").unwrap();
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a process is started by another thread than the one that closes the journal"
+)]
+fn a_process_that_is_being_started_keeps_no_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    SqliteStore::open(&path, "the first").unwrap();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                Command::new("true").status().unwrap();
+            }
+        });
+        let refused =
+            (0..300).find_map(|number| SqliteStore::open(&path, "the next").err().map(|error| (number, error)));
+        is_over.store(true, Ordering::Relaxed);
+        assert!(refused.is_none(), "{refused:?}");
+    });
 }
 
 #[test]

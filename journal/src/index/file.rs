@@ -5,12 +5,13 @@
 //!
 //! It knows nothing of what the tables hold. Read next: `index/line.rs`.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::lock::{Lock, beside, io_error};
 use crate::store::StoreError;
 use crate::store::sqlite::failed;
 
@@ -56,18 +57,8 @@ CREATE TABLE terms (
 ";
 
 /// The index's name beside a journal's.
-pub(super) fn beside(journal: &Path) -> PathBuf {
-    with_suffix(journal, ".index")
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-fn io_error(doing: &'static str) -> impl Fn(io::Error) -> StoreError {
-    move |source| StoreError::Io { doing, source }
+pub(super) fn of_journal(journal: &Path) -> PathBuf {
+    beside(journal, ".index")
 }
 
 /// What a file is, by its first bytes.
@@ -108,33 +99,26 @@ fn look(path: &Path) -> Result<Found, StoreError> {
     })
 }
 
-/// Opens the file whose lock says who uses an index: whoever reads or extends it shares it, whoever makes or removes it has it alone.
-fn lock_file(path: &Path) -> Result<File, StoreError> {
-    let options = OpenOptions::new().create(true).truncate(false).write(true).clone();
-    options.open(with_suffix(path, ".lock")).map_err(io_error(LOCKING))
-}
-
+/// Whoever reads or extends an index shares its lock, whoever makes or removes it has it alone.
 const LOCKING: &str = "locking the index";
 
-pub(super) fn open_existing(path: &Path) -> Result<Option<(Connection, File)>, StoreError> {
+pub(super) fn open_existing(path: &Path) -> Result<Option<(Connection, Lock)>, StoreError> {
     if look(path)? != Found::Index {
         return Ok(None);
     }
-    let lock = lock_file(path)?;
-    lock.lock_shared().map_err(io_error(LOCKING))?;
+    let lock = Lock::shared(path, LOCKING)?;
     match look(path)? {
         Found::Index => Ok(Some((connect(path)?, lock))),
         Found::Nothing | Found::Unusable => Ok(None),
     }
 }
 
-pub(super) fn open_or_create(path: &Path) -> Result<(Connection, File), StoreError> {
+pub(super) fn open_or_create(path: &Path) -> Result<(Connection, Lock), StoreError> {
     loop {
         if let Some(found) = open_existing(path)? {
             return Ok(found);
         }
-        let lock = lock_file(path)?;
-        lock.lock().map_err(io_error(LOCKING))?;
+        let _lock = Lock::alone(path, LOCKING)?;
         // Another process may have made it meanwhile.
         if look(path)? != Found::Index {
             clear(path)?;
@@ -145,7 +129,7 @@ pub(super) fn open_or_create(path: &Path) -> Result<(Connection, File), StoreErr
 
 /// Makes a complete index under another name, then gives it its own.
 fn create(path: &Path) -> Result<(), StoreError> {
-    let unfinished = with_suffix(path, ".new");
+    let unfinished = beside(path, ".new");
     clear(&unfinished)?;
     let failed = failed("making the index");
     let connection = Connection::open(&unfinished).map_err(&failed)?;
@@ -183,18 +167,16 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
 }
 
 pub(super) fn remove(path: &Path) -> Result<bool, StoreError> {
-    let lock = lock_file(path)?;
-    match lock.try_lock() {
-        Ok(()) => clear(path),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { by: String::new() }),
-        Err(TryLockError::Error(source)) => Err(io_error(LOCKING)(source)),
+    match Lock::try_alone(path, LOCKING)? {
+        Some(_lock) => clear(path),
+        None => Err(StoreError::Locked { by: String::new() }),
     }
 }
 
 fn clear(path: &Path) -> Result<bool, StoreError> {
     let mut was_there = false;
     for suffix in ["", "-wal", "-shm", "-journal"] {
-        match fs::remove_file(with_suffix(path, suffix)) {
+        match fs::remove_file(beside(path, suffix)) {
             Ok(()) => was_there |= suffix.is_empty(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(io_error("removing the index")(error)),

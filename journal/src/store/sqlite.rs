@@ -20,7 +20,6 @@ pub(crate) use self::row::{check_seal, failed};
 pub(crate) use self::schema::seal;
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 
@@ -32,6 +31,7 @@ use self::writing::Writing;
 use super::batch::{self, Tip};
 use super::{Append, Blob, Head, HeadMove, Removal, Store, StoreError, checked_blob};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
+use crate::lock::Lock;
 use crate::record::Record;
 
 /// A store in one SQLite file.
@@ -45,8 +45,8 @@ pub struct SqliteStore {
 
 struct Writer {
     recent: Recent,
-    /// Locked; closing it lets the next writer in.
-    _lock: File,
+    /// Dropping it lets the next writer in.
+    _lock: Lock,
 }
 
 impl SqliteStore {

@@ -6,14 +6,15 @@
 //! It knows nothing of what the tables hold.
 //! Read next: `store/sqlite/row.rs`.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
 use super::row::Workspace;
 use super::schema;
+use crate::lock::{Lock, beside, io_error};
 use crate::store::StoreError;
 
 /// FULL: with NORMAL a power cut loses commits that were acknowledged.
@@ -28,8 +29,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
 /// A journal opened for writing.
 pub(super) struct Opened {
     pub(super) connection: Connection,
-    /// The journal is locked as long as this file is open.
-    pub(super) lock: File,
+    pub(super) lock: Lock,
     /// Whether there was no such file.
     pub(super) is_new: bool,
 }
@@ -40,7 +40,9 @@ pub(super) fn open_to_write(path: &Path, owner: &str) -> Result<Opened, StoreErr
     if fs::exists(path).map_err(io_error("looking for the journal"))? {
         check_header(path)?;
     }
-    let lock = lock(path)?;
+    let Some(lock) = Lock::try_alone(path, "locking the journal")? else {
+        return Err(StoreError::Locked { by: read_owner(path) });
+    };
     let is_new = !fs::exists(path).map_err(io_error("looking for the journal"))?;
     if is_new {
         create(path, owner)?;
@@ -54,23 +56,8 @@ pub(super) fn open_to_write(path: &Path, owner: &str) -> Result<Opened, StoreErr
     })
 }
 
-fn lock(path: &Path) -> Result<File, StoreError> {
-    let options = OpenOptions::new().create(true).truncate(false).write(true).clone();
-    let file = options
-        .open(beside(path, ".lock"))
-        .map_err(io_error("opening the lock file"))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { by: owner(path) }),
-        Err(TryLockError::Error(source)) => Err(StoreError::Io {
-            doing: "locking the journal",
-            source,
-        }),
-    }
-}
-
 /// Reads who is writing; empty if that cannot be told, as while the journal is being created.
-fn owner(path: &Path) -> String {
+fn read_owner(path: &Path) -> String {
     let read = || -> Option<String> {
         open_to_read(path)
             .ok()?
@@ -78,16 +65,6 @@ fn owner(path: &Path) -> String {
             .ok()
     };
     read().unwrap_or_default()
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-fn io_error(doing: &'static str) -> impl Fn(io::Error) -> StoreError {
-    move |source| StoreError::Io { doing, source }
 }
 
 fn database_error(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
