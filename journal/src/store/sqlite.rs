@@ -120,7 +120,7 @@ impl SqliteStore {
         }
         let connection = &self.connection;
         execute(connection, "BEGIN IMMEDIATE", "beginning a transaction")?;
-        let result = work(connection, recent);
+        let result = recent.refresh(connection).and_then(|()| work(connection, recent));
         let committed = result.is_ok().then(|| execute(connection, "COMMIT", "committing"));
         if let Some(Ok(())) = committed {
             return result;

@@ -1,7 +1,7 @@
 //! What the writer remembers between commits, so that a commit reads nothing that it wrote itself.
 //!
 //! Owns the choice of a new record's key and jump, and the index of names. INVARIANT: all of it can be read again, and is after a commit that
-//! failed; nobody else writes, so what is remembered is what the tables say.
+//! failed or if anyone else has written, against the lock; so what is remembered is what the tables say.
 //!
 //! It neither begins nor ends a transaction.
 //! Read next: `store/sqlite.rs`.
@@ -24,6 +24,8 @@ const INDEX_BATCH: i64 = 4096;
 /// What the writer remembers.
 #[derive(Debug)]
 pub(super) struct Recent {
+    /// As [`version`] of the tables that this was read from.
+    version: i64,
     /// The greatest key.
     newest: i64,
     /// The greatest key whose record's name is indexed.
@@ -50,12 +52,21 @@ impl Recent {
         let newest = optional::<Option<i64>>(connection, "SELECT max(id) FROM records", [], "reading the newest key")?;
         let indexed = Workspace::read(connection)?.indexed;
         Ok(Self {
+            version: version(connection)?,
             newest: newest.flatten().unwrap_or(0),
             indexed,
             unindexed: None,
             leaves: BTreeMap::new(),
             runs: BTreeMap::new(),
         })
+    }
+
+    /// Reads everything again if anyone else has written.
+    pub(super) fn refresh(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        if version(connection)? != self.version {
+            *self = Self::read(connection)?;
+        }
+        Ok(())
     }
 
     /// Takes note of a run's row as it was just written.
@@ -204,6 +215,14 @@ impl Recent {
         self.unindexed = None;
         Ok(())
     }
+}
+
+/// A number that changes when another connection has written, and only then.
+fn version(connection: &Connection) -> Result<i64, StoreError> {
+    let asked = connection
+        .prepare_cached("PRAGMA data_version")
+        .and_then(|mut statement| statement.query_one([], |row| row.get(0)));
+    asked.map_err(failed("asking whether anyone else has written"))
 }
 
 impl KnownRun {

@@ -62,7 +62,6 @@ impl<'a> Writing<'a> {
         let insert = Rows {
             before: "INSERT OR FAIL INTO records (id, sequence, parent, jump, hash, seal, bytes) VALUES ",
             columns: 7,
-            after: "",
         };
         insert
             .write(self.connection, &self.records, |(link, record), row| {
@@ -76,16 +75,15 @@ impl<'a> Writing<'a> {
             })
             .map_err(failed("writing records"))?;
         self.records.clear();
-        let update = Rows {
-            before: "WITH new (run, branch, sequence, record, hash, seal) AS (VALUES ",
+        // A row that has one's key is the row of the same branch: `Recent` has seen it, and nobody else has written since.
+        let replace = Rows {
+            before: "REPLACE INTO heads (run, branch, sequence, record, hash, seal) VALUES ",
             columns: 6,
-            after: ") UPDATE heads SET sequence = new.sequence, record = new.record, hash = new.hash, seal = new.seal
-                    FROM new WHERE heads.run = new.run AND heads.branch = new.branch",
         };
         let mut newest: BTreeMap<(Option<i64>, &BranchName), &HeadRow<'a>> = BTreeMap::new();
         newest.extend(self.heads.iter().map(|head| ((head.run, head.branch), head)));
         let heads: Vec<&HeadRow<'a>> = newest.into_values().collect();
-        let updated = update
+        replace
             .write(self.connection, &heads, |head, row| {
                 row.bind(head.run)?;
                 row.bind(head.branch.as_str())?;
@@ -95,11 +93,6 @@ impl<'a> Writing<'a> {
                 row.bind(head.seal)
             })
             .map_err(failed("writing heads"))?;
-        if updated != heads.len() {
-            return Err(StoreError::Inconsistent {
-                what: "a head has vanished from its table",
-            });
-        }
         self.heads.clear();
         Ok(self.connection)
     }
@@ -122,40 +115,38 @@ impl Parameters<'_, '_> {
 struct Rows {
     before: &'static str,
     columns: usize,
-    after: &'static str,
 }
 
 impl Rows {
-    /// Executes it for all rows, `ROWS` at a time as long as there are so many, and returns how many rows of the table it wrote.
+    /// Executes it for all rows, `ROWS` at a time as long as there are so many.
     fn write<T>(
         &self,
         connection: &Connection,
         rows: &[T],
         bind: impl Fn(&T, &mut Parameters<'_, '_>) -> rusqlite::Result<()>,
-    ) -> rusqlite::Result<usize> {
+    ) -> rusqlite::Result<()> {
         let prepare = |count: usize| -> rusqlite::Result<CachedStatement<'_>> {
             let row = format!("({})", vec!["?"; self.columns].join(","));
-            connection.prepare_cached(&[self.before, &vec![row; count].join(","), self.after].concat())
+            connection.prepare_cached(&[self.before, &vec![row; count].join(",")].concat())
         };
         let execute = |statement: &mut Statement<'_>, rows: &[T]| {
             let mut parameters = Parameters { statement, next: 0 };
             rows.iter().try_for_each(|row| bind(row, &mut parameters))?;
-            parameters.statement.raw_execute()
+            parameters.statement.raw_execute().map(drop)
         };
-        let mut written = 0;
         let (many, few) = rows.as_chunks::<ROWS>();
         if !many.is_empty() {
             let mut statement = prepare(ROWS)?;
             for rows in many {
-                written += execute(&mut statement, rows)?;
+                execute(&mut statement, rows)?;
             }
         }
         if !few.is_empty() {
             let mut statement = prepare(1)?;
             for row in few.chunks(1) {
-                written += execute(&mut statement, row)?;
+                execute(&mut statement, row)?;
             }
         }
-        Ok(written)
+        Ok(())
     }
 }
