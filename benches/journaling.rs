@@ -16,7 +16,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use duet_kernel::heap;
+use duet_kernel::heap::{self, Kind};
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::primitive::take_console_output;
 use duet_kernel::value::Value;
@@ -43,7 +43,7 @@ const PROGRAMS: [Program; 3] = [
                (define (build n) (let loop ((i 0) (l '())) (if (= i n) l (loop (+ i 1) (cons i l)))))
                (let loop ((i 0) (sum 0))
                  (if (< i COUNT) (loop (+ i 1) (+ sum (fib 20) (length (build 2000)))) (begin (display sum) (newline))))",
-        counts: [500, 3_500],
+        counts: [500, 10_500],
     },
     Program {
         title: "prints a line for every few ten thousand instructions",
@@ -52,7 +52,7 @@ const PROGRAMS: [Program; 3] = [
                (let loop ((i 0))
                  (if (< i COUNT)
                      (begin (write i) (write-string \" leads to \") (write (fib (+ 10 (remainder i 8)))) (newline) (loop (+ i 1)))))",
-        counts: [5_000, 65_000],
+        counts: [5_000, 205_000],
     },
     Program {
         title: "prints a line for every few hundred instructions",
@@ -60,7 +60,7 @@ const PROGRAMS: [Program; 3] = [
                (let loop ((i 0))
                  (if (< i COUNT)
                      (begin (write i) (write-string \" has the square \") (write (* i i)) (newline) (loop (+ i 1)))))",
-        counts: [50_000, 350_000],
+        counts: [50_000, 3_050_000],
     },
 ];
 
@@ -81,21 +81,23 @@ fn run_bare(text: &str) {
             match machine.run(&mut instance, code, &mut fuel).expect("there is room") {
                 Outcome::Finished(_) => break,
                 Outcome::OutOfFuel => machine.resume(Value::UNSPECIFIED),
-                Outcome::Request { .. } => {
-                    write_output(&mut instance, &mut out);
+                Outcome::Request { arguments, .. } => {
+                    let is_bytes = |&value: &Value| instance.heap.is_kind(value, Kind::Bytevector);
+                    let bytes = arguments
+                        .into_iter()
+                        .find(is_bytes)
+                        .expect("these programs do nothing but write");
+                    out.write_all(instance.heap.raw_bytes(bytes))
+                        .expect("the output can be written");
                     machine.resume(Value::UNSPECIFIED);
                 }
                 outcome @ (Outcome::Uncaught(_) | Outcome::Exhausted) => panic!("the program failed: {outcome:?}"),
             }
         }
     }
-    write_output(&mut instance, &mut out);
-    out.flush().expect("the output can be written");
-}
-
-fn write_output(instance: &mut Instance, out: &mut impl Write) {
     let bytes = take_console_output(&mut instance.heap, STANDARD_OUTPUT).unwrap_or_default();
     out.write_all(&bytes).expect("the output can be written");
+    out.flush().expect("the output can be written");
 }
 
 /// The processor time of all processes that this one has waited for, in seconds.
@@ -108,8 +110,8 @@ fn seconds_of_children() -> f64 {
     (ticks(14) + ticks(15)) / TICKS_PER_SECOND
 }
 
-/// The processor time of one run of a file on one of [`SIDES`], in seconds.
-fn seconds(side: usize, file: &Path, folder: &Path) -> f64 {
+/// The processor time of one run of a file on one of [`SIDES`], in seconds, and what it wrote, in bytes.
+fn run_once(side: usize, file: &Path, folder: &Path) -> (f64, u64) {
     let mut command = if side == 0 {
         Command::new(env::current_exe().expect("the benchmark is a file"))
     } else {
@@ -124,7 +126,8 @@ fn seconds(side: usize, file: &Path, folder: &Path) -> f64 {
     let before = seconds_of_children();
     let status = command.current_dir(folder).stdin(Stdio::null()).stdout(output).status();
     assert!(status.is_ok_and(|status| status.success()), "{command:?} fails");
-    seconds_of_children() - before
+    let written = fs::metadata(folder.join("output")).expect("the output is a file");
+    (seconds_of_children() - before, written.len())
 }
 
 /// The processor time of the work of a program, in seconds, once on each side.
@@ -134,10 +137,14 @@ fn measure(program: &Program) -> [f64; SIDES.len()] {
     let time = |side, count: u32| {
         let file = folder.path().join("program.scm");
         fs::write(&file, program.text.replace("COUNT", &count.to_string())).expect("a file can be written");
-        seconds(side, &file, folder.path())
+        run_once(side, &file, folder.path())
     };
     let [little, much] = program.counts;
-    std::array::from_fn(|side| time(side, much) - time(side, little))
+    let sides: [_; SIDES.len()] = std::array::from_fn(|side| (time(side, much), time(side, little)));
+    for ((_, written), _) in &sides {
+        assert_eq!(*written, sides[0].0.1, "all sides write the same");
+    }
+    sides.map(|((much, _), (little, _))| much - little)
 }
 
 #[expect(clippy::disallowed_methods, reason = "the benchmark runs itself as one of its sides")]
