@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use crate::compiler::{PrimitiveKind, Primitives};
-use crate::core::{GlobalName, INTERACTION};
+use crate::core::{GlobalName, INTERACTION, IntegratedCall};
 use crate::datum::{Datum, Name, Node, Span};
 use crate::expander::PrimitiveSignature;
 use crate::heap::LiveRegisters;
@@ -89,6 +89,8 @@ pub struct LoadedUnit {
     /// Whether its literals and globals come right after those of the units that every instance was given before it.
     pub(crate) is_dense: bool,
     spans: Vec<(u32, Span)>,
+    integrated: Vec<IntegratedCall>,
+    origins: Vec<(u32, Option<u32>)>,
 }
 
 /// The code of a run.
@@ -228,6 +230,12 @@ impl CodeSpace {
                 .iter()
                 .map(|(offset, span)| (start + offset, *span))
                 .collect(),
+            integrated: unit.integrated.clone(),
+            origins: unit
+                .origins
+                .iter()
+                .map(|(offset, call)| (start + offset, *call))
+                .collect(),
         });
         Ok(self.units.len() - 1)
     }
@@ -279,6 +287,17 @@ impl CodeSpace {
         let unit = self.unit_at(position)?;
         let after = unit.spans.partition_point(|(start, _)| *start <= position);
         unit.spans[..after].last().map(|(_, span)| *span)
+    }
+
+    /// The calls that were replaced by what the instruction at `position` stands in, innermost first.
+    pub fn integrated_at(&self, position: u32) -> impl Iterator<Item = &IntegratedCall> {
+        let unit = self.unit_at(position);
+        let innermost = unit.and_then(|unit| {
+            let after = unit.origins.partition_point(|(start, _)| *start <= position);
+            unit.origins[..after].last().and_then(|(_, call)| *call)
+        });
+        let call = move |number: u32| unit.and_then(|unit| unit.integrated.get(number as usize));
+        std::iter::successors(innermost, move |number| call(*number)?.around).filter_map(call)
     }
 
     /// All literals, by number.

@@ -103,6 +103,8 @@ pub fn compile(unit: &Unit, primitives: &dyn Primitives) -> Result<CompiledUnit,
             globals: unit.globals.iter().map(|global| global.name.clone()).collect(),
             primitives: Vec::new(),
             spans: Vec::new(),
+            integrated: unit.integrated.clone(),
+            origins: Vec::new(),
         },
         symbols: BTreeMap::new(),
         primitive_numbers: BTreeMap::new(),
@@ -179,19 +181,36 @@ impl Compiler<'_> {
     }
 
     fn finish(mut self) -> CompiledUnit {
-        for finished in self.finished.into_iter().flatten() {
+        for finished in std::mem::take(&mut self.finished).into_iter().flatten() {
             let start = self.output.instructions.len() as u32;
             let FinishedBlock { mut block, emitter } = finished;
-            let (instructions, spans) = emitter.into_code();
+            let (instructions, places) = emitter.into_code();
             block.start = start;
             block.end = start + instructions.len() as u32;
             self.output.instructions.extend(instructions);
-            self.output
-                .spans
-                .extend(spans.into_iter().map(|(offset, span)| (start + offset, span)));
+            self.originate(start, None);
+            let mut before = None;
+            for (offset, place) in places {
+                if before != Some(place.span) {
+                    self.output.spans.push((start + offset, place.span));
+                }
+                before = Some(place.span);
+                self.originate(start + offset, place.integrated);
+            }
             self.output.blocks.push(block);
         }
         self.output
+    }
+
+    /// Says which integrated call the instructions from an offset of the unit on come from.
+    fn originate(&mut self, offset: u32, call: Option<u32>) {
+        let origins = &mut self.output.origins;
+        if origins.last().is_some_and(|(start, _)| *start == offset) {
+            origins.pop();
+        }
+        if origins.last().and_then(|(_, last)| *last) != call {
+            origins.push((offset, call));
+        }
     }
 
     fn constant_number(&mut self, datum: &Datum) -> u32 {

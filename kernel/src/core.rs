@@ -8,6 +8,7 @@
 
 mod print;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::datum::{Datum, Name, Span};
@@ -132,6 +133,17 @@ pub struct Global {
     pub is_assigned: bool,
 }
 
+/// A call that was replaced by the body of the procedure it calls: no frame will tell of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntegratedCall {
+    /// The procedure's name.
+    pub procedure: Name,
+    /// The call.
+    pub span: Span,
+    /// The call whose body this one stands in; one that comes before it in the unit's list.
+    pub around: Option<u32>,
+}
+
 /// What one library, program or interaction expands to. Evaluating the unit evaluates `body`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unit {
@@ -141,6 +153,10 @@ pub struct Unit {
     pub nodes: Vec<Core>,
     /// The source of each node, parallel to `nodes`.
     pub spans: Vec<Span>,
+    /// Calls that were replaced by the body of the procedure they call; the expander makes none.
+    pub integrated: Vec<IntegratedCall>,
+    /// Which of them a node comes from, if any.
+    pub integrated_nodes: BTreeMap<CoreId, u32>,
     /// All local variables.
     pub variables: Vec<Variable>,
     /// All procedure clauses.

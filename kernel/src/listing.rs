@@ -187,6 +187,8 @@ mod tests {
             globals: Vec::new(),
             primitives: Vec::new(),
             spans: Vec::new(),
+            integrated: Vec::new(),
+            origins: Vec::new(),
         }
     }
 

@@ -6,7 +6,7 @@
 
 mod bytes;
 
-use crate::core::GlobalName;
+use crate::core::{GlobalName, IntegratedCall};
 use crate::datum::{Datum, Name, Span};
 use crate::instruction::Instruction;
 
@@ -27,6 +27,10 @@ pub struct CompiledUnit {
     pub primitives: Vec<Name>,
     /// The source of instructions: from this offset on, until the next entry.
     pub spans: Vec<(u32, Span)>,
+    /// Calls that were replaced by the body of the procedure they call.
+    pub integrated: Vec<IntegratedCall>,
+    /// Which of them instructions come from, if any: from this offset on, until the next entry.
+    pub origins: Vec<(u32, Option<u32>)>,
 }
 
 /// One procedure's code.
@@ -85,6 +89,20 @@ mod tests {
                     end: 1,
                 },
             )],
+            integrated: vec![integrated(None)],
+            origins: vec![(0, None), (1, Some(0))],
+        }
+    }
+
+    fn integrated(around: Option<u32>) -> IntegratedCall {
+        IntegratedCall {
+            procedure: Name("procedure".into()),
+            span: Span {
+                source: crate::datum::SourceId(1),
+                start: 2,
+                end: 3,
+            },
+            around,
         }
     }
 
@@ -109,13 +127,18 @@ mod tests {
     #[test]
     fn a_unit_is_its_bytes_and_its_texts() {
         let bytes = unit().to_bytes();
-        assert_eq!(
-            CompiledUnit::from_bytes(&bytes, [crate::datum::SourceId(0)]),
-            Some(unit())
-        );
+        let sources = [0, 1].map(crate::datum::SourceId);
+        assert_eq!(CompiledUnit::from_bytes(&bytes, sources), Some(unit()));
         assert_eq!(CompiledUnit::from_bytes(&bytes, []), None);
-        for length in 0..bytes.len() {
-            let cut = CompiledUnit::from_bytes(&bytes[..length], [crate::datum::SourceId(0)]);
+        let plain = CompiledUnit {
+            integrated: Vec::new(),
+            origins: Vec::new(),
+            ..unit()
+        };
+        let start = plain.to_bytes().len();
+        assert_eq!(CompiledUnit::from_bytes(&bytes[..start], sources), Some(plain));
+        for length in (0..bytes.len()).filter(|length| *length != start) {
+            let cut = CompiledUnit::from_bytes(&bytes[..length], sources);
             assert_eq!(cut, None, "{length}");
         }
     }
@@ -145,6 +168,13 @@ mod tests {
             |unit| unit.primitives.clear(),
             |unit| unit.spans[0].0 = 1,
             |unit| unit.spans.clear(),
+            |unit| unit.integrated[0].span.end = 4,
+            |unit| unit.integrated[0].procedure = Name("other".into()),
+            |unit| unit.integrated.push(integrated(None)),
+            |unit| unit.integrated.push(integrated(Some(0))),
+            |unit| unit.origins.truncate(1),
+            |unit| unit.origins[0].1 = Some(0),
+            |unit| unit.origins[1].0 = 2,
         ];
         let mut hashes: Vec<[u8; 32]> = changes
             .iter()

@@ -2,6 +2,7 @@
 //!
 //! It judges only what memory safety and termination of the dispatch need; whether the code means anything is the compiler's business.
 
+use crate::core::IntegratedCall;
 use crate::instruction::{Description, Instruction, Opcode, Role};
 use crate::unit::{Block, CompiledUnit, EXACT_ARITY_MAX};
 use crate::value::Immediate;
@@ -23,6 +24,8 @@ pub enum VerifyError {
     Class(u32),
     /// A block may run past its end.
     FallsThrough(u32),
+    /// A call whose procedure's body took its place stands in one that comes after it.
+    Integrated,
     /// A block captures more than a closure made of it can hold.
     Captures(u32),
 }
@@ -31,6 +34,7 @@ impl std::fmt::Display for VerifyError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             VerifyError::Blocks => formatter.write_str("its blocks do not follow each other"),
+            VerifyError::Integrated => formatter.write_str("its integrated calls are out of order"),
             VerifyError::UnknownOpcode(at) => write!(formatter, "unknown instruction at {at}"),
             VerifyError::Register(at) => write!(formatter, "register outside the frame at {at}"),
             VerifyError::Table(at) => write!(formatter, "number outside its table at {at}"),
@@ -52,6 +56,11 @@ pub(super) fn verify(unit: &CompiledUnit) -> Result<(), VerifyError> {
         }
         verify_block(unit, block)?;
         end = block.end;
+    }
+    let is_before =
+        |(number, call): (usize, &IntegratedCall)| call.around.is_none_or(|around| (around as usize) < number);
+    if !unit.integrated.iter().enumerate().all(is_before) {
+        return Err(VerifyError::Integrated);
     }
     if unit.blocks.is_empty() || end as usize != unit.instructions.len() {
         return Err(VerifyError::Blocks);

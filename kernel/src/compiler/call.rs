@@ -101,7 +101,7 @@ impl Compiler<'_> {
             base: 0,
         };
         self.loop_arguments(emitter, &state, arguments)?;
-        emitter.at(self.span(id));
+        emitter.at(self.place(id));
         let distance = emitter.distance_to_start();
         emitter.aw(Opcode::Loop, 0, distance);
         emitter.release_to(mark);
@@ -126,7 +126,7 @@ impl Compiler<'_> {
             let register = emitter.take()?;
             self.expression_at(emitter, *argument, register)?;
         }
-        emitter.at(self.span(id));
+        emitter.at(self.place(id));
         self.emit_call(emitter, callee, window, arguments.len() as u8, context);
         emitter.release_to(mark);
         Ok(())
@@ -178,7 +178,7 @@ impl Compiler<'_> {
             let register = emitter.take()?;
             self.expression_at(emitter, *argument, register)?;
         }
-        emitter.at(self.span(id));
+        emitter.at(self.place(id));
         super::expression::emit_immediate(emitter, crate::value::Value::NIL, list);
         for index in (0..arguments.len()).rev() {
             emitter.abc(Opcode::Cons, list, list + 1 + index as Register, list);
@@ -217,7 +217,7 @@ impl Compiler<'_> {
             return self.window_call(emitter, id, Callee::Window, procedure, arguments, context);
         }
         let number = self.known_primitive(name)?;
-        let span = self.span(id);
+        let place = self.place(id);
         self.effectful(emitter, context, |compiler, emitter, target| {
             let first = emitter.next();
             for argument in arguments {
@@ -227,7 +227,7 @@ impl Compiler<'_> {
             if arguments.is_empty() {
                 emitter.take()?;
             }
-            emitter.at(span);
+            emitter.at(place);
             emitter.emit(Instruction::daw(
                 Opcode::CallPrimitive,
                 arguments.len() as u8,

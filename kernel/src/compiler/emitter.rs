@@ -36,9 +36,17 @@ pub(super) struct LoopState {
     pub(super) base: Register,
 }
 
+/// Where an instruction comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) span: Span,
+    /// The call in the unit's list whose body it was integrated with.
+    pub(super) integrated: Option<u32>,
+}
+
 pub(super) struct Emitter {
     instructions: Vec<Instruction>,
-    spans: Vec<(u32, Span)>,
+    places: Vec<(u32, Place)>,
     labels: Vec<Option<usize>>,
     jumps: Vec<(usize, Label)>,
     has_long_jumps: bool,
@@ -68,7 +76,7 @@ impl Emitter {
     pub(super) fn new(has_long_jumps: bool) -> Emitter {
         Emitter {
             instructions: Vec::new(),
-            spans: Vec::new(),
+            places: Vec::new(),
             labels: Vec::new(),
             jumps: Vec::new(),
             has_long_jumps,
@@ -113,12 +121,12 @@ impl Emitter {
     }
 
     /// Says where the instructions that follow come from.
-    pub(super) fn at(&mut self, span: Span) {
+    pub(super) fn at(&mut self, place: Place) {
         let offset = self.instructions.len() as u32;
-        match self.spans.last_mut() {
-            Some((_, last)) if *last == span => {}
-            Some((start, last)) if *start == offset => *last = span,
-            Some(_) | None => self.spans.push((offset, span)),
+        match self.places.last_mut() {
+            Some((_, last)) if *last == place => {}
+            Some((start, last)) if *start == offset => *last = place,
+            Some(_) | None => self.places.push((offset, place)),
         }
     }
 
@@ -200,8 +208,8 @@ impl Emitter {
         Ok(())
     }
 
-    pub(super) fn into_code(self) -> (Vec<Instruction>, Vec<(u32, Span)>) {
-        (self.instructions, self.spans)
+    pub(super) fn into_code(self) -> (Vec<Instruction>, Vec<(u32, Place)>) {
+        (self.instructions, self.places)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::number::Number;
 use crate::unit::EXACT_ARITY_MAX;
 use crate::value::{Immediate, Value};
 
-use super::emitter::{Emitter, Location, OwnName, OwnProcedure, Register};
+use super::emitter::{Emitter, Location, OwnName, OwnProcedure, Place, Register};
 use super::{CompileError, Compiler};
 
 /// What happens to an expression's value.
@@ -59,7 +59,7 @@ impl Compiler<'_> {
             Core::SetGlobal(global, value) => {
                 let mark = emitter.next();
                 let source = self.operand(emitter, *value)?;
-                emitter.at(self.span(id));
+                emitter.at(self.place(id));
                 emitter.aw(Opcode::SetGlobal, source, global.0);
                 emitter.release_to(mark);
                 self.unspecified(emitter, context)
@@ -85,8 +85,11 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn span(&self, id: CoreId) -> crate::datum::Span {
-        self.unit.spans[id.0 as usize]
+    pub(super) fn place(&self, id: CoreId) -> Place {
+        Place {
+            span: self.unit.spans[id.0 as usize],
+            integrated: self.unit.integrated_nodes.get(&id).copied(),
+        }
     }
 
     /// Puts a value that costs nothing to drop where `context` wants it.
@@ -221,7 +224,7 @@ impl Compiler<'_> {
     ) -> Result<(), CompileError> {
         let mark = emitter.next();
         let source = self.operand(emitter, value)?;
-        emitter.at(self.span(id));
+        emitter.at(self.place(id));
         self.write_cell(emitter, variable, source)?;
         emitter.release_to(mark);
         Ok(())
@@ -253,9 +256,9 @@ impl Compiler<'_> {
                 Ok(())
             });
         }
-        let span = self.span(id);
+        let place = self.place(id);
         self.effectful(emitter, context, |_, emitter, target| {
-            emitter.at(span);
+            emitter.at(place);
             emitter.aw(Opcode::Global, target, global);
             Ok(())
         })
@@ -279,7 +282,7 @@ impl Compiler<'_> {
         } else {
             self.operand(emitter, value)?
         };
-        emitter.at(self.span(id));
+        emitter.at(self.place(id));
         emitter.aw(Opcode::DefineGlobal, source, global);
         emitter.release_to(mark);
         self.unspecified(emitter, context)
@@ -399,7 +402,10 @@ impl Compiler<'_> {
             let lambda = self.lambda(*clause);
             let (required, has_rest) = (lambda.parameters.len() as Register, lambda.rest.is_some());
             let next = emitter.new_label();
-            emitter.at(lambda.span);
+            emitter.at(Place {
+                span: lambda.span,
+                integrated: None,
+            });
             if clauses.len() > 1 {
                 emitter.jump_clause(Opcode::ArityClause, has_rest.into(), required, next);
             }

@@ -8,7 +8,7 @@ use crate::datum::Name;
 use crate::instruction::{Instruction, Opcode, PARTS};
 use crate::value::Value;
 
-use super::emitter::{Emitter, Register};
+use super::emitter::{Emitter, Place, Register};
 use super::expression::{Context, emit_immediate, small_of};
 use super::{CompileError, Compiler};
 
@@ -186,10 +186,10 @@ impl Compiler<'_> {
         argument: CoreId,
         context: Context,
     ) -> Result<(), CompileError> {
-        let span = self.span(id);
+        let place = self.place(id);
         self.effectful(emitter, context, |compiler, emitter, target| {
             let source = compiler.operand(emitter, argument)?;
-            emitter.at(span);
+            emitter.at(place);
             emitter.emit(Instruction::abc(opcode, target, source, 0).with_d(detail));
             Ok(())
         })
@@ -204,20 +204,20 @@ impl Compiler<'_> {
         context: Context,
     ) -> Result<(), CompileError> {
         let (opcode, spelling) = operation;
-        let span = self.span(id);
+        let place = self.place(id);
         self.effectful(emitter, context, |compiler, emitter, target| {
             let (left, right) = operands;
             match (opcode, compiler.small(left), compiler.small(right)) {
-                (Opcode::Add, _, Some(small)) => compiler.add_small(emitter, left, (small, 0), target, span),
-                (Opcode::Add, Some(small), None) => compiler.add_small(emitter, right, (small, 1), target, span),
+                (Opcode::Add, _, Some(small)) => compiler.add_small(emitter, left, (small, 0), target, place),
+                (Opcode::Add, Some(small), None) => compiler.add_small(emitter, right, (small, 1), target, place),
                 // Taking 0 from −0.0 leaves it, adding 0 does not.
                 (Opcode::Subtract, _, Some(small)) if small != i16::MIN && small != 0 => {
-                    compiler.add_small(emitter, left, (-small, 2), target, span)
+                    compiler.add_small(emitter, left, (-small, 2), target, place)
                 }
                 _ => {
                     let left = compiler.operand(emitter, left)?;
                     let right = compiler.operand(emitter, right)?;
-                    emitter.at(span);
+                    emitter.at(place);
                     emitter.emit(Instruction::abc(opcode, target, left, right).with_d(spelling));
                     Ok(())
                 }
@@ -231,11 +231,11 @@ impl Compiler<'_> {
         operand: CoreId,
         addend: (i16, u8),
         target: Register,
-        span: crate::datum::Span,
+        place: Place,
     ) -> Result<(), CompileError> {
         let (small, spelling) = addend;
         let source = self.operand(emitter, operand)?;
-        emitter.at(span);
+        emitter.at(place);
         emitter.emit(Instruction::abc(Opcode::AddSmall, target, source, small as u16).with_d(spelling));
         Ok(())
     }
@@ -257,13 +257,13 @@ impl Compiler<'_> {
         rest: &[CoreId],
         context: Context,
     ) -> Result<(), CompileError> {
-        let span = self.span(id);
+        let place = self.place(id);
         self.effectful(emitter, context, |compiler, emitter, target| {
             let sum = emitter.take()?;
             compiler.expression_at(emitter, first, sum)?;
             for (earlier, argument) in rest.iter().enumerate() {
                 let source = compiler.operand(emitter, *argument)?;
-                emitter.at(span);
+                emitter.at(place);
                 emitter.emit(Instruction::abc(opcode, sum, sum, source).with_d(earlier as u8));
                 emitter.release_to(sum + 1);
             }
@@ -302,7 +302,7 @@ impl Compiler<'_> {
         for (register, argument) in registers.iter_mut().zip(arguments) {
             *register = self.operand(emitter, *argument)?;
         }
-        emitter.at(self.span(id));
+        emitter.at(self.place(id));
         emitter.emit(Instruction::abc(opcode, registers[0], registers[1], registers[2]).with_d(detail));
         emitter.release_to(mark);
         self.unspecified(emitter, context)

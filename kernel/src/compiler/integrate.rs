@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::core::{Core, CoreId, GlobalId, Unit, Variable, VariableId};
+use crate::core::{Core, CoreId, GlobalId, IntegratedCall, Unit, Variable, VariableId};
 use crate::datum::Span;
 
 use super::analysis::fixed_arity_clause;
@@ -246,13 +246,22 @@ impl Rewriting<'_> {
             };
             values.insert(*parameter, value);
         }
-        let body = self.copy(
-            template.body,
-            (template.span, self.unit.spans[call.0 as usize]),
-            &values,
-        );
+        let mut copying = Copying {
+            own: template.span,
+            call: self.unit.spans[call.0 as usize],
+            values,
+            integrated: BTreeMap::new(),
+            around: self.integrate(IntegratedCall {
+                procedure: self.unit.globals[global.0 as usize].name.name.clone(),
+                span: self.unit.spans[call.0 as usize],
+                around: self.unit.integrated_nodes.get(&call).copied(),
+            }),
+        };
+        let body = self.copy(template.body, &mut copying);
         self.unit.nodes[call.0 as usize] = if bindings.is_empty() {
             self.unit.spans[call.0 as usize] = self.unit.spans[body.0 as usize];
+            let origin = self.unit.integrated_nodes[&body];
+            self.unit.integrated_nodes.insert(call, origin);
             self.unit.nodes[body.0 as usize].clone()
         } else {
             Core::Let { bindings, body }
@@ -278,16 +287,37 @@ impl Rewriting<'_> {
         variable
     }
 
-    /// A copy of a template's node, which is small, with `values` for its parameters; nodes at the first place are put at the second.
-    fn copy(&mut self, id: CoreId, places: (Span, Span), values: &BTreeMap<VariableId, Core>) -> CoreId {
+    fn integrate(&mut self, call: IntegratedCall) -> u32 {
+        self.unit.integrated.push(call);
+        self.unit.integrated.len() as u32 - 1
+    }
+
+    /// The number, in the copy, of a call that was integrated in the template's body, or of the call that is being replaced.
+    fn integrated_in_copy(&mut self, call: Option<u32>, copying: &mut Copying) -> u32 {
+        let Some(number) = call else {
+            return copying.around;
+        };
+        if let Some(copied) = copying.integrated.get(&number) {
+            return *copied;
+        }
+        // As deep as the rounds are many.
+        let original = self.original.integrated[number as usize].clone();
+        let around = Some(self.integrated_in_copy(original.around, copying));
+        let copied = self.integrate(IntegratedCall { around, ..original });
+        copying.integrated.insert(number, copied);
+        copied
+    }
+
+    /// A copy of a template's node, which is small.
+    fn copy(&mut self, id: CoreId, copying: &mut Copying) -> CoreId {
         let original = self.original;
         let node = &original.nodes[id.0 as usize];
         let node = if let Core::Local(variable) = node {
-            values.get(variable).unwrap_or(node).clone()
+            copying.values.get(variable).unwrap_or(node).clone()
         } else if let Core::Call { procedure, arguments } = node {
             Core::Call {
-                procedure: self.copy(*procedure, places, values),
-                arguments: arguments.iter().map(|part| self.copy(*part, places, values)).collect(),
+                procedure: self.copy(*procedure, copying),
+                arguments: arguments.iter().map(|part| self.copy(*part, copying)).collect(),
             }
         } else if let Core::If {
             test,
@@ -296,9 +326,9 @@ impl Rewriting<'_> {
         } = node
         {
             Core::If {
-                test: self.copy(*test, places, values),
-                consequent: self.copy(*consequent, places, values),
-                alternative: self.copy(*alternative, places, values),
+                test: self.copy(*test, copying),
+                consequent: self.copy(*consequent, copying),
+                alternative: self.copy(*alternative, copying),
             }
         } else {
             node.clone()
@@ -306,7 +336,24 @@ impl Rewriting<'_> {
         let copy = CoreId(self.unit.nodes.len() as u32);
         self.unit.nodes.push(node);
         let own = original.spans[id.0 as usize];
-        self.unit.spans.push(if own == places.0 { places.1 } else { own });
+        self.unit
+            .spans
+            .push(if own == copying.own { copying.call } else { own });
+        let origin = self.integrated_in_copy(original.integrated_nodes.get(&id).copied(), copying);
+        self.unit.integrated_nodes.insert(copy, origin);
         copy
     }
+}
+
+/// How a template's body is copied in the place of a call.
+struct Copying {
+    /// The place of the template as a whole; nodes there are put at the call.
+    own: Span,
+    call: Span,
+    /// What the parameters stand for.
+    values: BTreeMap<VariableId, Core>,
+    /// The call that is replaced, in the unit's list.
+    around: u32,
+    /// The calls that were integrated in the template's body: where they are, and where their copies are.
+    integrated: BTreeMap<u32, u32>,
 }

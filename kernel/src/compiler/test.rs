@@ -358,7 +358,7 @@ impl Compiler<'_> {
                 };
                 let left = self.operand(emitter, *left)?;
                 let right = self.operand(emitter, *right)?;
-                emitter.at(self.span(id));
+                emitter.at(self.place(id));
                 emitter.compare_jump(choose(jumps, sense), (left, right), AS_WRITTEN, target);
             }
             (name, [left, right]) if CHARACTERS.iter().any(|(entry, ..)| *entry == name) => {
@@ -373,7 +373,7 @@ impl Compiler<'_> {
                 } else {
                     ((left, right), AS_WRITTEN)
                 };
-                emitter.at(self.span(id));
+                emitter.at(self.place(id));
                 emitter.compare_jump(choose(jumps, sense), operands, spelling, target);
             }
             (name, arguments) => {
@@ -411,7 +411,7 @@ impl Compiler<'_> {
             let jumps = (Opcode::JumpIfEq, Opcode::JumpUnlessEq);
             emitter.compare_jump(choose(jumps, sense), (source, end), AS_WRITTEN, target);
         } else {
-            emitter.at(self.span(id));
+            emitter.at(self.place(id));
             emitter.compare_jump(choose(EQUAL_SMALL, sense), (source, 0), AS_ZERO, target);
         }
         Ok(())
@@ -430,7 +430,7 @@ impl Compiler<'_> {
         match (self.small(left), self.small(right)) {
             (_, Some(small)) => {
                 let left = self.operand(emitter, left)?;
-                emitter.at(self.span(id));
+                emitter.at(self.place(id));
                 emitter.compare_jump(
                     choose(comparison.small_right, sense),
                     (left, small as u16),
@@ -440,7 +440,7 @@ impl Compiler<'_> {
             }
             (Some(small), None) => {
                 let right = self.operand(emitter, right)?;
-                emitter.at(self.span(id));
+                emitter.at(self.place(id));
                 emitter.compare_jump(
                     choose(comparison.small_left, sense),
                     (right, small as u16),
@@ -456,7 +456,7 @@ impl Compiler<'_> {
                 } else {
                     ((left, right), AS_WRITTEN)
                 };
-                emitter.at(self.span(id));
+                emitter.at(self.place(id));
                 emitter.compare_jump(choose(comparison.registers, sense), operands, spelling, target);
             }
         }

@@ -154,14 +154,14 @@ impl Expander {
     }
 
     fn unit_bytes(&self, compiled: &CompiledUnit, files: &[(String, SourceText)]) -> Option<UnitBytes> {
-        let place = |(_, span): &(u32, Span)| {
+        let place = |span: &Span| {
             let source = self.source(span.source)?;
             let place = files.iter().position(|(_, file)| file.name == source.name)?;
             u8::try_from(place).ok()
         };
         Some(UnitBytes {
             bytes: compiled.to_bytes(),
-            places: compiled.spans.iter().map(place).collect::<Option<_>>()?,
+            places: compiled.places().map(place).collect::<Option<_>>()?,
         })
     }
 
@@ -350,6 +350,8 @@ fn ahead_unit(compiled: CompiledUnit) -> Unit {
             start: 0,
             end: 0,
         }],
+        integrated: Vec::new(),
+        integrated_nodes: BTreeMap::new(),
         variables: Vec::new(),
         lambdas: Vec::new(),
         globals: globals.collect(),

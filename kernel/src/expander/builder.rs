@@ -94,6 +94,8 @@ impl Builder {
             name,
             nodes,
             spans,
+            integrated: Vec::new(),
+            integrated_nodes: BTreeMap::new(),
             variables,
             lambdas,
             globals,

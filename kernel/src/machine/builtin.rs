@@ -128,6 +128,8 @@ pub(crate) fn unit() -> CompiledUnit {
         globals: Vec::new(),
         primitives: Vec::new(),
         spans: Vec::new(),
+        integrated: Vec::new(),
+        origins: Vec::new(),
     };
     for (name, frame_size, captured, arity, code) in rows {
         let start = unit.instructions.len() as u32;

@@ -73,19 +73,26 @@ pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<Backtra
         return Vec::new();
     }
     let points = (0..heap.object_length(points)).map(|index| heap.field(points, index));
-    points.filter_map(|point| entry(code, point)).collect()
+    points.flat_map(|point| entries(code, point)).collect()
 }
 
-fn entry(code: &CodeSpace, point: Value) -> Option<BacktraceEntry> {
-    if !point.is_immediate(Immediate::Return) {
-        return None;
-    }
-    let position = call_position(code, point)?;
-    let procedure = code.block_at(position)?.name.clone();
-    Some(BacktraceEntry {
-        procedure,
-        span: code.span_at(position),
-    })
+/// What a return point tells: the procedures that were integrated around the call, innermost first, and the one whose frame it is.
+fn entries(code: &CodeSpace, point: Value) -> Vec<BacktraceEntry> {
+    let position = call_position(code, point).filter(|_| point.is_immediate(Immediate::Return));
+    let Some((position, block)) = position.and_then(|position| Some((position, code.block_at(position)?))) else {
+        return Vec::new();
+    };
+    let mut span = code.span_at(position);
+    let integrated = code.integrated_at(position).map(|call| BacktraceEntry {
+        procedure: Some(call.procedure.clone()),
+        span: span.replace(call.span),
+    });
+    let mut entries: Vec<BacktraceEntry> = integrated.collect();
+    entries.push(BacktraceEntry {
+        procedure: block.name.clone(),
+        span,
+    });
+    entries
 }
 
 impl Machine {
@@ -93,7 +100,7 @@ impl Machine {
     pub fn waiting_frames(&self, instance: &Instance, code: &CodeSpace) -> Vec<BacktraceEntry> {
         let mut points = vec![Value::immediate(Immediate::Return, self.stopped_at, 0)];
         self.points_below(&instance.heap, self.base, &mut points);
-        points.into_iter().filter_map(|point| entry(code, point)).collect()
+        points.into_iter().flat_map(|point| entries(code, point)).collect()
     }
 
     /// Keeps the frames around a raise that nobody caught, which ends the computation.
@@ -106,7 +113,7 @@ impl Machine {
 
     /// The frames around the last raise that nobody caught, innermost first; those of tail calls are gone.
     pub fn raised_frames(&self, code: &CodeSpace) -> Vec<BacktraceEntry> {
-        self.raised_at.iter().filter_map(|point| entry(code, *point)).collect()
+        self.raised_at.iter().flat_map(|point| entries(code, *point)).collect()
     }
 
     /// Makes a condition that tells no frames tell those around the last raise that nobody caught.

@@ -6,7 +6,7 @@
 //! It does not compile. Read next: `code.rs`.
 
 use super::{Block, CompiledUnit};
-use crate::core::GlobalName;
+use crate::core::{GlobalName, IntegratedCall};
 use crate::datum::{Datum, Name, SourceId, Span};
 use crate::instruction::Instruction;
 
@@ -57,14 +57,34 @@ impl CompiledUnit {
         for (offset, span) in &self.spans {
             add(&[*offset, span.start, span.end].map(u32::to_le_bytes).concat());
         }
+        // Units of which nothing was integrated have the bytes that they had before there was anything to say of it.
+        if !self.integrated.is_empty() {
+            let maybe = |call: Option<u32>| call.map_or(u32::MAX, |call| call).to_le_bytes();
+            add(&count(self.integrated.len()));
+            for call in &self.integrated {
+                add(call.procedure.0.as_bytes());
+                let span = [call.span.start, call.span.end].map(u32::to_le_bytes);
+                add(&[span[0], span[1], maybe(call.around)].concat());
+            }
+            add(&count(self.origins.len()));
+            for (offset, call) in &self.origins {
+                add(&[offset.to_le_bytes(), maybe(*call)].concat());
+            }
+        }
         bytes
     }
 
-    /// The unit that [`CompiledUnit::to_bytes`] gave, each of its spans in the next of `sources`.
+    /// The places that the unit tells, in the order in which [`CompiledUnit::from_bytes`] wants their texts.
+    pub fn places(&self) -> impl Iterator<Item = &Span> {
+        let integrated = self.integrated.iter().map(|call| &call.span);
+        self.spans.iter().map(|(_, span)| span).chain(integrated)
+    }
+
+    /// The unit that [`CompiledUnit::to_bytes`] gave, each of its places in the next of `sources`.
     pub fn from_bytes(bytes: &[u8], sources: impl IntoIterator<Item = SourceId>) -> Option<CompiledUnit> {
         let mut pieces = Pieces(bytes);
         let mut sources = sources.into_iter();
-        let unit = CompiledUnit {
+        let mut unit = CompiledUnit {
             name: pieces.name()?,
             instructions: pieces.table(|pieces| {
                 let word: [u8; 8] = pieces.next()?.try_into().ok()?;
@@ -84,7 +104,26 @@ impl CompiledUnit {
                 let source = sources.next()?;
                 Some((offset, Span { source, start, end }))
             })?,
+            integrated: Vec::new(),
+            origins: Vec::new(),
         };
+        if !pieces.0.is_empty() {
+            let maybe = |call: u32| (call != u32::MAX).then_some(call);
+            unit.integrated = pieces.table(|pieces| {
+                let procedure = pieces.name()?;
+                let [start, end, around] = pieces.words()?;
+                let source = sources.next()?;
+                Some(IntegratedCall {
+                    procedure,
+                    span: Span { source, start, end },
+                    around: maybe(around),
+                })
+            })?;
+            unit.origins = pieces.table(|pieces| {
+                let [offset, call] = pieces.words()?;
+                Some((offset, maybe(call)))
+            })?;
+        }
         pieces.0.is_empty().then_some(unit)
     }
 }
