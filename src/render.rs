@@ -4,6 +4,8 @@
 //! It decides nothing about exit codes; `failure.rs` does.
 //! Read next: `failure.rs`.
 
+mod backtrace;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,18 +20,6 @@ use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 use crate::brief;
 use crate::exports::home_of;
 use crate::failure::Problem;
-
-/// How a backtrace names a procedure without a name.
-const UNNAMED: &str = "?";
-
-/// What runs a text that was typed; it and what is beneath are no procedures of the person's.
-const TYPED: &str = "(interaction)";
-
-/// The procedure around it.
-const SHOWER: &str = "call-with-values";
-
-/// How many procedures of a backtrace are shown at each end.
-const BACKTRACE_ENDS: usize = 8;
 
 /// The texts that errors refer to, by number and by name.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +39,13 @@ impl Texts {
     fn named(&self, name: &str) -> Option<&SourceText> {
         // Of texts that were typed and could not be used, the newest has the name.
         self.0.iter().rev().find(|text| text.name == name)
+    }
+
+    /// The line, counted from 1, of a byte of a text.
+    fn line(&self, name: &str, byte: u64) -> Option<usize> {
+        let text = self.named(name)?.text.as_bytes();
+        let end = usize::try_from(byte).unwrap_or(text.len()).min(text.len());
+        Some(1 + text[..end].iter().filter(|byte| **byte == b'\n').count())
     }
 }
 
@@ -151,7 +148,8 @@ pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[Strin
         let place = clamp(&source.text, at(origin.start), at(origin.end));
         group = group.element(snippet(source, vec![AnnotationKind::Primary.span(place)]));
     }
-    if let Some(trace) = backtrace(&failure.backtrace) {
+    let source = failure.origin.as_ref().map(|origin| origin.source.as_str());
+    if let Some(trace) = backtrace::shown(&failure.backtrace, source, texts) {
         group = group.element(Level::NOTE.message(trace));
     }
     for advice in way_out(failure).iter().chain(advice) {
@@ -170,53 +168,6 @@ fn way_out(failure: &record::Failure) -> Option<String> {
     } else {
         "a program that is a folder is granted what its `manifest.scm` names; `duet help run` says how".to_owned()
     })
-}
-
-/// Writes a backtrace in one line, innermost procedure first; runs of one procedure are counted, and the middle of a long one is left out.
-fn backtrace(procedures: &[String]) -> Option<String> {
-    // Around what was typed stands what shows its value, and its own frame is gone if the failing call was its last.
-    let typed = procedures.iter().position(|procedure| procedure == TYPED);
-    let shower = procedures.iter().position(|procedure| procedure == SHOWER);
-    let end = typed.or(shower.filter(|place| place + 1 == procedures.len()));
-    let mut frames: Vec<(&str, usize)> = Vec::new();
-    let procedures = &procedures[..end.unwrap_or(procedures.len())];
-    for (place, procedure) in procedures.iter().enumerate() {
-        // What a library keeps to itself says nothing to those who call it, nor does what has no name and is called by that.
-        let caller = procedures.get(place + 1).filter(|_| procedure == UNNAMED);
-        if is_internal(procedure) || caller.is_some_and(|caller| is_internal(caller)) {
-            continue;
-        }
-        match frames.last_mut() {
-            Some((last, count)) if last == procedure => *count += 1,
-            Some(_) | None => frames.push((procedure, 1)),
-        }
-    }
-    let name = |(name, count): &(&str, usize)| {
-        let name = if *name == UNNAMED {
-            "an unnamed procedure".to_owned()
-        } else {
-            format!("`{name}`")
-        };
-        if *count > 1 {
-            format!("{name} ({count} times)")
-        } else {
-            name
-        }
-    };
-    let mut shown: Vec<String> = frames.iter().map(name).collect();
-    if shown.len() > 2 * BACKTRACE_ENDS {
-        let left_out = shown.len() - 2 * BACKTRACE_ENDS;
-        shown.splice(
-            BACKTRACE_ENDS..shown.len() - BACKTRACE_ENDS,
-            [format!("{left_out} others")],
-        );
-    }
-    (!shown.is_empty()).then(|| format!("in {}", shown.join(", called by ")))
-}
-
-/// Says whether a library keeps a procedure to itself.
-fn is_internal(procedure: &str) -> bool {
-    procedure.starts_with('%')
 }
 
 /// Lays out where a program and its journal part, with the place in the program if that is known.
@@ -308,27 +259,5 @@ mod tests {
         for (start, end, expected) in [(0, 1, 0..1), (2, 2, 1..1), (1, 99, 1..3), (7, 3, 3..3), (3, 1, 3..3)] {
             assert_eq!(clamp(text, start, end), expected, "{start}..{end}");
         }
-    }
-
-    #[test]
-    fn a_backtrace_counts_repetitions_and_leaves_out_the_middle() {
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        assert_eq!(backtrace(&[]), None);
-        assert_eq!(backtrace(&names(&[TYPED, "call-with-values"])), None);
-        assert_eq!(backtrace(&names(&["call-with-values"])), None);
-        assert_eq!(backtrace(&names(&["f", "call-with-values"])).as_deref(), Some("in `f`"));
-        let shown = backtrace(&names(&["car", "loop", "loop", "?", "main"]));
-        assert_eq!(
-            shown.as_deref(),
-            Some("in `car`, called by `loop` (2 times), called by an unnamed procedure, called by `main`")
-        );
-        let shown = backtrace(&names(&["?", "%with-frame", "?", "%with-frame", "open", "?", "main"]));
-        assert_eq!(
-            shown.as_deref(),
-            Some("in `open`, called by an unnamed procedure, called by `main`")
-        );
-        let long: Vec<String> = (0..40).map(|number| format!("p{number}")).collect();
-        let shown = backtrace(&long).unwrap_or_default();
-        assert!(shown.contains("`p7`, called by 24 others, called by `p32`"), "{shown}");
     }
 }

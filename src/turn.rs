@@ -14,7 +14,7 @@ use duet_runtime::codec::Codec;
 use duet_runtime::event::{Cause, Event};
 use duet_runtime::gate::Verdict;
 use duet_runtime::identity::ActorId;
-use duet_runtime::record::{Body, Failure as TurnFailure, Genesis, Outcome, TurnRecord};
+use duet_runtime::record::{Body, Failure as TurnFailure, Frame, FramePlace, Genesis, Outcome, TurnRecord};
 use preserves::IOValue;
 use serde_json::{Value, json};
 
@@ -238,10 +238,23 @@ fn full_turn(turn: &TurnRecord, row: &mut dyn FnMut(&str, &dyn std::fmt::Display
         Outcome::Committed {} => row("outcome", &"committed"),
         Outcome::Failed { failure } => {
             row("outcome", &format!("failed and undone: {}", describe(failure)));
-            for procedure in failure.backtrace.iter() {
-                row("in", procedure);
+            for frame in failure.backtrace.iter() {
+                let how = if frame.at == FramePlace::Gone {
+                    "tail call of"
+                } else {
+                    "in"
+                };
+                row(how, &frame.procedure);
             }
         }
+    }
+}
+
+fn frame(frame: &Frame) -> Value {
+    match &frame.at {
+        FramePlace::Unknown => json!({ "procedure": frame.procedure }),
+        FramePlace::Text { source, start } => json!({ "procedure": frame.procedure, "source": source, "start": start }),
+        FramePlace::Gone => json!({ "procedure": frame.procedure, "is_gone": true }),
     }
 }
 
@@ -296,7 +309,7 @@ fn json_turn(turn: &TurnRecord) -> Value {
             "source": failure.origin.as_ref().map(|origin| &origin.source),
             "start": failure.origin.as_ref().map(|origin| origin.start),
             "end": failure.origin.as_ref().map(|origin| origin.end),
-            "backtrace": failure.backtrace.iter().collect::<Vec<_>>(),
+            "backtrace": failure.backtrace.iter().map(frame).collect::<Vec<_>>(),
         }),
     };
     json!({

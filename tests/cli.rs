@@ -149,6 +149,32 @@ fn an_uncaught_condition_names_the_place_and_the_turn_to_go_back_to() {
 }
 
 #[test]
+fn a_backtrace_tells_lines_and_what_tail_calls_and_integrated_procedures_hide() {
+    let desk = Desk::new(&[(
+        "orders.scm",
+        "(define (price order)
+  (cdr (assq 'price order)))
+(define (total orders)
+  (let loop ((orders orders) (sum 0))
+    (if (null? orders)
+        sum
+        (loop (cdr orders) (+ sum (price (car orders)))))))
+(define (report customer)
+  (string-append \"total: \" (number->string (total customer)) \"\\n\"))
+(define (main customers)
+  (for-each (lambda (customer) (display (report customer))) customers))
+(main '((((price . 1)) ((price . 2))) (((price . 3)) ((cost . 4)))))
+(newline)
+",
+    )]);
+    let said = desk.check("run orders.scm", 1, "total: 3\n");
+    insta::assert_snapshot!("a_backtrace", said.errors);
+    let shown = desk.duet("show orders@2 --json").output;
+    let frame = r#"{"procedure":"total","source":"orders.scm","start":"#;
+    assert!(shown.replace([' ', '\n'], "").contains(frame), "{shown}");
+}
+
+#[test]
 fn what_is_raised_is_placed_whether_or_not_the_program_has_printed() {
     for (printed, output) in [("", ""), ("(display 1) (newline) ", "1\n")] {
         for (raising, place) in [

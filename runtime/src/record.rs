@@ -13,7 +13,7 @@ use preserves::{IOValue, ValueImpl};
 
 use crate::action::Action;
 use crate::actor::Manifest;
-use crate::codec::{Bytes, Codec, DecodeError, Fields, label_of};
+use crate::codec::{Bytes, Codec, DecodeError, Fields, label_of, record};
 use crate::event::{Cause, Event};
 use crate::gate::Verdict;
 use crate::identity::ActorId;
@@ -213,9 +213,59 @@ pub struct Failure {
     /// Where in the program, if known.
     pub origin: Option<Box<Origin>>,
     /// The procedures that were active, innermost first.
-    pub backtrace: Arc<[String]>,
+    pub backtrace: Arc<[Frame]>,
 }
 codec_struct!(Failure "failure" { kind, message, irritants, origin, backtrace });
+
+/// A procedure that was active when a turn failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Its name; `?` if it has none.
+    pub procedure: String,
+    /// Where it was.
+    pub at: FramePlace,
+}
+
+/// Where a procedure was when a turn failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FramePlace {
+    /// In no text that people have: in a library of Duet's own.
+    Unknown,
+    /// At the call that it had made.
+    Text {
+        /// The text's name, such as a path.
+        source: String,
+        /// The call's first byte.
+        start: u64,
+    },
+    /// It had called the one before by tail calls, which leave no place.
+    Gone,
+}
+
+impl Codec for Frame {
+    fn encode(&self) -> IOValue {
+        let procedure = self.procedure.encode();
+        match &self.at {
+            FramePlace::Unknown => procedure,
+            FramePlace::Text { source, start } => record("frame", vec![procedure, source.encode(), start.encode()]),
+            FramePlace::Gone => record("gone", vec![procedure]),
+        }
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        let (procedure, at) = match label_of(value).as_deref() {
+            Some("frame") => {
+                let mut fields = Fields::of(value, "frame", 3)?;
+                let procedure = fields.read("procedure")?;
+                let (source, start) = (fields.read("source")?, fields.read("start")?);
+                (procedure, FramePlace::Text { source, start })
+            }
+            Some("gone") => (Fields::of(value, "gone", 1)?.read("procedure")?, FramePlace::Gone),
+            Some(_) | None => (String::decode(value)?, FramePlace::Unknown),
+        };
+        Ok(Self { procedure, at })
+    }
+}
 
 impl Failure {
     /// The kind of failure of a turn in which looking for memory took longer than computing. When that happens depends on the garbage that a heap

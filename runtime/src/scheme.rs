@@ -350,8 +350,8 @@ impl SchemePrograms {
                     if self.start_failing(&mut body.instance, turn, object) {
                         continue;
                     }
-                    let raised = (object, self.machine.raised_frames(&self.code));
-                    let failure = convert::failure(&body.instance.heap, &self.code, &self.expander, raised);
+                    let raised = self.machine.raised_frames(&body.instance.heap, &self.code);
+                    let failure = convert::failure(&body.instance.heap, &self.code, &self.expander, (object, raised));
                     return Ok(End::Failed(failure));
                 }
                 Outcome::Request { primitive, arguments } => {

@@ -8,6 +8,7 @@ use crate::core::GlobalName;
 use crate::datum::{Name, Span};
 use crate::heap::kind::condition;
 use crate::heap::{Heap, HeapFull, Kind, Limits, Register};
+use crate::instruction::Opcode;
 use crate::number::NumberError;
 use crate::primitive::{Failure, Primitive};
 use crate::value::{Immediate, Value};
@@ -35,14 +36,15 @@ pub(super) fn control_global(heap: &Heap, code: &CodeSpace, name: &str) -> Optio
         library: Name(CONTROL_LIBRARY.into()),
         name: Name(name.into()),
     };
-    let number = code.find_global(&name)? as usize;
+    global(heap, code.find_global(&name)?)
+}
+
+/// The value of a global, if it has one.
+fn global(heap: &Heap, number: u32) -> Option<Value> {
     let table = heap.register(Register::Globals);
-    let value = if number < heap.object_length(table) {
-        heap.field(table, number)
-    } else {
-        Value::UNDEFINED
-    };
-    (value != Value::UNDEFINED).then_some(value)
+    let is_there = (number as usize) < heap.object_length(table);
+    let value = is_there.then(|| heap.field(table, number as usize));
+    value.filter(|value| *value != Value::UNDEFINED)
 }
 
 /// The procedure that raises a condition non-continuably.
@@ -61,9 +63,11 @@ pub struct BacktraceEntry {
     pub procedure: Option<Name>,
     /// The call or failing expression, if it has a source.
     pub span: Option<Span>,
+    /// Whether its frame is gone: what stands before it was reached from it by tail calls.
+    pub is_gone: bool,
 }
 
-/// The frames that were active when `condition` was raised, innermost first; those of tail calls are gone. Empty if it is no condition of the machine.
+/// The frames that were active when `condition` was raised, innermost first. Of those that tail calls gave up, the outermost is told where it can be. Empty if it is no condition of the machine.
 pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<BacktraceEntry> {
     if !heap.is_kind(condition, Kind::Condition) {
         return Vec::new();
@@ -72,35 +76,71 @@ pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<Backtra
     if !heap.is_kind(points, Kind::Frames) {
         return Vec::new();
     }
-    let points = (0..heap.object_length(points)).map(|index| heap.field(points, index));
-    points.flat_map(|point| entries(code, point)).collect()
+    let points: Vec<Value> = (0..heap.object_length(points))
+        .map(|index| heap.field(points, index))
+        .collect();
+    frames(heap, code, &points)
 }
 
-/// What a return point tells: the procedures that were integrated around the call, innermost first, and the one whose frame it is.
-fn entries(code: &CodeSpace, point: Value) -> Vec<BacktraceEntry> {
-    let position = call_position(code, point).filter(|_| point.is_immediate(Immediate::Return));
-    let Some((position, block)) = position.and_then(|position| Some((position, code.block_at(position)?))) else {
-        return Vec::new();
-    };
+/// What return points tell, innermost first.
+fn frames(heap: &Heap, code: &CodeSpace, points: &[Value]) -> Vec<BacktraceEntry> {
+    let mut told = Vec::new();
+    let mut inner = None;
+    for point in points {
+        let position = call_position(code, *point).filter(|_| point.is_immediate(Immediate::Return));
+        let Some((position, block)) = position.and_then(|position| Some((position, code.block_at(position)?))) else {
+            continue;
+        };
+        if let Some(name) = inner.and_then(|inner| gave_way(heap, code, position, inner)) {
+            told.push(BacktraceEntry {
+                procedure: Some(name),
+                span: None,
+                is_gone: true,
+            });
+        }
+        told.extend(entries(code, position, block.name.clone()));
+        inner = Some(block.start);
+    }
+    told
+}
+
+/// The name of the procedure that the instruction at `position` has called, if what runs in its place, from `inner` on, is another.
+fn gave_way(heap: &Heap, code: &CodeSpace, position: u32, inner: u32) -> Option<Name> {
+    let instruction = code.instructions().get(position as usize)?;
+    if instruction.opcode() != Some(Opcode::CallGlobal) {
+        return None;
+    }
+    let called = global(heap, instruction.w()).filter(|value| heap.is_kind(*value, Kind::Closure))?;
+    let word = heap.field(called, 0);
+    let block = code
+        .block_at(word.payload())
+        .filter(|_| word.is_immediate(Immediate::Code))?;
+    block.name.clone().filter(|_| block.start != inner)
+}
+
+/// What the position of a call tells: the procedures that were integrated around the call, innermost first, and the one whose frame it is.
+fn entries(code: &CodeSpace, position: u32, procedure: Option<Name>) -> Vec<BacktraceEntry> {
     let mut span = code.span_at(position);
     let integrated = code.integrated_at(position).map(|call| BacktraceEntry {
         procedure: Some(call.procedure.clone()),
         span: span.replace(call.span),
+        is_gone: false,
     });
     let mut entries: Vec<BacktraceEntry> = integrated.collect();
     entries.push(BacktraceEntry {
-        procedure: block.name.clone(),
+        procedure,
         span,
+        is_gone: false,
     });
     entries
 }
 
 impl Machine {
-    /// The frames around a request that has not been answered, innermost first, beginning with the call that makes it; those of tail calls are gone.
+    /// The frames around a request that has not been answered, innermost first, beginning with the call that makes it; as [`backtrace`].
     pub fn waiting_frames(&self, instance: &Instance, code: &CodeSpace) -> Vec<BacktraceEntry> {
         let mut points = vec![Value::immediate(Immediate::Return, self.stopped_at, 0)];
         self.points_below(&instance.heap, self.base, &mut points);
-        points.into_iter().flat_map(|point| entries(code, point)).collect()
+        frames(&instance.heap, code, &points)
     }
 
     /// Keeps the frames around a raise that nobody caught, which ends the computation.
@@ -111,9 +151,9 @@ impl Machine {
         self.raised_at = points;
     }
 
-    /// The frames around the last raise that nobody caught, innermost first; those of tail calls are gone.
-    pub fn raised_frames(&self, code: &CodeSpace) -> Vec<BacktraceEntry> {
-        self.raised_at.iter().flat_map(|point| entries(code, *point)).collect()
+    /// The frames around the last raise that nobody caught, as [`backtrace`].
+    pub fn raised_frames(&self, heap: &Heap, code: &CodeSpace) -> Vec<BacktraceEntry> {
+        frames(heap, code, &self.raised_at)
     }
 
     /// Makes a condition that tells no frames tell those around the last raise that nobody caught.

@@ -138,6 +138,28 @@ fn what_was_recorded_before_tools_were_described_can_be_read() {
 }
 
 #[test]
+fn a_frame_is_what_it_is_encoded_as() {
+    let text = FramePlace::Text {
+        source: "a.scm".to_owned(),
+        start: 7,
+    };
+    for (at, expected) in [
+        (FramePlace::Unknown, "\"f\""),
+        (text, "<frame \"f\" \"a.scm\" 7>"),
+        (FramePlace::Gone, "<gone \"f\">"),
+    ] {
+        let frame = Frame {
+            procedure: "f".to_owned(),
+            at,
+        };
+        assert_eq!(format!("{:?}", frame.encode()), expected);
+        assert_eq!(Frame::decode(&frame.encode()).unwrap(), frame);
+    }
+    let wrong = record("frame", vec!["f".to_owned().encode()]);
+    assert!(Frame::decode(&wrong).is_err());
+}
+
+#[test]
 fn what_a_message_names_is_not_told_twice() {
     for (kind, message, expected) in [
         ("undefined-variable", "a is not defined", "a is not defined"),

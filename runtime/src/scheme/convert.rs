@@ -17,7 +17,7 @@ use preserves::IOValue;
 use crate::body::{Argument, Resumption};
 use crate::codec::{Codec, Fields, label_of, record};
 use crate::identity::{ActorId, CapabilityId, FacetId, ObserverId};
-use crate::record::{Failure, Origin};
+use crate::record::{Failure, Frame, FramePlace, Origin};
 
 /// What a reference out of a heap stands for; the numbers are stable, for they are in heap images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -319,9 +319,16 @@ pub(super) fn uncaught(heap: &mut Heap, object: Value) -> Result<Value, HeapFull
 /// A failure with the place and the procedures that frames tell.
 fn placed(mut failure: Failure, frames: &[BacktraceEntry], expander: &Expander) -> Failure {
     failure.origin = origin(frames, expander).map(Box::new);
-    let names = frames
-        .iter()
-        .map(|frame| frame.procedure.as_ref().map_or("?", |name| name.as_str()).to_owned());
-    failure.backtrace = names.collect();
+    failure.backtrace = frames.iter().map(|frame| told(frame, expander)).collect();
     failure
+}
+
+fn told(frame: &BacktraceEntry, expander: &Expander) -> Frame {
+    let place = origin(std::slice::from_ref(frame), expander);
+    let text = place.map(|Origin { source, start, .. }| FramePlace::Text { source, start });
+    let gone = frame.is_gone.then_some(FramePlace::Gone);
+    Frame {
+        procedure: frame.procedure.as_ref().map_or("?", |name| name.as_str()).to_owned(),
+        at: gone.or(text).unwrap_or(FramePlace::Unknown),
+    }
 }

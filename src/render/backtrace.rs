@@ -1,0 +1,175 @@
+//! Backtraces as people see them: who called whom, and on which line.
+//!
+//! INVARIANT: what a library keeps to itself is not shown, and a long trace loses its middle, never an end.
+//! It does not know where a trace comes from. Read next: `duet_runtime::record::Frame`.
+
+use duet_runtime::record::{Frame, FramePlace};
+
+use super::Texts;
+
+/// How a backtrace names a procedure without a name.
+const UNNAMED: &str = "?";
+
+/// What runs a text that was typed; it and what is beneath are no procedures of the person's.
+const TYPED: &str = "(interaction)";
+
+/// The procedure around it.
+const SHOWER: &str = "call-with-values";
+
+/// How many procedures of a backtrace are shown at each end.
+const ENDS: usize = 8;
+
+/// Writes a backtrace, innermost procedure first, a line each; runs of one procedure are counted. Lines of `source`, the text of the error, are told without its name.
+pub(super) fn shown(frames: &[Frame], source: Option<&str>, texts: &Texts) -> Option<String> {
+    let mut lines: Vec<(String, usize)> = Vec::new();
+    for frame in worth_showing(frames) {
+        let line = told(frame, lines.is_empty(), source, texts);
+        match lines.last_mut() {
+            Some((last, count)) if *last == line => *count += 1,
+            Some(_) | None => lines.push((line, 1)),
+        }
+    }
+    let mut lines: Vec<String> = lines
+        .into_iter()
+        .map(|(line, count)| {
+            if count > 1 {
+                format!("{line} ({count} times)")
+            } else {
+                line
+            }
+        })
+        .collect();
+    if lines.len() > 2 * ENDS {
+        let left_out = lines.len() - 2 * ENDS;
+        lines.splice(ENDS..lines.len() - ENDS, [format!("called by {left_out} others")]);
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// The frames of the person's own procedures, and of those that they called by name.
+fn worth_showing(frames: &[Frame]) -> impl Iterator<Item = &Frame> {
+    // Around what was typed stands what shows its value, and its own frame is gone if the failing call was its last.
+    let typed = frames.iter().position(|frame| frame.procedure == TYPED);
+    let shower = frames.iter().position(|frame| frame.procedure == SHOWER);
+    let end = typed.or(shower.filter(|place| place + 1 == frames.len()));
+    let frames = &frames[..end.unwrap_or(frames.len())];
+    let is_own = |(place, frame): &(usize, &Frame)| {
+        // What a library keeps to itself says nothing to those who call it, nor does what has no name and is called by that.
+        let caller = frames.get(place + 1).filter(|_| frame.procedure == UNNAMED);
+        !is_internal(frame) && !caller.is_some_and(is_internal)
+    };
+    frames.iter().enumerate().filter(is_own).map(|(_, frame)| frame)
+}
+
+fn is_internal(frame: &Frame) -> bool {
+    frame.procedure.starts_with('%')
+}
+
+fn told(frame: &Frame, is_innermost: bool, error_in: Option<&str>, texts: &Texts) -> String {
+    let name = if frame.procedure == UNNAMED {
+        "an unnamed procedure".to_owned()
+    } else {
+        format!("`{}`", frame.procedure)
+    };
+    let how = match (&frame.at, is_innermost) {
+        (FramePlace::Gone, _) => "by tail calls from",
+        (FramePlace::Unknown | FramePlace::Text { .. }, true) => "in",
+        (FramePlace::Unknown | FramePlace::Text { .. }, false) => "called by",
+    };
+    let FramePlace::Text { source, start } = &frame.at else {
+        return format!("{how} {name}");
+    };
+    // What is shown of the text says where the innermost is.
+    let is_shown = is_innermost && error_in == Some(source);
+    match texts.line(source, *start).filter(|_| !is_shown) {
+        Some(line) if error_in == Some(source) => format!("{how} {name} on line {line}"),
+        Some(line) => format!("{how} {name} at {source}:{line}"),
+        None => format!("{how} {name}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use duet_kernel::expander::SourceText;
+
+    use super::*;
+
+    fn check(frames: &[(&str, FramePlace)], expected: &str) {
+        let text = |name: &str| SourceText {
+            name: name.to_owned(),
+            text: "(a\nb\nc)\n".into(),
+        };
+        let texts = Texts(vec![text("here"), text("there")]);
+        let frame = |(procedure, at): &(&str, FramePlace)| Frame {
+            procedure: (*procedure).to_owned(),
+            at: at.clone(),
+        };
+        let frames: Vec<Frame> = frames.iter().map(frame).collect();
+        assert_eq!(shown(&frames, Some("here"), &texts).unwrap_or_default(), expected);
+    }
+
+    fn at(source: &str, start: u64) -> FramePlace {
+        let source = source.to_owned();
+        FramePlace::Text { source, start }
+    }
+
+    #[test]
+    fn callers_stand_on_lines() {
+        let frames = [
+            ("f", at("here", 0)),
+            ("for-each", FramePlace::Unknown),
+            ("?", at("here", 3)),
+            ("g", at("there", 6)),
+            ("h", at("nowhere", 0)),
+            ("main", at("here", 900)),
+        ];
+        check(
+            &frames,
+            "in `f`\ncalled by `for-each`\ncalled by an unnamed procedure on line 2\ncalled by `g` at there:3\ncalled by `h`\ncalled by `main` on line 4",
+        );
+    }
+
+    #[test]
+    fn tail_calls_are_said() {
+        let frames = [("f", at("here", 0)), ("g", FramePlace::Gone), ("main", at("here", 6))];
+        check(&frames, "in `f`\nby tail calls from `g`\ncalled by `main` on line 3");
+    }
+
+    #[test]
+    fn repetitions_are_counted_and_the_middle_of_a_long_trace_is_left_out() {
+        let lines = |places: &[u64]| {
+            places
+                .iter()
+                .map(|place| ("loop", at("here", *place)))
+                .collect::<Vec<_>>()
+        };
+        check(
+            &lines(&[0, 3, 3, 6]),
+            "in `loop`\ncalled by `loop` on line 2 (2 times)\ncalled by `loop` on line 3",
+        );
+        let names: Vec<String> = (0..40).map(|number| format!("p{number}")).collect();
+        let frames: Vec<(&str, FramePlace)> = names.iter().map(|name| (name.as_str(), FramePlace::Unknown)).collect();
+        let ends = (1..8).chain(32..40).map(|number| format!("\ncalled by `p{number}`"));
+        let mut expected: Vec<String> = std::iter::once("in `p0`".to_owned()).chain(ends).collect();
+        expected.insert(8, "\ncalled by 24 others".to_owned());
+        check(&frames, &expected.concat());
+    }
+
+    #[test]
+    fn what_libraries_keep_to_themselves_is_left_out() {
+        let unknown = |names: &[&'static str]| {
+            names
+                .iter()
+                .map(|name| (*name, FramePlace::Unknown))
+                .collect::<Vec<_>>()
+        };
+        check(&unknown(&[]), "");
+        check(&unknown(&[TYPED, SHOWER]), "");
+        check(&unknown(&[SHOWER]), "");
+        check(&unknown(&["f", SHOWER]), "in `f`");
+        check(
+            &unknown(&["?", "%with-frame", "?", "%with-frame", "open", "?", "main"]),
+            "in `open`\ncalled by an unnamed procedure\ncalled by `main`",
+        );
+    }
+}
