@@ -260,8 +260,9 @@ impl Rewriting<'_> {
         let body = self.copy(template.body, &mut copying);
         self.unit.nodes[call.0 as usize] = if bindings.is_empty() {
             self.unit.spans[call.0 as usize] = self.unit.spans[body.0 as usize];
-            let origin = self.unit.integrated_nodes[&body];
-            self.unit.integrated_nodes.insert(call, origin);
+            if let Some(origin) = self.unit.integrated_nodes.get(&body).copied() {
+                self.unit.integrated_nodes.insert(call, origin);
+            }
             self.unit.nodes[body.0 as usize].clone()
         } else {
             Core::Let { bindings, body }
@@ -287,13 +288,17 @@ impl Rewriting<'_> {
         variable
     }
 
-    fn integrate(&mut self, call: IntegratedCall) -> u32 {
+    /// The number of a call that is replaced, for those who want to know where they are; what a library keeps to itself they are not told.
+    fn integrate(&mut self, call: IntegratedCall) -> Option<u32> {
+        if call.procedure.as_str().starts_with('%') {
+            return call.around;
+        }
         self.unit.integrated.push(call);
-        self.unit.integrated.len() as u32 - 1
+        Some(self.unit.integrated.len() as u32 - 1)
     }
 
     /// The number, in the copy, of a call that was integrated in the template's body, or of the call that is being replaced.
-    fn integrated_in_copy(&mut self, call: Option<u32>, copying: &mut Copying) -> u32 {
+    fn integrated_in_copy(&mut self, call: Option<u32>, copying: &mut Copying) -> Option<u32> {
         let Some(number) = call else {
             return copying.around;
         };
@@ -302,7 +307,7 @@ impl Rewriting<'_> {
         }
         // As deep as the rounds are many.
         let original = self.original.integrated[number as usize].clone();
-        let around = Some(self.integrated_in_copy(original.around, copying));
+        let around = self.integrated_in_copy(original.around, copying);
         let copied = self.integrate(IntegratedCall { around, ..original });
         copying.integrated.insert(number, copied);
         copied
@@ -340,7 +345,9 @@ impl Rewriting<'_> {
             .spans
             .push(if own == copying.own { copying.call } else { own });
         let origin = self.integrated_in_copy(original.integrated_nodes.get(&id).copied(), copying);
-        self.unit.integrated_nodes.insert(copy, origin);
+        if let Some(origin) = origin {
+            self.unit.integrated_nodes.insert(copy, origin);
+        }
         copy
     }
 }
@@ -352,8 +359,8 @@ struct Copying {
     call: Span,
     /// What the parameters stand for.
     values: BTreeMap<VariableId, Core>,
-    /// The call that is replaced, in the unit's list.
-    around: u32,
+    /// The call that is replaced, in the unit's list, or the one around it.
+    around: Option<u32>,
     /// The calls that were integrated in the template's body: where they are, and where their copies are.
-    integrated: BTreeMap<u32, u32>,
+    integrated: BTreeMap<u32, Option<u32>>,
 }
