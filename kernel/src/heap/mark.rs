@@ -51,6 +51,8 @@ pub(super) struct Marks {
     marks: VecDeque<Box<Mark>>,
     /// A bit for each page that the newest mark has.
     has_page: Vec<u64>,
+    /// How many words all of them keep.
+    kept_words: usize,
     /// The greatest number of a mark that was given up.
     given_up: u64,
 }
@@ -102,7 +104,9 @@ impl Marks {
         if let Some(mark) = self.open() {
             words.truncate(mark.limit);
             words.shrink_to_fit();
+            let length = words.len();
             mark.replaced = Some(words);
+            self.kept_words += length;
         }
     }
 
@@ -123,6 +127,7 @@ impl Marks {
         let words = &words[..words.len().min(PAGE_WORDS).min(mark.limit - start)];
         mark.pages.push((page, words.len() as u32));
         mark.words.extend_from_slice(words);
+        self.kept_words += words.len();
     }
 
     fn push(&mut self, mark: Mark) {
@@ -132,11 +137,10 @@ impl Marks {
 
     /// Gives up the oldest marks: those below `oldest`, and as many as it takes to keep no more than `words_max` words.
     fn give_up(&mut self, oldest: u64, words_max: usize) {
-        let mut kept: usize = self.marks.iter().map(|mark| mark.kept_words()).sum();
         while let Some(mark) = self.marks.front()
-            && (mark.number < oldest || kept > words_max)
+            && (mark.number < oldest || self.kept_words > words_max)
         {
-            kept -= mark.kept_words();
+            self.kept_words -= mark.kept_words();
             self.given_up = mark.number;
             self.marks.pop_front();
         }
@@ -204,6 +208,7 @@ impl Heap {
         self.follow_changes(false);
         let mut reached = None;
         while let Some(mut mark) = self.marks.marks.pop_back_if(|mark| mark.number >= number) {
+            self.marks.kept_words -= mark.kept_words();
             if let Some(words) = mark.replaced.take() {
                 self.words = words;
                 self.pages = Pages::default();

@@ -1,12 +1,13 @@
 //! Rest: what a heap keeps while its next turn is far away, and the template that many heaps begin with.
 //!
 //! A [`Template`] is what a heap held at some moment: globals, literals, symbols and code tables of an actor's program, before the actor did anything.
-//! A heap that began with it has all of its words while it runs, as the machine needs them in one piece. At rest it keeps the pages of
-//! them that it has changed, and what it made since; so an actor that waits costs what it differs by. Waking copies the template's words, at the speed of memory.
+//! A heap that began with it has all of its words while it runs, as the machine needs them in one piece. At rest it keeps those of
+//! them that it has changed, and what it made since; so an actor that waits costs what it differs by. The words of a heap that goes to rest are made the template's again and
+//! lie ready for the next one that wakes, which writes where it differs: so neither costs what the template has, and the words stay in the processor's caches.
 //! INVARIANT: a heap that rested goes on with the words it had, or with those that a collection of its own part leaves; what is in a template never changes.
 //! It does not know when to rest: whoever has many heaps does. Read next: `heap/collect.rs`.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::frames::LiveRegisters;
 use super::pages::{PAGE_WORDS, Pages};
@@ -20,6 +21,10 @@ use crate::value::Value;
 const OWN_WORDS_MAX: usize = 8 * 1024;
 /// A heap's own part is collected once it is twice what was left the last time, and this much more.
 const OWN_SLACK_WORDS: usize = 128;
+/// So many copies of a template's words lie ready at most; few are taken before another comes back.
+const COPIES_MAX: usize = 4;
+/// A copy with more room than this beyond the template's words is given up.
+const COPY_ROOM_MAX: usize = 64 * 1024;
 
 /// What heaps begin with that share it.
 #[derive(Debug)]
@@ -28,6 +33,7 @@ pub struct Template {
     pages: Pages,
     registers: [Value; Register::COUNT],
     moves: Moves,
+    copies: Copies,
 }
 
 impl Template {
@@ -35,14 +41,47 @@ impl Template {
     pub fn size_bytes(&self) -> usize {
         self.words.len() * 8
     }
+
+    /// Words that begin with the template's.
+    fn copy(&self, length: usize) -> Vec<u64> {
+        let mut words = self.copies.take().unwrap_or_else(|| {
+            let mut words = Vec::with_capacity(length);
+            words.extend_from_slice(&self.words);
+            words
+        });
+        if words.len() < length {
+            words.reserve_exact(length - words.len());
+            words.resize(length, 0);
+        }
+        words
+    }
 }
 
-/// The words of a heap at rest.
+/// Words of heaps that went to rest. They begin with the template's; what stands behind means nothing.
+#[derive(Debug, Default)]
+struct Copies(Mutex<Vec<Vec<u64>>>);
+
+impl Copies {
+    // Who cannot have the list at once does without: a copy is only ever a shortcut.
+    fn take(&self) -> Option<Vec<u64>> {
+        self.0.try_lock().ok()?.pop()
+    }
+
+    fn keep(&self, words: Vec<u64>) {
+        if let Ok(mut copies) = self.0.try_lock()
+            && copies.len() < COPIES_MAX
+        {
+            copies.push(words);
+        }
+    }
+}
+
+/// The words of a heap at rest, in one piece: what is rarely used lies far from everything, so each piece counts.
 #[derive(Clone, Debug)]
 pub(super) struct Rested {
-    /// The pages in which it differs from its template.
-    pages: Box<[u32]>,
-    /// The template's words of these pages as they are here, then the words behind the template's.
+    /// In how many pages it differs from its template.
+    pages: usize,
+    /// For each of these pages its number and a mask of the words that differ; then these words, then those behind the template's.
     words: Box<[u64]>,
 }
 
@@ -74,6 +113,7 @@ impl Heap {
             pages,
             registers: copy.registers,
             moves: copy.moves,
+            copies: Copies::default(),
         }
     }
 
@@ -118,26 +158,16 @@ impl Heap {
         if self.top - shared_words > OWN_WORDS_MAX {
             return;
         }
-        let mut pages = self.pages_differing();
+        let mut differing = self.pages_differing();
         if self.top - shared_words >= 2 * self.shared.own_words_live + OWN_SLACK_WORDS {
+            let pages: Vec<u32> = differing.iter().map(|(page, _)| *page).collect();
             self.collect_own(&pages, live);
-            pages = self.pages_differing();
+            differing = self.pages_differing();
         }
         self.note_changes();
-        // Everything was reachable and moved, or there is no template: then nothing is shared any more.
-        let shared_words = self.shared_words();
-        let own = &self.words[shared_words..self.top];
-        let mut words = Vec::with_capacity(pages.len() * PAGE_WORDS + own.len());
-        for &page in &pages {
-            let start = page as usize * PAGE_WORDS;
-            words.extend_from_slice(&self.words[start..(start + PAGE_WORDS).min(shared_words)]);
-        }
-        words.extend_from_slice(own);
-        self.rested = Some(Box::new(Rested {
-            pages: pages.into(),
-            words: words.into(),
-        }));
-        self.words = Vec::new();
+        let rested = self.difference(&differing);
+        self.put_words_away(&differing);
+        self.rested = Some(Box::new(rested));
         self.survivors = Vec::new();
         self.limit = 0;
         self.saved.clear(&mut self.pages);
@@ -150,23 +180,62 @@ impl Heap {
         self.rested.is_some()
     }
 
+    /// What must be kept of the words besides the template.
+    fn difference(&self, differing: &[(u32, u64)]) -> Rested {
+        // A collection may have moved everything; then nothing is shared any more.
+        let own = &self.words[self.shared_words()..self.top];
+        let count: u32 = differing.iter().map(|(_, mask)| mask.count_ones()).sum();
+        let mut words = Vec::with_capacity(2 * differing.len() + count as usize + own.len());
+        words.extend(differing.iter().flat_map(|&(page, mask)| [u64::from(page), mask]));
+        for &(page, mask) in differing {
+            words.extend(ones(mask).map(|bit| self.words[page as usize * PAGE_WORDS + bit]));
+        }
+        words.extend_from_slice(own);
+        Rested {
+            pages: differing.len(),
+            words: words.into(),
+        }
+    }
+
+    /// Gives the words, once they are the template's again where they differ, to the next heap that wakes.
+    fn put_words_away(&mut self, differing: &[(u32, u64)]) {
+        let mut words = std::mem::take(&mut self.words);
+        let Some(template) = &self.shared.template else { return };
+        let length = template.words.len();
+        if words.capacity() > length + COPY_ROOM_MAX {
+            return;
+        }
+        for &(page, _) in differing {
+            let start = page as usize * PAGE_WORDS;
+            let end = (start + PAGE_WORDS).min(length);
+            words[start..end].copy_from_slice(&template.words[start..end]);
+        }
+        debug_assert_eq!(
+            words[..length],
+            *template.words,
+            "only pages that were noted have changed"
+        );
+        template.copies.keep(words);
+    }
+
     /// Puts the words of a heap at rest back.
     pub fn wake(&mut self) {
         let Some(rested) = self.rested.take() else { return };
-        let mut words = Vec::with_capacity(self.top + self.spare_words(self.top));
-        let mut kept = &*rested.words;
-        if let Some(template) = &self.shared.template {
-            words.extend_from_slice(&template.words);
-            for &page in &rested.pages {
-                let start = page as usize * PAGE_WORDS;
-                let end = (start + PAGE_WORDS).min(template.words.len());
-                let (page_words, rest) = kept.split_at(end - start);
-                words[start..end].copy_from_slice(page_words);
-                kept = rest;
+        let length = self.top + self.spare_words(self.top);
+        let (mut words, shared_words) = match &self.shared.template {
+            Some(template) => (template.copy(length), template.words.len()),
+            None => (vec![0; length], 0),
+        };
+        let (pages, mut kept) = rested.words.split_at(2 * rested.pages);
+        for differing in pages.chunks_exact(2) {
+            let start = differing[0] as usize * PAGE_WORDS;
+            let (own, rest) = kept.split_at(differing[1].count_ones() as usize);
+            for (bit, word) in ones(differing[1]).zip(own) {
+                words[start + bit] = *word;
             }
+            kept = rest;
         }
-        words.extend_from_slice(kept);
-        words.resize(words.capacity(), 0);
+        words[shared_words..shared_words + kept.len()].copy_from_slice(kept);
         self.words = words;
         self.limit = self.limit_now();
     }
@@ -195,18 +264,26 @@ impl Heap {
         WORDS_INITIAL.min(self.words_max.saturating_sub(top))
     }
 
-    /// The template's pages in which the heap differs from it.
-    fn pages_differing(&self) -> Vec<u32> {
+    /// The template's pages in which the heap differs from it, each with a mask of the words that do.
+    fn pages_differing(&self) -> Vec<(u32, u64)> {
         let Some(template) = &self.shared.template else {
             return Vec::new();
         };
         let count = template.words.len().div_ceil(PAGE_WORDS);
-        let differs = |page: &u32| {
-            let start = *page as usize * PAGE_WORDS;
+        let differing = |page: u32| {
+            let start = page as usize * PAGE_WORDS;
             let end = (start + PAGE_WORDS).min(template.words.len());
-            template.words[start..end] != self.words[start..end]
+            let words = template.words[start..end].iter().zip(&self.words[start..end]);
+            let mask = (0..)
+                .zip(words)
+                .fold(0, |mask, (bit, (word, other))| mask | u64::from(word != other) << bit);
+            (page, mask)
         };
-        self.pages.own(count).filter(differs).collect()
+        self.pages
+            .own(count)
+            .map(differing)
+            .filter(|(_, mask)| *mask != 0)
+            .collect()
     }
 
     /// Collects what the heap has beyond its template, from which nothing is ever given up.
@@ -219,6 +296,16 @@ impl Heap {
         self.collect_beyond(template.words.len(), differing, live);
         self.shared.own_words_live = self.top - template.words.len();
     }
+}
+
+/// The places of the bits that are set.
+fn ones(mask: u64) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let place = rest.trailing_zeros();
+        rest &= rest.wrapping_sub(1);
+        (place < u64::BITS).then_some(place as usize)
+    })
 }
 
 #[cfg(test)]
