@@ -39,7 +39,7 @@ impl<P: Programs> Run<P> {
     /// Takes note that an actor has run, and lets another rest if too many are ready.
     pub(crate) fn note_run(&mut self, actor: ActorId) {
         let Some(idle) = self.lately.note(actor) else { return };
-        if let Some(body) = self.bodies.get_mut(&idle) {
+        if let Some(body) = self.bodies.get_mut(idle) {
             self.programs.rest(body);
         }
         self.state.rest(idle);

@@ -7,6 +7,7 @@ pub mod activation;
 pub mod actor;
 pub mod address;
 pub mod scheme;
+mod bodies;
 pub mod body;
 pub mod capability;
 pub mod codec;

@@ -7,10 +7,11 @@
 //! It does not choose a turn to go to, and cannot go beyond its oldest checkpoint; `replay.rs` then starts from a snapshot in the store.
 //! Read next: `replay.rs`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use duet_journal::{BranchName, Sequence, Store};
 
+use crate::bodies::Bodies;
 use crate::body::Programs;
 use crate::identity::ActorId;
 use crate::replay::{Recovery, Snapshots, Source};
@@ -32,7 +33,7 @@ pub(crate) struct Past<B> {
     /// What the turns since then cost, in units of fuel, and from what cost on another is made.
     cost: u64,
     cost_max: u64,
-    bodies: BTreeMap<ActorId, Known>,
+    bodies: Bodies<Known>,
     /// The bodies that were marked, each with the number of the mark, oldest first.
     marked: VecDeque<(u64, ActorId)>,
 }
@@ -62,7 +63,7 @@ impl<B> Default for Past<B> {
             newest: 0,
             cost: 0,
             cost_max: COST_MAX,
-            bodies: BTreeMap::new(),
+            bodies: Bodies::default(),
             marked: VecDeque::new(),
         }
     }
@@ -80,7 +81,10 @@ impl<B> Past<B> {
             return;
         };
         let (born, newest) = (if is_new { self.newest } else { 0 }, self.newest);
-        let known = self.bodies.entry(actor).or_insert(Known { born, marked: born });
+        let known = match self.bodies.get_mut(actor) {
+            Some(known) => known,
+            None => self.bodies.insert(actor, Known { born, marked: born }),
+        };
         if known.marked < newest {
             programs.mark(body, newest, oldest.number);
             known.marked = newest;
@@ -90,7 +94,7 @@ impl<B> Past<B> {
 
     /// Keeps the body of an actor that has ended, for going back to when it lived.
     pub(crate) fn bury(&mut self, actor: ActorId, body: B) {
-        let known = self.bodies.remove(&actor).unwrap_or_default();
+        let known = self.bodies.remove(actor).unwrap_or_default();
         if let Some(newest) = self.checkpoints.back_mut().filter(|newest| known.born < newest.number) {
             newest.ended.push((actor, body, known));
         }
@@ -125,10 +129,10 @@ impl<B> Past<B> {
     }
 
     /// Lets the bodies give up the marks that no checkpoint needs any more.
-    fn forget_marks<P: Programs<Body = B>>(&mut self, bodies: &mut BTreeMap<ActorId, B>, programs: &mut P) {
+    fn forget_marks<P: Programs<Body = B>>(&mut self, bodies: &mut Bodies<B>, programs: &mut P) {
         let oldest = self.checkpoints.front().map_or(0, |checkpoint| checkpoint.number);
         while let Some((_, actor)) = self.marked.pop_front_if(|(number, _)| *number < oldest) {
-            if let Some(body) = bodies.get_mut(&actor) {
+            if let Some(body) = bodies.get_mut(actor) {
                 programs.forget_marks(body, oldest);
             }
         }
@@ -148,7 +152,7 @@ impl<B> Past<B> {
     fn go_back<P: Programs<Body = B>>(
         &mut self,
         number: u64,
-        bodies: &mut BTreeMap<ActorId, B>,
+        bodies: &mut Bodies<B>,
         programs: &mut P,
     ) -> Option<(Tip, Box<RunState>, Since)> {
         let mut ended = Vec::new();
@@ -162,14 +166,13 @@ impl<B> Past<B> {
             bodies.insert(actor, body);
             self.bodies.insert(actor, known);
         }
-        self.bodies.retain(|actor, known| {
-            let is_born = known.born < number;
-            if !is_born {
-                bodies.remove(actor);
-            }
-            is_born
-        });
-        for (actor, body) in bodies {
+        let is_unborn = |(actor, known): (ActorId, &mut Known)| (known.born >= number).then_some(actor);
+        let unborn: Vec<ActorId> = self.bodies.iter_mut().filter_map(is_unborn).collect();
+        for actor in unborn {
+            self.bodies.remove(actor);
+            bodies.remove(actor);
+        }
+        for (actor, body) in bodies.iter_mut() {
             if !programs.go_back(body, number) {
                 return None;
             }

@@ -9,7 +9,7 @@
 mod error;
 mod input;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use duet_journal::{
     Append, Blob, BlobHash, BranchName, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store,
@@ -18,6 +18,7 @@ use preserves::IOValue;
 
 use crate::action::exit::MAIN;
 use crate::actor::Actor;
+use crate::bodies::Bodies;
 use crate::body::Programs;
 use crate::codec::Codec;
 use crate::driver::{Drivers, Effect, Input, RequestId};
@@ -48,7 +49,7 @@ pub struct Run<P: Programs> {
     pub(crate) state: Box<RunState>,
     /// What stands in the state's place while a draft has it.
     pub(crate) spare: Option<Box<RunState>>,
-    pub(crate) bodies: BTreeMap<ActorId, P::Body>,
+    pub(crate) bodies: Bodies<P::Body>,
     /// What the newest turn sends, between its adoption and its record.
     pub(crate) outbox: Outbox,
     /// The newest record, durable or not.
@@ -182,7 +183,7 @@ impl<P: Programs> Run<P> {
             programs,
             state: Box::new(state),
             spare: None,
-            bodies: BTreeMap::new(),
+            bodies: Bodies::default(),
             outbox: Outbox::default(),
             head: None,
             durable: None,
@@ -328,12 +329,12 @@ impl<P: Programs> Run<P> {
 
     /// Returns an actor's body, if it has one.
     pub fn body(&self, actor: ActorId) -> Option<&P::Body> {
-        self.bodies.get(&actor)
+        self.bodies.get(actor)
     }
 
     /// Lends the programs and an actor's body, to ask them what leaves no trace in either.
     pub fn lend(&mut self, actor: ActorId) -> Option<(&mut P, &mut P::Body)> {
-        let body = self.bodies.get_mut(&actor)?;
+        let body = self.bodies.get_mut(actor)?;
         Some((&mut self.programs, body))
     }
 

@@ -15,6 +15,7 @@ use duet_journal::{Blob, BlobHash, PackedValue, Record, Sequence};
 use preserves::IOValue;
 
 use crate::action::exit::MAIN;
+use crate::bodies::Bodies;
 use crate::body::{Programs, Stored};
 use crate::codec::{Codec, DecodeError};
 use crate::codec_struct;
@@ -168,8 +169,8 @@ impl<P: Programs> Run<P> {
     /// stored from then on, whether or not the whole succeeds.
     fn snapshot(&mut self) -> Option<(Blob, u64)> {
         let mut excused_bytes = 0;
-        for (actor, body) in &mut self.bodies {
-            let Entry::Vacant(entry) = self.images.current.entry(*actor) else {
+        for (actor, body) in self.bodies.iter_mut() {
+            let Entry::Vacant(entry) = self.images.current.entry(actor) else {
                 continue;
             };
             let image = self.programs.freeze(body).ok()?;
@@ -178,7 +179,7 @@ impl<P: Programs> Run<P> {
             self.images.unnamed.extend(&image.chunk_names);
             self.unflushed_blobs.extend(image.chunks);
             entry.insert(ActorImage {
-                actor: *actor,
+                actor,
                 root: image.root,
                 chunks: image.chunk_names,
             });
@@ -195,7 +196,7 @@ impl<P: Programs> Run<P> {
 /// What a snapshot describes.
 pub(crate) struct Thawed<P: Programs> {
     state: RunState,
-    bodies: BTreeMap<ActorId, P::Body>,
+    bodies: Bodies<P::Body>,
     images: Images,
 }
 
@@ -217,7 +218,7 @@ pub(crate) fn thaw<P: Programs>(
         });
     };
     let Snapshot { state, actors } = decode(&source.store.blob(&root)?, sequence)?;
-    let mut bodies = BTreeMap::new();
+    let mut bodies = Bodies::default();
     let mut images = Images::default();
     for stored in actors {
         let absent = DecodeError::Inconsistent {

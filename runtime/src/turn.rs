@@ -6,8 +6,6 @@
 //! It does not choose the next batch and does not write to stores; `run.rs` does.
 //! Read next: `run.rs`, then `replay.rs`.
 
-use std::collections::btree_map::Entry;
-
 use duet_journal::{BlobHash, PackedValue, Record};
 
 use crate::action::{Action, Exit, Synced};
@@ -88,14 +86,14 @@ impl<P: Programs> Run<P> {
             Aim::Seek(action) => activation.seek(action),
             Aim::Repeat | Aim::Fail(_) => activation,
         };
-        let (body, is_new) = match self.bodies.entry(batch.to) {
-            Entry::Occupied(entry) => (entry.into_mut(), false),
-            Entry::Vacant(entry) => {
+        let (body, is_new) = match self.bodies.get_mut(batch.to) {
+            Some(body) => (body, false),
+            None => {
                 let Some(actor) = activation.acting() else {
                     return activation.drop_all();
                 };
                 match self.programs.load(&actor.program.value(), &self.genesis.limits) {
-                    Ok(loaded) => (entry.insert(loaded), true),
+                    Ok(loaded) => (self.bodies.insert(batch.to, loaded), true),
                     Err(failure) => return activation.fail(failure),
                 }
             }
@@ -156,7 +154,7 @@ impl<P: Programs> Run<P> {
         if let Some(fiber) = fiber.filter(is_parked) {
             draft.end_fiber(fiber).map_err(RunError::Refused)?;
         }
-        if let Some(body) = self.bodies.get_mut(&actor) {
+        if let Some(body) = self.bodies.get_mut(actor) {
             self.programs.begin_turn(body);
             for callable in std::mem::take(&mut draft.outbox.released) {
                 self.programs.release(body, callable);
@@ -197,7 +195,7 @@ impl<P: Programs> Run<P> {
             handles,
             failure: Some(failure.clone()),
         };
-        let ended = match self.bodies.get_mut(&actor) {
+        let ended = match self.bodies.get_mut(actor) {
             Some(body) => {
                 self.programs.begin_turn(body);
                 let programs = &mut self.programs;
@@ -241,7 +239,7 @@ impl<P: Programs> Run<P> {
     /// Puts the state and an actor's body back to where they were before the turn.
     fn undo(&mut self, actor: ActorId, performed: Performed) {
         self.undo_state(performed);
-        if let Some(body) = self.bodies.get_mut(&actor) {
+        if let Some(body) = self.bodies.get_mut(actor) {
             self.programs.abort_turn(body);
         }
     }
@@ -262,11 +260,11 @@ impl<P: Programs> Run<P> {
             self.outbox.push(actor, Event::Reconsider { request });
         }
         if self.state.actor(turn.actor).is_none() {
-            if let Some(mut body) = self.bodies.remove(&turn.actor) {
+            if let Some(mut body) = self.bodies.remove(turn.actor) {
                 self.programs.commit_turn(&mut body);
                 self.past.bury(turn.actor, body);
             }
-        } else if let Some(body) = self.bodies.get_mut(&turn.actor) {
+        } else if let Some(body) = self.bodies.get_mut(turn.actor) {
             self.programs.commit_turn(body);
         }
         effects
