@@ -14,7 +14,7 @@ use crate::codec::{Codec, DecodeError};
 use crate::dataspace::pattern::PackedPattern;
 use crate::driver::RequestId;
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
-use crate::ordered::Ordered;
+use crate::ordered::{Key, Ordered};
 use crate::tracked::{Tracked, TrackedList, TrackedSet, TrackedTree, tracked_fields};
 use crate::value::Fact;
 use crate::{codec_enum, codec_struct};
@@ -328,7 +328,7 @@ impl<T: Codec + Ord + Clone> Codec for OrdSet<T> {
     }
 }
 
-impl<K: Codec + Ord + Clone, V: Codec + Clone> Codec for Ordered<K, V> {
+impl<K: Codec + Key + Clone, V: Codec + Clone> Codec for Ordered<K, V> {
     fn encode(&self) -> IOValue {
         let pairs = self
             .iter()

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::codec::{Codec, DecodeError};
 use crate::driver::RequestId;
+use crate::ordered::Key;
 
 /// The namespace of every name that leaves a run as text.
 ///
@@ -30,6 +31,12 @@ macro_rules! ids {
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+
+        impl Key for $name {
+            fn ordinal(&self) -> Option<u64> {
+                Some(self.0)
             }
         }
 

@@ -5,7 +5,7 @@
 //! has room for sixteen entries and is left half full by ascending keys took four times the memory.)
 //! INVARIANT: the entries of a node are in ascending order; a node below the root has one at least; a clone shares every node until one of the two changes.
 //! It does not know how to go back; `tracked.rs` does.
-//! Read next: `ordered/range.rs`, then `tracked.rs`.
+//! Read next: `ordered/key.rs`, `ordered/range.rs`, then `tracked.rs`.
 
 use std::borrow::Borrow;
 use std::fmt::{self, Debug};
@@ -13,8 +13,12 @@ use std::mem;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
+use key::{Bounds, child, find};
+
+mod key;
 mod range;
 
+pub use key::Key;
 pub use range::Range;
 
 /// The most entries of a leaf, and the most children of a branch.
@@ -64,13 +68,13 @@ impl<K, V> Default for Ordered<K, V> {
     }
 }
 
-impl<K: Debug + Ord, V: Debug> Debug for Ordered<K, V> {
+impl<K: Debug + Key, V: Debug> Debug for Ordered<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter()).finish()
     }
 }
 
-impl<K: Ord, V: PartialEq> PartialEq for Ordered<K, V> {
+impl<K: Key, V: PartialEq> PartialEq for Ordered<K, V> {
     fn eq(&self, other: &Self) -> bool {
         let is_shared = match (&self.0, &other.0) {
             (Root::Many { node, .. }, Root::Many { node: other, .. }) => Arc::ptr_eq(node, other),
@@ -96,9 +100,9 @@ impl<K, V> Ordered<K, V> {
     }
 }
 
-impl<K: Ord, V> Ordered<K, V> {
+impl<K: Key, V> Ordered<K, V> {
     /// Returns what stands under `key`.
-    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    pub fn get<Q: Key + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
     {
@@ -110,7 +114,7 @@ impl<K: Ord, V> Ordered<K, V> {
     }
 
     /// Says whether something stands under `key`.
-    pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
+    pub fn contains_key<Q: Key + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
     {
@@ -133,14 +137,14 @@ impl<K: Ord, V> Ordered<K, V> {
     }
 }
 
-impl<K: Ord + Clone, V> Ordered<K, V> {
+impl<K: Key + Clone, V> Ordered<K, V> {
     /// Lists the entries whose keys lie in `range`, in order.
     pub fn range(&self, range: impl RangeBounds<K>) -> Range<'_, K, V> {
         Range::new(&self.0, range.start_bound().cloned(), range.end_bound().cloned())
     }
 }
 
-impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
+impl<K: Key + Clone, V: Clone> Ordered<K, V> {
     /// Puts `value` under `key` and returns what stood there.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match &mut self.0 {
@@ -187,15 +191,17 @@ impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
             Root::One((only, value)) => return (only == key).then_some(value),
             Root::Many { node, .. } => node,
         };
+        let mut bounds = (None, None);
         loop {
             match Arc::make_mut(node) {
                 Node::Leaf(entries) => {
-                    let place = position(entries, key).ok()?;
+                    let place = find(entries, key, bounds)?;
                     return Some(&mut entries[place].1);
                 }
-                Node::Branch(branch) => {
-                    let place = branch.place(key);
-                    node = &mut branch.children[place];
+                Node::Branch(Branch { keys, children }) => {
+                    let place = child(keys, key, bounds);
+                    bounds = around(keys, place, bounds);
+                    node = &mut children[place];
                 }
             }
         }
@@ -237,7 +243,7 @@ impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
     }
 }
 
-impl<K: Ord + Clone, V: Clone> FromIterator<(K, V)> for Ordered<K, V> {
+impl<K: Key + Clone, V: Clone> FromIterator<(K, V)> for Ordered<K, V> {
     fn from_iter<T: IntoIterator<Item = (K, V)>>(entries: T) -> Self {
         let mut map = Self::default();
         for (key, value) in entries {
@@ -247,7 +253,7 @@ impl<K: Ord + Clone, V: Clone> FromIterator<(K, V)> for Ordered<K, V> {
     }
 }
 
-impl<'a, K: Ord, V> IntoIterator for &'a Ordered<K, V> {
+impl<'a, K: Key, V> IntoIterator for &'a Ordered<K, V> {
     type Item = (&'a K, &'a V);
     type IntoIter = Range<'a, K, V>;
 
@@ -257,7 +263,7 @@ impl<'a, K: Ord, V> IntoIterator for &'a Ordered<K, V> {
 }
 
 /// Where `key` is among entries, or where it would be. Most keys that are new are the greatest.
-fn position<K: Borrow<Q>, V, Q: Ord + ?Sized>(entries: &[(K, V)], key: &Q) -> Result<usize, usize> {
+fn position<K: Borrow<Q>, V, Q: Key + ?Sized>(entries: &[(K, V)], key: &Q) -> Result<usize, usize> {
     match entries.last() {
         Some((last, _)) if last.borrow() < key => Err(entries.len()),
         _ => entries.binary_search_by(|(other, _)| other.borrow().cmp(key)),
@@ -285,35 +291,32 @@ fn halve<T>(items: &mut Vec<T>) -> Vec<T> {
     second
 }
 
-impl<K: Ord, V> Branch<K, V> {
-    /// The child that has `key`, if one has.
-    fn place<Q: Ord + ?Sized>(&self, key: &Q) -> usize
-    where
-        K: Borrow<Q>,
-    {
-        match self.keys.last() {
-            Some(last) if last.borrow() <= key => self.keys.len(),
-            _ => self.keys.partition_point(|least| least.borrow() <= key),
-        }
-    }
+/// A key that is no greater than those of the child at `place`, and one that is greater, where the branch's own are `bounds`.
+fn around<'a, K>(keys: &'a [K], place: usize, bounds: Bounds<'a, K>) -> Bounds<'a, K> {
+    let low = place.checked_sub(1).and_then(|before| keys.get(before));
+    (low.or(bounds.0), keys.get(place).or(bounds.1))
 }
 
-impl<K: Ord, V> Node<K, V> {
-    fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+impl<K: Key, V> Node<K, V> {
+    fn get<Q: Key + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
     {
-        let mut node = self;
+        let (mut node, mut bounds) = (self, (None, None));
         loop {
             match node {
-                Self::Leaf(entries) => return position(entries, key).ok().map(|place| &entries[place].1),
-                Self::Branch(branch) => node = &branch.children[branch.place(key)],
+                Self::Leaf(entries) => return find(entries, key, bounds).map(|place| &entries[place].1),
+                Self::Branch(branch) => {
+                    let place = child(&branch.keys, key, bounds);
+                    bounds = around(&branch.keys, place, bounds);
+                    node = &branch.children[place];
+                }
             }
         }
     }
 }
 
-impl<K: Ord + Clone, V: Clone> Node<K, V> {
+impl<K: Key + Clone, V: Clone> Node<K, V> {
     fn insert(node: &mut Arc<Self>, key: K, value: V) -> Inserted<K, V> {
         match Arc::make_mut(node) {
             Self::Leaf(entries) => match position(entries, &key) {
@@ -326,7 +329,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
                 Err(place) => split_leaf(entries, place, (key, value)),
             },
             Self::Branch(branch) => {
-                let place = branch.place(&key);
+                let place = child(&branch.keys, &key, (None, None));
                 match Self::insert(&mut branch.children[place], key, value) {
                     Inserted::Split(key, right) => branch.insert_child(place, key, right),
                     inserted @ (Inserted::Added | Inserted::Replaced(_)) => inserted,
@@ -344,7 +347,7 @@ impl<K: Ord + Clone, V: Clone> Node<K, V> {
                 Some(value)
             }
             Self::Branch(branch) => {
-                let place = branch.place(key);
+                let place = child(&branch.keys, key, (None, None));
                 let removed = Self::remove(&mut branch.children[place], key);
                 branch.tidy(place);
                 removed
@@ -379,7 +382,7 @@ fn split_leaf<K: Clone, V>(entries: &mut Vec<(K, V)>, place: usize, entry: (K, V
     Inserted::Split(right[0].0.clone(), Arc::new(Node::Leaf(right)))
 }
 
-impl<K: Ord + Clone, V: Clone> Branch<K, V> {
+impl<K: Key + Clone, V: Clone> Branch<K, V> {
     /// Puts `right` behind the child at `place`.
     fn insert_child(&mut self, place: usize, key: K, right: Arc<Node<K, V>>) -> Inserted<K, V> {
         grow(&mut self.keys);

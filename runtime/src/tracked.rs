@@ -15,7 +15,7 @@ use std::ops::Deref;
 use preserves::IOValue;
 
 use crate::codec::{Codec, DecodeError};
-use crate::ordered::Ordered;
+use crate::ordered::{Key, Ordered};
 
 mod cell;
 mod list;
@@ -70,7 +70,7 @@ impl<K, V> Default for Tracked<K, V> {
     }
 }
 
-impl<K: Ord + Debug, V: Debug> Debug for Tracked<K, V> {
+impl<K: Key + Debug, V: Debug> Debug for Tracked<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.map.fmt(f)
     }
@@ -84,7 +84,7 @@ impl<K, V> Deref for Tracked<K, V> {
     }
 }
 
-impl<K: Ord + Clone, V: Clone> Tracked<K, V> {
+impl<K: Key + Clone, V: Clone> Tracked<K, V> {
     /// Puts `value` under `key` and returns what stood there.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         let old = self.map.insert(key.clone(), value);
@@ -158,7 +158,7 @@ impl<K: Ord + Clone, V: Clone> Tracked<K, V> {
     }
 }
 
-impl<K: Ord + Clone, V: Clone> Tracking for Tracked<K, V> {
+impl<K: Key + Clone, V: Clone> Tracking for Tracked<K, V> {
     #[inline]
     fn commit_turn(&mut self) {
         // Most maps are untouched in most turns.
@@ -249,7 +249,7 @@ macro_rules! tracked_fields {
 }
 pub(crate) use tracked_fields;
 
-impl<K: Ord + Clone, V: Clone> FromIterator<(K, V)> for Tracked<K, V> {
+impl<K: Key + Clone, V: Clone> FromIterator<(K, V)> for Tracked<K, V> {
     fn from_iter<T: IntoIterator<Item = (K, V)>>(entries: T) -> Self {
         Self {
             map: entries.into_iter().collect(),
@@ -258,13 +258,13 @@ impl<K: Ord + Clone, V: Clone> FromIterator<(K, V)> for Tracked<K, V> {
     }
 }
 
-impl<K: Ord + Clone, V: PartialEq> PartialEq for Tracked<K, V> {
+impl<K: Key + Clone, V: PartialEq> PartialEq for Tracked<K, V> {
     fn eq(&self, other: &Self) -> bool {
         self.map == other.map
     }
 }
 
-impl<K: Codec + Ord + Clone, V: Codec + Clone> Codec for Tracked<K, V> {
+impl<K: Codec + Key + Clone, V: Codec + Clone> Codec for Tracked<K, V> {
     fn encode(&self) -> IOValue {
         self.map.encode()
     }

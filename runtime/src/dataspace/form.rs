@@ -330,7 +330,7 @@ impl PathHash {
 }
 
 /// Mixes bytes into a hash, eight at a time; the last ones carry their number.
-fn mix(hash: u64, bytes: &[u8]) -> u64 {
+pub(super) fn mix(hash: u64, bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);

@@ -15,9 +15,10 @@ use preserves::IOValue;
 use smallvec::SmallVec;
 
 use super::facts::{Facts, Presence, Vacancy};
-use super::form::{Compiled, Constants, Form, FormTerms, Parts, Reading, Term};
+use super::form::{self, Compiled, Constants, Form, FormTerms, Parts, Reading, Term};
 use super::pattern::Pattern;
 use crate::identity::{Handle, ObserverId};
+use crate::ordered::Key;
 use crate::tracked::{Tracked, TrackedCell, tracked_fields};
 use crate::value::{Fact, compare_all};
 
@@ -135,9 +136,29 @@ pub(crate) type Changes = SmallVec<[Change; 1]>;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct LeafKey {
+    /// Of the rest; first, because it mostly decides.
+    hash: u64,
     form: u64,
     constants: Constants,
 }
+
+impl LeafKey {
+    fn new(form: u64, constants: Constants) -> Self {
+        Self {
+            hash: form::mix(form, &constants),
+            form,
+            constants,
+        }
+    }
+}
+
+impl Key for LeafKey {
+    fn ordinal(&self) -> Option<u64> {
+        Some(self.hash)
+    }
+}
+
+impl Key for Form {}
 
 #[derive(Clone, Debug)]
 struct FormEntry {
@@ -244,7 +265,7 @@ impl Index {
 
     /// Returns what an observer would see of `value`, were it a message.
     pub(crate) fn read(&self, observer: ObserverId, value: View<'_>) -> Option<Captures> {
-        let LeafKey { form, constants } = self.leaf_of.get(&observer)?;
+        let LeafKey { form, constants, .. } = self.leaf_of.get(&observer)?;
         let reading = self.forms.get(form)?.form.read(value)?;
         (reading.constants == *constants).then(|| reading.captures())
     }
@@ -259,10 +280,7 @@ impl Index {
         handle: impl FnMut(&Captures) -> Handle,
     ) -> Vec<Match> {
         let compiled = Compiled::of(pattern);
-        let key = LeafKey {
-            form: self.number_form(&compiled, number),
-            constants: compiled.constants.clone(),
-        };
+        let key = LeafKey::new(self.number_form(&compiled, number), compiled.constants.clone());
         self.leaf_of.insert(observer, key.clone());
         if let Some(leaf) = self.leaves.get_mut(&key) {
             leaf.observers.insert(observer);
@@ -405,7 +423,7 @@ impl Index {
                 return;
             };
             let constants = std::mem::take(&mut reading.constants);
-            if let Some(leaf) = self.leaves.get(&LeafKey { form, constants }) {
+            if let Some(leaf) = self.leaves.get(&LeafKey::new(form, constants)) {
                 see(leaf, &reading);
             }
         };

@@ -8,15 +8,15 @@ use super::*;
 
 #[derive(Clone, Debug)]
 enum Do {
-    Insert(u16, u32),
+    Insert(u32, u32),
     Append(u32),
-    Remove(u16),
+    Remove(u32),
     RemoveFirst,
-    Change(u16, u32),
+    Change(u32, u32),
 }
 
 fn steps(most: usize) -> impl Strategy<Value = Vec<Do>> {
-    let key = 0..600_u16;
+    let key = 0..600_u32;
     let step = prop_oneof![
         (key.clone(), any::<u32>()).prop_map(|(key, value)| Do::Insert(key, value)),
         any::<u32>().prop_map(Do::Append),
@@ -27,7 +27,7 @@ fn steps(most: usize) -> impl Strategy<Value = Vec<Do>> {
     proptest::collection::vec(step, 0..most)
 }
 
-fn perform(map: &mut Ordered<u16, u32>, model: &mut BTreeMap<u16, u32>, steps: &[Do]) {
+fn perform(map: &mut Ordered<u32, u32>, model: &mut BTreeMap<u32, u32>, steps: &[Do]) {
     for step in steps {
         let last = model.keys().next_back().map_or(0, |last| last.saturating_add(1));
         match *step {
@@ -50,7 +50,7 @@ fn perform(map: &mut Ordered<u16, u32>, model: &mut BTreeMap<u16, u32>, steps: &
 }
 
 /// Checks the shape below a node, returns its height.
-fn check_node(node: &Node<u16, u32>, from: Option<u16>, to: Option<u16>) -> usize {
+fn check_node(node: &Node<u32, u32>, from: Option<u32>, to: Option<u32>) -> usize {
     match node {
         Node::Leaf(entries) => {
             assert!((1..=NODE_MAX).contains(&entries.len()));
@@ -72,7 +72,7 @@ fn check_node(node: &Node<u16, u32>, from: Option<u16>, to: Option<u16>) -> usiz
     }
 }
 
-fn check(map: &Ordered<u16, u32>, model: &BTreeMap<u16, u32>) {
+fn check(map: &Ordered<u32, u32>, model: &BTreeMap<u32, u32>) {
     assert_eq!(map.len(), model.len());
     assert_eq!(map.is_empty(), model.is_empty());
     assert!(map.iter().eq(model.iter()));
@@ -106,10 +106,24 @@ proptest! {
     }
 
     #[test]
+    fn keys_are_found_however_they_lie(
+        keys in proptest::collection::vec(prop_oneof![0..u64::MAX, 0..1_000_u64, u64::MAX - 9..=u64::MAX], 0..500),
+        others in proptest::collection::vec(any::<u64>(), 0..50),
+    ) {
+        let mut model: BTreeMap<u64, u64> = (0..).zip(&keys).map(|(value, key)| (*key, value)).collect();
+        let mut map: Ordered<u64, u64> = (0..).zip(&keys).map(|(value, key)| (*key, value)).collect();
+        let near = keys.iter().flat_map(|key| [key.wrapping_sub(1), *key, key.wrapping_add(1)]);
+        for key in near.chain(others) {
+            prop_assert_eq!(map.get(&key), model.get(&key));
+            prop_assert_eq!(map.get_mut(&key), model.get_mut(&key));
+        }
+    }
+
+    #[test]
     fn ranges_are_those_of_the_standard_map_from_both_ends(
         steps in steps(400),
-        from in 0..700_u16,
-        to in 0..700_u16,
+        from in 0..700_u32,
+        to in 0..700_u32,
         kinds in 0..9_u8,
         ends in proptest::collection::vec(any::<bool>(), 0..80),
     ) {
@@ -136,7 +150,7 @@ proptest! {
 }
 
 /// How many entries there is room for in the leaves.
-fn room(node: &Node<u16, u32>) -> usize {
+fn room(node: &Node<u32, u32>) -> usize {
     match node {
         Node::Leaf(entries) => entries.capacity(),
         Node::Branch(branch) => branch.children.iter().map(|child| room(child)).sum(),
@@ -145,8 +159,8 @@ fn room(node: &Node<u16, u32>) -> usize {
 
 #[test]
 fn keys_that_ascend_or_descend_leave_no_gaps_and_few_entries_little_room() {
-    let dense = |keys: &mut dyn Iterator<Item = u16>| {
-        let map: Ordered<u16, u32> = keys.map(|key| (key, 0)).collect();
+    let dense = |keys: &mut dyn Iterator<Item = u32>| {
+        let map: Ordered<u32, u32> = keys.map(|key| (key, 0)).collect();
         match &map.0 {
             Root::Many { node, .. } => room(node) - map.len(),
             Root::Empty | Root::One(_) => 0,
@@ -156,7 +170,7 @@ fn keys_that_ascend_or_descend_leave_no_gaps_and_few_entries_little_room() {
     assert!(dense(&mut (0..3)) <= 3);
     assert!(dense(&mut (0..10_000)) <= NODE_MAX);
     assert!(dense(&mut (0..10_000).rev()) <= NODE_MAX);
-    let mut map: Ordered<u16, u32> = (0..10_000).map(|key| (key, 0)).collect();
+    let mut map: Ordered<u32, u32> = (0..10_000).map(|key| (key, 0)).collect();
     for key in (0..10_000).filter(|key| key % 100 != 0) {
         map.remove(&key);
     }

@@ -11,24 +11,25 @@ use preserves::IOValue;
 
 use super::{Tracked, Tracking};
 use crate::codec::{Codec, DecodeError};
+use crate::ordered::Key;
 
 /// A persistent set whose changes since the last commit can be taken back.
 #[derive(Clone, PartialEq)]
-pub struct TrackedSet<K: Ord + Clone>(Tracked<K, ()>);
+pub struct TrackedSet<K: Key + Clone>(Tracked<K, ()>);
 
-impl<K: Ord + Clone> Default for TrackedSet<K> {
+impl<K: Key + Clone> Default for TrackedSet<K> {
     fn default() -> Self {
         Self(Tracked::default())
     }
 }
 
-impl<K: Ord + Clone + Debug> Debug for TrackedSet<K> {
+impl<K: Key + Clone + Debug> Debug for TrackedSet<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
     }
 }
 
-impl<K: Ord + Clone> TrackedSet<K> {
+impl<K: Key + Clone> TrackedSet<K> {
     /// Adds a member.
     pub fn insert(&mut self, member: K) {
         self.0.insert(member, ());
@@ -55,7 +56,7 @@ impl<K: Ord + Clone> TrackedSet<K> {
     }
 }
 
-impl<K: Ord + Clone> Tracking for TrackedSet<K> {
+impl<K: Key + Clone> Tracking for TrackedSet<K> {
     fn commit_turn(&mut self) {
         self.0.commit_turn();
     }
@@ -73,7 +74,7 @@ impl<K: Ord + Clone> Tracking for TrackedSet<K> {
     }
 }
 
-impl<K: Codec + Ord + Clone> Codec for TrackedSet<K> {
+impl<K: Codec + Key + Clone> Codec for TrackedSet<K> {
     fn encode(&self) -> IOValue {
         IOValue::new(self.iter().map(K::encode).collect::<Vec<_>>())
     }

@@ -12,6 +12,7 @@ use preserves::IOValue;
 
 use super::{Tracked, Tracking};
 use crate::codec::{Codec, DecodeError};
+use crate::ordered::Key;
 
 /// Up to so many values rest with their tree.
 const RESTED_MAX: usize = 4;
@@ -33,7 +34,7 @@ impl<K, V> Default for TrackedTree<K, V> {
     }
 }
 
-impl<K: Ord + Debug, V: Debug> Debug for TrackedTree<K, V> {
+impl<K: Key + Debug, V: Debug> Debug for TrackedTree<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.map.fmt(f)
     }
@@ -47,7 +48,7 @@ impl<K, V> Deref for TrackedTree<K, V> {
     }
 }
 
-impl<K: Ord + Clone, V: Clone + Tracking> TrackedTree<K, V> {
+impl<K: Key + Clone, V: Clone + Tracking> TrackedTree<K, V> {
     /// Puts `value` under `key` and returns what stood there.
     pub fn insert(&mut self, key: K, value: V) -> Option<Arc<V>> {
         self.map.insert(key, value.into())
@@ -87,7 +88,7 @@ impl<K: Ord + Clone, V: Clone + Tracking> TrackedTree<K, V> {
     }
 }
 
-impl<K: Codec + Ord + Clone, V: Codec + Clone> Codec for TrackedTree<K, V> {
+impl<K: Codec + Key + Clone, V: Codec + Clone> Codec for TrackedTree<K, V> {
     fn encode(&self) -> IOValue {
         self.map.encode()
     }
@@ -100,7 +101,7 @@ impl<K: Codec + Ord + Clone, V: Codec + Clone> Codec for TrackedTree<K, V> {
     }
 }
 
-impl<K: Ord + Clone, V: Clone + Tracking> Tracking for TrackedTree<K, V> {
+impl<K: Key + Clone, V: Clone + Tracking> Tracking for TrackedTree<K, V> {
     fn commit_turn(&mut self) {
         self.map.commit_turn();
         self.each_touched(V::commit_turn);
@@ -128,7 +129,7 @@ impl<K: Ord + Clone, V: Clone + Tracking> Tracking for TrackedTree<K, V> {
     }
 }
 
-impl<K: Ord + Clone, V: Clone> FromIterator<(K, V)> for TrackedTree<K, V> {
+impl<K: Key + Clone, V: Clone> FromIterator<(K, V)> for TrackedTree<K, V> {
     fn from_iter<T: IntoIterator<Item = (K, V)>>(entries: T) -> Self {
         let map = entries.into_iter().map(|(key, value)| (key, value.into()));
         Self {
@@ -138,7 +139,7 @@ impl<K: Ord + Clone, V: Clone> FromIterator<(K, V)> for TrackedTree<K, V> {
     }
 }
 
-impl<K: Ord + Clone, V: PartialEq> PartialEq for TrackedTree<K, V> {
+impl<K: Key + Clone, V: PartialEq> PartialEq for TrackedTree<K, V> {
     fn eq(&self, other: &Self) -> bool {
         self.map == other.map
     }
