@@ -1,6 +1,6 @@
 //! The recent past of a living run, to which it returns without its store.
 //!
-//! Owns checkpoints: the state between two turns as a clone, and a mark in each body that has run since. One is made whenever repeating the turns
+//! Owns checkpoints: a mark in the state between two turns, and one in each body that has run since. One is made whenever repeating the turns
 //! since the last would take about a millisecond, so going back costs what has changed, and that millisecond, whatever the size of the heaps.
 //! INVARIANT: a run that went back is the one that the store would have restored, turn for turn from there on. Its next snapshot is whole, because those it had
 //! may be of a branch that was given up; so the record that has it has another name.
@@ -17,7 +17,7 @@ use crate::identity::ActorId;
 use crate::replay::{Recovery, Snapshots, Source};
 use crate::run::{Run, RunError, Tip};
 use crate::snapshot::{Since, TURN_COST};
-use crate::state::RunState;
+use crate::state::{Marked, RunState};
 
 /// The cost of the turns between two checkpoints, in units of fuel: about a millisecond.
 const COST_MAX: u64 = 100_000;
@@ -41,7 +41,7 @@ pub(crate) struct Past<B> {
 struct Checkpoint<B> {
     number: u64,
     tip: Tip,
-    state: Box<RunState>,
+    state: Marked,
     since_snapshot: Since,
     /// The bodies of actors that have ended since.
     ended: Vec<(ActorId, B, Known)>,
@@ -111,13 +111,13 @@ impl<B> Past<B> {
         self.cost = u64::MAX;
     }
 
-    fn keep(&mut self, tip: Tip, state: &RunState, since_snapshot: Since) {
+    fn keep(&mut self, tip: Tip, state: &mut RunState, since_snapshot: Since) {
         self.newest += 1;
         self.cost = 0;
         self.checkpoints.push_back(Checkpoint {
             number: self.newest,
             tip,
-            state: Box::new(RunState::clone(state)),
+            state: state.mark(self.newest),
             since_snapshot,
             ended: Vec::new(),
         });
@@ -126,11 +126,17 @@ impl<B> Past<B> {
         while self.checkpoints.get(1).is_some_and(is_far_back) {
             self.checkpoints.pop_front();
         }
+        state.forget_marks(self.oldest());
+    }
+
+    /// The number of the oldest checkpoint.
+    fn oldest(&self) -> u64 {
+        self.checkpoints.front().map_or(0, |checkpoint| checkpoint.number)
     }
 
     /// Lets the bodies give up the marks that no checkpoint needs any more.
     fn forget_marks<P: Programs<Body = B>>(&mut self, bodies: &mut Bodies<B>, programs: &mut P) {
-        let oldest = self.checkpoints.front().map_or(0, |checkpoint| checkpoint.number);
+        let oldest = self.oldest();
         while let Some((_, actor)) = self.marked.pop_front_if(|(number, _)| *number < oldest) {
             if let Some(body) = bodies.get_mut(actor) {
                 programs.forget_marks(body, oldest);
@@ -148,13 +154,13 @@ impl<B> Past<B> {
         Ok(None)
     }
 
-    /// Takes the bodies back to a checkpoint, which stays, and returns where that is; `None` if a body could not go back.
+    /// Takes the state and the bodies back to a checkpoint, which stays, and returns where that is; `None` if one of them could not go back.
     fn go_back<P: Programs<Body = B>>(
         &mut self,
         number: u64,
-        bodies: &mut Bodies<B>,
+        (state, bodies): (&mut RunState, &mut Bodies<B>),
         programs: &mut P,
-    ) -> Option<(Tip, Box<RunState>, Since)> {
+    ) -> Option<(Tip, Since)> {
         let mut ended = Vec::new();
         self.marked.retain(|(mark, _)| *mark < number);
         while let Some(later) = self.checkpoints.pop_back_if(|checkpoint| checkpoint.number > number) {
@@ -162,6 +168,9 @@ impl<B> Past<B> {
         }
         let reached = self.checkpoints.back_mut()?;
         ended.append(&mut reached.ended);
+        if !state.go_back(number, &reached.state) {
+            return None;
+        }
         for (actor, body, known) in ended {
             bodies.insert(actor, body);
             self.bodies.insert(actor, known);
@@ -181,7 +190,7 @@ impl<B> Past<B> {
             }
         }
         (self.newest, self.cost) = (number, 0);
-        Some((reached.tip, reached.state.clone(), reached.since_snapshot))
+        Some((reached.tip, reached.since_snapshot))
     }
 }
 
@@ -191,7 +200,7 @@ impl<P: Programs> Run<P> {
         if let Some(tip) = self.head
             && self.past.count(fuel)
         {
-            self.past.keep(tip, &self.state, self.since_snapshot);
+            self.past.keep(tip, &mut self.state, self.since_snapshot);
             self.past.forget_marks(&mut self.bodies, &mut self.programs);
         }
     }
@@ -245,10 +254,10 @@ impl<P: Programs> Run<P> {
     }
 
     fn go_back(&mut self, number: u64) -> bool {
-        let Some((tip, state, since)) = self.past.go_back(number, &mut self.bodies, &mut self.programs) else {
+        let state_and_bodies = (&mut *self.state, &mut self.bodies);
+        let Some((tip, since)) = self.past.go_back(number, state_and_bodies, &mut self.programs) else {
             return false;
         };
-        self.state = state;
         self.since_snapshot = since;
         self.images = crate::snapshot::Images::default();
         self.head = Some(tip);

@@ -1,10 +1,12 @@
 //! The state of a run: everything but the heaps, as one value.
 //!
 //! Owns who exists, who asserts what, what is in flight and what was asked of the world.
-//! INVARIANT: the state is a function of the run's records; cloning it is cheap and a clone is independent, so a checkpoint and a fork are a
-//! clone. A turn changes it in place, between [`RunState::begin_turn`] and one of `commit_turn` and `abort_turn`.
+//! INVARIANT: the state is a function of the run's records; cloning it is cheap and a clone is independent. A turn changes it in place, between
+//! [`RunState::begin_turn`] and one of `commit_turn` and `abort_turn`; [`RunState::go_back`] takes many turns back.
 //! It does not know why it changes; the actions do.
-//! Read next: `draft.rs`.
+//! Read next: `state/mark.rs`, `draft.rs`.
+
+mod mark;
 
 use std::sync::Arc;
 
@@ -25,6 +27,8 @@ use crate::policy::keyed;
 use crate::tracked::{Tracked, TrackedSet, TrackedTree, Tracking};
 use crate::value::Fact;
 use crate::{codec_enum, codec_struct};
+
+pub(crate) use mark::Marked;
 
 /// An assertion: who makes it, and what.
 #[derive(Clone, Debug, PartialEq)]

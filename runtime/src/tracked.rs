@@ -16,9 +16,11 @@ use preserves::IOValue;
 
 use crate::codec::{Codec, DecodeError};
 use crate::ordered::{Key, Ordered};
+use marks::Marks;
 
 mod cell;
 mod list;
+mod marks;
 mod set;
 mod tree;
 
@@ -35,7 +37,7 @@ const KEPT_MAX: usize = 4;
 
 /// A persistent map whose changes since the last [`commit_turn`](Tracking::commit_turn) can be taken back.
 ///
-/// It reads like the map it is; a clone shares everything until one of the two changes.
+/// It reads like the map it is; a clone shares everything until one of the two changes, except marks, of which it has none.
 pub struct Tracked<K, V> {
     map: Ordered<K, V>,
     /// What stood where something changed; most maps have not changed for a while and have no room for it.
@@ -43,12 +45,23 @@ pub struct Tracked<K, V> {
 }
 
 /// What stood where something changed; each key once.
-#[derive(Clone)]
 struct Notes<K, V> {
     /// The first few notes, in the order of the changes; not empty if there are others.
     short: Vec<(K, Option<V>)>,
     /// The other notes; few turns have any.
     long: BTreeMap<K, Option<V>>,
+    /// What becomes of the notes of turns that commit.
+    marks: Marks<K, V>,
+}
+
+impl<K, V> Default for Notes<K, V> {
+    fn default() -> Self {
+        Self {
+            short: Vec::new(),
+            long: BTreeMap::new(),
+            marks: Marks::default(),
+        }
+    }
 }
 
 impl<K: Clone, V: Clone> Clone for Tracked<K, V> {
@@ -56,7 +69,13 @@ impl<K: Clone, V: Clone> Clone for Tracked<K, V> {
         let notes = self.notes.as_ref().filter(|notes| !notes.short.is_empty());
         Self {
             map: self.map.clone(),
-            notes: notes.cloned(),
+            notes: notes.map(|notes| {
+                Box::new(Notes {
+                    short: notes.short.clone(),
+                    long: notes.long.clone(),
+                    marks: Marks::default(),
+                })
+            }),
         }
     }
 }
@@ -138,19 +157,15 @@ impl<K: Key + Clone, V: Clone> Tracked<K, V> {
     }
 
     fn note(&self, key: &K) -> Option<&Option<V>> {
-        let notes = self.notes.as_ref()?;
-        let short = notes.short.iter().find(|(noted, _)| noted == key);
-        short.map(|(_, old)| old).or_else(|| notes.long.get(key))
+        self.notes.as_ref()?.get(key)
     }
 
     fn add_note(&mut self, key: K, old: Option<V>) {
-        let notes = self.notes.get_or_insert_with(|| {
-            Box::new(Notes {
-                short: Vec::with_capacity(1),
-                long: BTreeMap::new(),
-            })
-        });
+        let notes = self.notes.get_or_insert_default();
         if notes.short.len() < SHORT_MAX {
+            if notes.short.capacity() == 0 {
+                notes.short.reserve_exact(1);
+            }
             notes.short.push((key, old));
         } else {
             notes.long.insert(key, old);
@@ -165,7 +180,7 @@ impl<K: Key + Clone, V: Clone> Tracking for Tracked<K, V> {
         if let Some(notes) = &mut self.notes
             && !notes.short.is_empty()
         {
-            notes.forget();
+            notes.settle();
         }
     }
 
@@ -183,25 +198,51 @@ impl<K: Key + Clone, V: Clone> Tracking for Tracked<K, V> {
     }
 
     fn rest(&mut self) {
-        self.notes = None;
+        self.notes.take_if(|notes| notes.marks.is_empty());
     }
 
     fn is_resting(&self) -> bool {
-        self.notes.is_none()
+        self.notes.as_ref().is_none_or(|notes| !notes.marks.is_empty())
+    }
+
+    fn mark(&mut self, number: u64) {
+        self.notes.get_or_insert_default().marks.push(number, &self.map);
+    }
+
+    fn go_back(&mut self, number: u64) -> bool {
+        let notes = self.notes.as_mut();
+        notes.is_some_and(|notes| notes.marks.go_back(number, &mut self.map))
+    }
+
+    fn forget_marks(&mut self, oldest: u64) {
+        if let Some(notes) = &mut self.notes {
+            notes.marks.forget(oldest);
+        }
     }
 }
 
-impl<K, V> Notes<K, V> {
-    fn forget(&mut self) {
+impl<K: Key + Clone, V: Clone> Notes<K, V> {
+    /// What the turn noted of a key.
+    fn get(&self, key: &K) -> Option<&Option<V>> {
+        let short = self.short.iter().find(|(noted, _)| noted == key);
+        short.map(|(_, old)| old).or_else(|| self.long.get(key))
+    }
+
+    /// Passes the notes on to the newest mark, if there is one.
+    fn settle(&mut self) {
         let used = self.short.len();
-        self.short.clear();
+        for (key, old) in self.short.drain(..) {
+            self.marks.keep(&key, || old);
+        }
         // Room is given back only by a turn that needed much less, so that equal turns allocate nothing.
         if used <= KEPT_MAX && self.short.capacity() > 2 * KEPT_MAX {
             self.short.shrink_to(KEPT_MAX);
         }
-        // Clearing an empty tree costs as much as looking through a small one.
+        // Taking an empty tree costs as much as looking through a small one.
         if !self.long.is_empty() {
-            self.long.clear();
+            for (key, old) in std::mem::take(&mut self.long) {
+                self.marks.keep(&key, || old);
+            }
         }
     }
 }
@@ -219,6 +260,16 @@ pub trait Tracking {
 
     /// Says whether no room is kept, so that [`rest`](Self::rest) would do nothing.
     fn is_resting(&self) -> bool;
+
+    /// Marks the present state, between turns, under a number greater than those before.
+    fn mark(&mut self, number: u64);
+
+    /// Goes back to the mark with this number, which is gone then like those after it; says whether it was still there. If not, nothing can be said of
+    /// what is left.
+    fn go_back(&mut self, number: u64) -> bool;
+
+    /// Gives up the marks with numbers below `oldest`.
+    fn forget_marks(&mut self, oldest: u64);
 }
 
 /// Makes a struct [`Tracking`]: every field is named, those that keep notes and, after `but not`, those that a turn leaves alone or need not
@@ -243,6 +294,18 @@ macro_rules! tracked_fields {
 
             fn is_resting(&self) -> bool {
                 true $(&& self.$field.is_resting())*
+            }
+
+            fn mark(&mut self, number: u64) {
+                $(self.$field.mark(number);)*
+            }
+
+            fn go_back(&mut self, number: u64) -> bool {
+                true $(&& self.$field.go_back(number))*
+            }
+
+            fn forget_marks(&mut self, oldest: u64) {
+                $(self.$field.forget_marks(oldest);)*
             }
         }
     };

@@ -4,6 +4,7 @@
 //! It does not know what the value is.
 //! Read next: `actor.rs`.
 
+use std::collections::VecDeque;
 use std::ops::Deref;
 
 use preserves::IOValue;
@@ -11,11 +12,23 @@ use preserves::IOValue;
 use super::Tracking;
 use crate::codec::{Codec, DecodeError};
 
-/// A value whose changes since the last commit can be taken back; its clone should be cheap.
-#[derive(Clone, Debug, Default)]
+/// A value whose changes since the last commit can be taken back; its clone, which has no marks, should be cheap.
+#[derive(Debug, Default)]
 pub struct TrackedCell<T> {
     now: T,
     before: Option<T>,
+    /// What it was at the marks, oldest first.
+    marks: VecDeque<(u64, T)>,
+}
+
+impl<T: Clone> Clone for TrackedCell<T> {
+    fn clone(&self) -> Self {
+        Self {
+            now: self.now.clone(),
+            before: self.before.clone(),
+            marks: VecDeque::new(),
+        }
+    }
 }
 
 impl<T> Deref for TrackedCell<T> {
@@ -36,7 +49,7 @@ impl<T: Clone> TrackedCell<T> {
     }
 }
 
-impl<T> Tracking for TrackedCell<T> {
+impl<T: Clone> Tracking for TrackedCell<T> {
     fn commit_turn(&mut self) {
         self.before = None;
     }
@@ -52,6 +65,22 @@ impl<T> Tracking for TrackedCell<T> {
     fn is_resting(&self) -> bool {
         true
     }
+
+    fn mark(&mut self, number: u64) {
+        self.marks.push_back((number, self.now.clone()));
+    }
+
+    fn go_back(&mut self, number: u64) -> bool {
+        let mut reached = None;
+        while let Some((mark, value)) = self.marks.pop_back_if(|(mark, _)| *mark >= number) {
+            (reached, self.now) = (Some(mark), value);
+        }
+        reached == Some(number)
+    }
+
+    fn forget_marks(&mut self, oldest: u64) {
+        while self.marks.pop_front_if(|(mark, _)| *mark < oldest).is_some() {}
+    }
 }
 
 impl<T: PartialEq> PartialEq for TrackedCell<T> {
@@ -66,6 +95,10 @@ impl<T: Codec> Codec for TrackedCell<T> {
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        T::decode(value).map(|now| Self { now, before: None })
+        T::decode(value).map(|now| Self {
+            now,
+            before: None,
+            marks: VecDeque::new(),
+        })
     }
 }

@@ -74,6 +74,18 @@ impl<T: Clone> Tracking for TrackedList<T> {
     fn is_resting(&self) -> bool {
         self.0.is_resting()
     }
+
+    fn mark(&mut self, number: u64) {
+        self.0.mark(number);
+    }
+
+    fn go_back(&mut self, number: u64) -> bool {
+        self.0.go_back(number)
+    }
+
+    fn forget_marks(&mut self, oldest: u64) {
+        self.0.forget_marks(oldest);
+    }
 }
 
 impl<T: Codec + Clone> Codec for TrackedList<T> {

@@ -72,6 +72,18 @@ impl<K: Key + Clone> Tracking for TrackedSet<K> {
     fn is_resting(&self) -> bool {
         self.0.is_resting()
     }
+
+    fn mark(&mut self, number: u64) {
+        self.0.mark(number);
+    }
+
+    fn go_back(&mut self, number: u64) -> bool {
+        self.0.go_back(number)
+    }
+
+    fn forget_marks(&mut self, oldest: u64) {
+        self.0.forget_marks(oldest);
+    }
 }
 
 impl<K: Codec + Key + Clone> Codec for TrackedSet<K> {

@@ -111,3 +111,57 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn a_marked_map_goes_back_to_any_mark(turns in proptest::collection::vec((steps(), steps(), any::<bool>()), 1..8), to in 0..8_usize) {
+        let mut map = Tracked::default();
+        let mut marked = Vec::new();
+        for (number, (first, second, is_kept)) in (1..).zip(&turns) {
+            map.mark(number);
+            marked.push((number, map.map.clone()));
+            perform(&mut map, first);
+            map.commit_turn();
+            perform(&mut map, second);
+            if *is_kept { map.commit_turn() } else { map.abort_turn() }
+        }
+        let (number, before) = &marked[to % marked.len()];
+        prop_assert!(map.go_back(*number));
+        prop_assert_eq!(&map.map, before);
+        map.forget_marks(*number);
+        prop_assert!(!map.go_back(number - 1), "that mark was given up");
+    }
+
+    #[test]
+    fn a_marked_tree_goes_back_with_what_is_in_it(turns in proptest::collection::vec((steps_inside(), steps_inside(), any::<bool>()), 1..6), to in 0..6_usize) {
+        let mut tree: TrackedTree<u8, Inner> = TrackedTree::default();
+        let mut marked = Vec::new();
+        for (number, (first, second, is_kept)) in (1..).zip(&turns) {
+            tree.mark(number);
+            let before: Vec<(u8, Ordered<u8, u32>)> = tree.iter().map(|(key, inner)| (*key, inner.map.map.clone())).collect();
+            marked.push((number, before));
+            perform_inside(&mut tree, first);
+            tree.commit_turn();
+            perform_inside(&mut tree, second);
+            if *is_kept { tree.commit_turn() } else { tree.abort_turn() }
+        }
+        let (number, before) = &marked[to % marked.len()];
+        prop_assert!(tree.go_back(*number));
+        let now: Vec<(u8, Ordered<u8, u32>)> = tree.iter().map(|(key, inner)| (*key, inner.map.map.clone())).collect();
+        prop_assert_eq!(&now, before);
+    }
+}
+
+#[test]
+fn a_map_that_changed_too_much_cannot_go_back() {
+    let mut map: Tracked<u32, u32> = (0..100_000).map(|key| (key, 0)).collect();
+    for (number, few) in [(1, 3), (2, 100_000), (3, 3)] {
+        map.mark(number);
+        for key in 0..few {
+            map.insert(key, 1);
+        }
+        map.commit_turn();
+    }
+    assert!(map.go_back(3));
+    assert!(!map.go_back(1));
+}

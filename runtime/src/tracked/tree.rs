@@ -1,6 +1,7 @@
 //! Tracked maps of things that keep notes themselves.
 //!
-//! INVARIANT: a value with notes is listed as touched, or stands in a note of the map, until the turn ends.
+//! INVARIANT: a value with notes is listed as touched, or stands in a note of the map, until the turn ends; a mark keeps a value as it was before it was
+//! touched for the first time since.
 //! It does not know what the values are; `state.rs` and `actor.rs` do.
 //! Read next: `tracked/set.rs`.
 
@@ -64,6 +65,10 @@ impl<K: Key + Clone, V: Clone + Tracking> TrackedTree<K, V> {
         let value = self.map.map.get_mut(key)?;
         if self.touched.last() != Some(key) {
             self.touched.push(key.clone());
+            // What the turn put there or took away is in a note, which the mark gets when the turn commits.
+            if let Some(notes) = self.map.notes.as_mut().filter(|notes| notes.get(key).is_none()) {
+                notes.marks.keep(key, || Some(Arc::clone(value)));
+            }
         }
         Some(Arc::make_mut(value))
     }
@@ -126,6 +131,18 @@ impl<K: Key + Clone, V: Clone + Tracking> Tracking for TrackedTree<K, V> {
     fn is_resting(&self) -> bool {
         let rests = self.map.len() > RESTED_MAX || self.map.values().all(|value| value.is_resting());
         rests && self.touched.capacity() == 0 && self.map.is_resting()
+    }
+
+    fn mark(&mut self, number: u64) {
+        self.map.mark(number);
+    }
+
+    fn go_back(&mut self, number: u64) -> bool {
+        self.map.go_back(number)
+    }
+
+    fn forget_marks(&mut self, oldest: u64) {
+        self.map.forget_marks(oldest);
     }
 }
 
