@@ -32,10 +32,10 @@ pub use index::Captures;
 /// Where the notices of an observer go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObserverRef {
-    /// The actor that observes.
-    pub actor: ActorId,
-    /// Which of its observers.
+    /// The observer. No two have the same id, whatever their actors, so it alone decides the order.
     pub observer: ObserverId,
+    /// Its actor.
+    pub actor: ActorId,
 }
 codec_struct!(ObserverRef "observer" { actor, observer });
 
@@ -67,7 +67,6 @@ pub enum NoticeKind {
 /// A bag of facts with an index of observers; a value: cloning is cheap and a clone is independent.
 #[derive(Clone, Debug, Default)]
 pub struct Dataspace {
-    actor_of: Tracked<ObserverId, ActorId>,
     index: Index,
     /// The `Observe` facts while no pattern could match one: hardly any program asks for them, and they need not be found by their content.
     unlisted: Tracked<ObserverId, Fact>,
@@ -77,7 +76,7 @@ pub struct Dataspace {
     next_number: u64,
 }
 
-tracked_fields!(Dataspace { actor_of, index, unlisted, is_listing } but not { next_number });
+tracked_fields!(Dataspace { index, unlisted, is_listing } but not { next_number });
 
 impl Dataspace {
     /// Adds one occurrence of `fact`; a first one is told to its observers, in the order of their ids.
@@ -106,7 +105,7 @@ impl Dataspace {
         for change in self.add(fact, 1, vacancy) {
             let handle = counters.handle();
             self.index.appear(&change, handle);
-            self.tell(&change, NoticeKind::Added(handle), &mut notices);
+            Self::tell(&change, NoticeKind::Added(handle), &mut notices);
         }
         notices.sort_by_key(|notice| notice.to.observer);
         if let Some((to, pattern)) = observed {
@@ -162,7 +161,7 @@ impl Dataspace {
         }
         let first = notices.len();
         for change in self.index.remove(number) {
-            self.tell(&change, NoticeKind::Removed(change.handle), &mut notices);
+            Self::tell(&change, NoticeKind::Removed(change.handle), &mut notices);
         }
         notices[first..].sort_by_key(|notice| notice.to.observer);
         notices
@@ -170,15 +169,12 @@ impl Dataspace {
 
     /// Tells `message` to everyone whose pattern matches it, in the order of the observers' ids; nothing stays.
     pub fn message(&self, message: &Fact) -> impl Iterator<Item = Notice> {
-        let notice = |(observer, captures)| {
-            let actor = *self.actor_of.get(&observer)?;
-            Some(Notice {
-                to: ObserverRef { actor, observer },
-                kind: NoticeKind::Message,
-                captures,
-            })
+        let notice = |(to, captures)| Notice {
+            to,
+            kind: NoticeKind::Message,
+            captures,
         };
-        self.index.witnesses(message).into_iter().filter_map(notice)
+        self.index.witnesses(message).into_iter().map(notice)
     }
 
     /// Returns what an observer captures of `value`, if its pattern matches it.
@@ -229,9 +225,8 @@ impl Dataspace {
     }
 
     fn observe(&mut self, to: ObserverRef, pattern: &Pattern, counters: &mut Counters) -> Notices {
-        self.actor_of.insert(to.observer, to.actor);
         let number = self.number();
-        let matches = self.index.observe(to.observer, pattern, number, |_| counters.handle());
+        let matches = self.index.observe(to, pattern, number, |_| counters.handle());
         let tell = |found: index::Match| Notice {
             to,
             kind: NoticeKind::Added(found.handle),
@@ -241,8 +236,7 @@ impl Dataspace {
     }
 
     fn unobserve(&mut self, to: ObserverRef) -> Notices {
-        self.actor_of.remove(&to.observer);
-        let removed = self.index.unobserve(to.observer);
+        let removed = self.index.unobserve(to);
         let tell = |gone: index::Match| Notice {
             to,
             kind: NoticeKind::Removed(gone.handle),
@@ -251,20 +245,12 @@ impl Dataspace {
         removed.into_iter().map(tell).collect()
     }
 
-    fn tell(&self, change: &Change, kind: NoticeKind, notices: &mut Notices) {
-        for observer in change.observers.iter() {
-            if let Some(actor) = self.actor_of.get(&observer) {
-                let to = ObserverRef {
-                    actor: *actor,
-                    observer,
-                };
-                notices.push(Notice {
-                    to,
-                    kind,
-                    captures: change.captures.clone(),
-                });
-            }
-        }
+    fn tell(change: &Change, kind: NoticeKind, notices: &mut Notices) {
+        notices.extend(change.observers.iter().map(|to| Notice {
+            to,
+            kind,
+            captures: change.captures.clone(),
+        }));
     }
 }
 
@@ -334,7 +320,7 @@ impl Codec for Dataspace {
             .leaves()
             .into_iter()
             .map(|(observers, matches)| KnownMatches {
-                observers: observers.iter().collect(),
+                observers: observers.iter().map(|to| to.observer).collect(),
                 matches: matches
                     .into_iter()
                     .map(|found| (found.captures, found.handle))
@@ -399,9 +385,8 @@ impl Dataspace {
         observes.sort_by_key(|(to, _)| to.observer);
         let mut missing = false;
         for (to, pattern) in observes {
-            self.actor_of.insert(to.observer, to.actor);
             let number = self.number();
-            self.index.observe(to.observer, &pattern, number, |captures| {
+            self.index.observe(to, &pattern, number, |captures| {
                 let handle = handles.get(&(to.observer, captures.clone())).copied();
                 missing |= handle.is_none();
                 handle.unwrap_or(Handle(0))

@@ -14,6 +14,7 @@ use im::{OrdMap, OrdSet};
 use preserves::IOValue;
 use smallvec::SmallVec;
 
+use super::ObserverRef;
 use super::facts::{Facts, Presence, Vacancy};
 use super::form::{self, Compiled, Constants, Form, FormTerms, Parts, Reading, Term};
 use super::pattern::Pattern;
@@ -56,7 +57,7 @@ pub(crate) enum Members<T: Ord + Copy> {
 }
 
 /// Who observes the same.
-pub(crate) type Observers = Members<ObserverId>;
+pub(crate) type Observers = Members<ObserverRef>;
 
 impl<T: Ord + Copy> Members<T> {
     /// Walks over them in ascending order.
@@ -252,7 +253,7 @@ impl Index {
     }
 
     /// Tells who would see `fact`, and what, were it a message; ordered by observer.
-    pub(crate) fn witnesses(&self, fact: &Fact) -> SmallVec<[(ObserverId, Captures); 2]> {
+    pub(crate) fn witnesses(&self, fact: &Fact) -> SmallVec<[(ObserverRef, Captures); 2]> {
         let mut witnesses = SmallVec::new();
         self.each_leaf(fact, |leaf, reading| {
             let captures = reading.captures();
@@ -274,14 +275,14 @@ impl Index {
     /// `handle` names matches that nobody has observed before.
     pub(crate) fn observe(
         &mut self,
-        observer: ObserverId,
+        observer: ObserverRef,
         pattern: &Pattern,
         number: u64,
         handle: impl FnMut(&Captures) -> Handle,
     ) -> Vec<Match> {
         let compiled = Compiled::of(pattern);
         let key = LeafKey::new(self.number_form(&compiled, number), compiled.constants.clone());
-        self.leaf_of.insert(observer, key.clone());
+        self.leaf_of.insert(observer.observer, key.clone());
         if let Some(leaf) = self.leaves.get_mut(&key) {
             leaf.observers.insert(observer);
             let number = leaf.number;
@@ -297,8 +298,8 @@ impl Index {
     }
 
     /// Removes an observer and returns the matches it was seeing, in the order of Preserves.
-    pub(crate) fn unobserve(&mut self, observer: ObserverId) -> Vec<Match> {
-        let Some(key) = self.leaf_of.remove(&observer) else {
+    pub(crate) fn unobserve(&mut self, observer: ObserverRef) -> Vec<Match> {
+        let Some(key) = self.leaf_of.remove(&observer.observer) else {
             return Vec::new();
         };
         let Some(leaf) = self.leaves.get_mut(&key) else {
