@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::identity::ActorId;
 
 /// So many actors share a page.
-const PAGE: u64 = 32;
+const PAGE: u64 = 256;
 
 /// Something for each of some actors.
 pub(crate) struct Bodies<T>(BTreeMap<u64, Page<T>>);
