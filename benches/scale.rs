@@ -1,7 +1,8 @@
 //! How much memory do many parked fibers and many actors take, and is a turn as fast among many as among few?
 //!
 //! Each size has a process of its own, whose peak resident size is that of the system's account. The journal is a SQLite file, so that what is
-//! measured is the run and not its past. Times are processor times of the process, commits included, so other work on the computer shows little.
+//! measured is the run and not its past. Times are processor times, so other work on the computer shows little; those of commits, which lean on how long the
+//! journal is, stand apart.
 
 mod support {
     pub(crate) mod scheme_run;
@@ -25,7 +26,7 @@ const ROUNDS: u64 = 20_000;
 /// After so many turns they are committed.
 const TURNS_COMMITTED: u64 = 1_024;
 
-/// Actors that each wait for a message of their own. A timer marks the end of each part: making them, poking a few of them, poking them all.
+/// Actors that each wait for a message of their own. A timer marks the end of each part: making them, poking 64 of them, poking all or 20,000 of them.
 fn actors(count: u64) -> String {
     format!(
         "(define-library (idle)
@@ -41,16 +42,16 @@ fn actors(count: u64) -> String {
              (spawn-entity! 'idler ':config from)
              (if (= 0 (modulo from 100)) (yield))
              (spawn-many (+ from 1) to)))
-         (define (poke-many round step)
+         (define (poke-many round actors step)
            (when (< round {ROUNDS})
-             (message! (record 'poke (modulo (* round step) {count}) round))
+             (message! (record 'poke (modulo (* (modulo round actors) step) {count}) round))
              (yield)
-             (poke-many (+ round 1) step)))
+             (poke-many (+ round 1) actors step)))
          (spawn-many 0 {count})
          (sleep 1)
-         (poke-many 0 (quotient {count} 64))
+         (poke-many 0 64 (quotient {count} 64))
          (sleep 1)
-         (poke-many 0 7919)
+         (poke-many 0 {count} 7919)
          (sleep 1)"
     )
 }
@@ -84,41 +85,36 @@ fn account_kib(name: &str) -> u64 {
     number.unwrap_or_default()
 }
 
-/// The processor time that this process has used, in clock ticks of 10 ms.
-fn processor_ticks() -> u64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-    fields
-        .skip(11)
-        .take(2)
-        .filter_map(|field| field.parse::<u64>().ok())
-        .sum()
+/// The processor time that this thread, in which everything happens, has used, in nanoseconds.
+fn processor_ns() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let used = text.split(' ').next().and_then(|used| used.parse().ok());
+    used.unwrap_or_default()
 }
 
-/// A process that does the work and writes a line for each part of it: turns, ticks, resident KiB, peak KiB.
+/// A process that does the work and writes a line for each part of it: turns, nanoseconds for them, nanoseconds for commits, resident KiB, peak KiB.
 fn child(program: &str, journal: &Path) -> io::Result<()> {
     let mut store = SqliteStore::open(journal, "bench").expect("an empty place for a journal");
     let compiled = compile(program, &["duet", "base"]);
     let mut run = start_compiled("scale", compiled, SnapshotPolicy::NEVER, &mut store);
     let mut out = io::stdout().lock();
-    let (mut turns, mut ticks, mut taken) = (0, processor_ticks(), 0);
+    let (mut turns, mut committing, mut begun) = (0, 0, processor_ns());
+    let mut elapsed = None;
     loop {
-        match run.step().expect("the run goes on") {
-            Step::Turn => taken += 1,
-            Step::Ended { .. } => return Ok(()),
-            Step::Idle => {
-                let Some(elapsed) = timer(&mut run, &mut store) else {
-                    return Ok(());
-                };
-                let now = processor_ticks();
-                let (resident, peak) = (account_kib("VmRSS"), account_kib("VmHWM"));
-                writeln!(out, "{} {} {resident} {peak}", taken - turns, now - ticks)?;
-                (turns, ticks) = (taken, now);
-                run.deliver(elapsed);
-            }
+        let step = run.step().expect("the run goes on");
+        turns += u64::from(step == Step::Turn);
+        if step != Step::Turn || turns % TURNS_COMMITTED == 0 {
+            let before = processor_ns();
+            elapsed = timer(&mut run, &mut store).or(elapsed);
+            committing += processor_ns() - before;
         }
-        if taken % TURNS_COMMITTED == 0 {
-            run.flush(&mut store).expect("the store does not fail");
+        if step != Step::Turn {
+            let turning = processor_ns() - begun - committing;
+            let (resident, peak) = (account_kib("VmRSS"), account_kib("VmHWM"));
+            writeln!(out, "{turns} {turning} {committing} {resident} {peak}")?;
+            let Some(elapsed) = elapsed.take() else { return Ok(()) };
+            (turns, committing, begun) = (0, 0, processor_ns());
+            run.deliver(elapsed);
         }
     }
 }
@@ -132,7 +128,7 @@ fn timer(run: &mut Run<SchemePrograms>, store: &mut dyn Store) -> Option<Input> 
 }
 
 /// Has a process do the work; returns what it wrote of each part.
-fn parts(kind: &str, count: u64) -> io::Result<Vec<[u64; 4]>> {
+fn parts(kind: &str, count: u64) -> io::Result<Vec<[u64; 5]>> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let output = Command::new(std::env::current_exe()?)
         .args(["child", kind, &count.to_string()])
@@ -142,7 +138,7 @@ fn parts(kind: &str, count: u64) -> io::Result<Vec<[u64; 4]>> {
     let text = String::from_utf8_lossy(&output.stdout);
     let numbers = |line: &str| {
         let mut numbers = line.split(' ').map(|number| number.parse().unwrap_or_default());
-        [(); 4].map(|()| numbers.next().unwrap_or_default())
+        [(); 5].map(|()| numbers.next().unwrap_or_default())
     };
     Ok(text.lines().map(numbers).collect())
 }
@@ -155,15 +151,19 @@ fn table() -> io::Result<()> {
     ] {
         for count in counts {
             let parts = parts(kind, count)?;
-            let Some([_, _, _, peak]) = parts.last() else {
+            let Some([.., peak]) = parts.last() else {
                 writeln!(out, "{count:>9} {kind}: the process did not come to its end")?;
                 continue;
             };
-            let each = parts.first().map_or(0, |[_, _, resident, _]| resident * 1024 / count);
+            let each = parts.first().map_or(0, |[.., resident, _]| resident * 1024 / count);
             write!(out, "{count:>9} {kind}: peak {:>5} MiB, {each} bytes each", peak / 1024)?;
-            for ([turns, ticks, ..], what) in parts.iter().zip(["making them", "a few", "all"]) {
-                let microseconds = *ticks as f64 * 10_000.0 / (*turns).max(1) as f64;
-                write!(out, "; {what}: {microseconds:.2} µs a turn of {turns}")?;
+            for ([turns, turning, committing, ..], what) in parts.iter().zip(["making them", "a few", "all"]) {
+                let each = |nanoseconds: &u64| *nanoseconds as f64 / 1e3 / (*turns).max(1) as f64;
+                let (turn, commit) = (each(turning), each(committing));
+                write!(
+                    out,
+                    "; {what}: {turns} turns, {turn:.2} µs each and {commit:.2} µs for its commit"
+                )?;
             }
             writeln!(out)?;
         }
