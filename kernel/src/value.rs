@@ -233,6 +233,12 @@ impl Value {
         0x4c >> (self.0 & TAG_MASK) & 1 != 0
     }
 
+    /// The low bits, which tell kinds of references apart.
+    #[inline(always)]
+    pub(crate) const fn tag(self) -> u8 {
+        (self.0 & TAG_MASK) as u8
+    }
+
     /// The word index in the heap that a reference points at; meaningless for other words.
     #[inline(always)]
     pub const fn index(self) -> usize {

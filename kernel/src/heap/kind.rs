@@ -43,6 +43,7 @@ macro_rules! kinds {
             pub const ALL: &[Kind] = &[$( Kind::$name ),+];
 
             /// The kind with this stable code.
+            #[inline]
             pub const fn from_code(code: u8) -> Option<Kind> {
                 match code {
                     $( $code => Some(Kind::$name), )+
@@ -378,6 +379,7 @@ impl Header {
     }
 
     /// The header that a word is, if it is one.
+    #[inline]
     pub const fn from_value(word: Value) -> Option<Header> {
         if !word.is_immediate(Immediate::Header) {
             return None;

@@ -164,7 +164,12 @@ impl<'a> CodeReader<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn varint(&mut self) -> Result<u64, ImageError> {
+        if let Some(&byte) = self.bytes.get(self.position).filter(|byte| **byte < 0x80) {
+            self.position += 1;
+            return Ok(byte.into());
+        }
         match take_varint(self.bytes, &mut self.position) {
             Some(number) => Ok(number),
             None => Err(self.malformed("a number")),
@@ -198,22 +203,74 @@ impl<'a> CodeReader<'a> {
         comes
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn word(&mut self, names: &NamesReader<'_>) -> Result<Decoded, ImageError> {
+        let (tag, number) = self.tagged()?;
+        if tag == REFERENCE {
+            return Ok(Decoded::Reference(number));
+        }
+        let fixnum = if tag == FIXNUM {
+            Value::fixnum(unzigzag(number))
+        } else {
+            None
+        };
+        match fixnum {
+            Some(word) => Ok(Decoded::Word(word)),
+            None => self.other_word(tag, number, names).map(Decoded::Word),
+        }
+    }
+
+    /// Reads a tag and its number.
+    #[inline(always)]
+    fn tagged(&mut self) -> Result<(u8, u64), ImageError> {
+        let window = self.bytes.get(self.position..).and_then(<[u8]>::first_chunk);
+        let Some(window) = window.copied().map(u64::from_le_bytes) else {
+            return self.tagged_slowly();
+        };
+        let (tag, low) = (window as u8 & 7, window >> 3 & 0xf);
+        if window & 0x80 == 0 {
+            self.position += 1;
+            return Ok((tag, low));
+        }
+        let second = window >> 8 & 0xff;
+        if second.wrapping_sub(1) < 0x7f {
+            self.position += 2;
+            return Ok((tag, low | second << 4));
+        }
+        let ends = !window & 0x8080_8080_8080_8000;
+        if ends == 0 {
+            return self.tagged_slowly();
+        }
+        // Where the number's last seven bits end.
+        let end = ends.trailing_zeros();
+        let high = window & ((1 << end) - 1);
+        if high >> (end - 7) == 0 {
+            return self.tagged_slowly();
+        }
+        self.position += (end / 8 + 1) as usize;
+        Ok((tag, low | septets(high >> 8) << 4))
+    }
+
+    /// The same where a number is long, ends the code, or is malformed.
+    #[cold]
+    fn tagged_slowly(&mut self) -> Result<(u8, u64), ImageError> {
         let first = self.byte()?;
         let low = u64::from(first >> 3 & 0xf);
-        let number = if first & 0x80 == 0 {
-            low
-        } else {
-            let high = self.varint()?;
-            if high == 0 || high >> 60 != 0 {
-                return Err(self.malformed("a number in its shortest form"));
-            }
-            low | high << 4
-        };
-        let word = match first & 7 {
-            REFERENCE => return Ok(Decoded::Reference(number)),
-            FIXNUM => Value::fixnum(unzigzag(number)),
+        if first & 0x80 == 0 {
+            return Ok((first & 7, low));
+        }
+        let high = self.varint()?;
+        if high == 0 || high >> 60 != 0 {
+            return Err(self.malformed("a number in its shortest form"));
+        }
+        Ok((first & 7, low | high << 4))
+    }
+
+    /// Makes the word of a tag and its number, if it is not one of the commonest.
+    #[inline(never)]
+    fn other_word(&mut self, tag: u8, number: u64, names: &NamesReader<'_>) -> Result<Value, ImageError> {
+        let word = match tag {
+            FIXNUM => None,
             CONSTANT => constant(number),
             CHARACTER => u32::try_from(number)
                 .ok()
@@ -227,7 +284,7 @@ impl<'a> CodeReader<'a> {
                 names.returning(number, offset, self.varint()?).transpose()?
             }
         };
-        word.map(Decoded::Word).ok_or_else(|| self.malformed("a word"))
+        word.ok_or_else(|| self.malformed("a word"))
     }
 
     #[cold]
@@ -270,6 +327,13 @@ fn is_negative_zero(number: f64) -> bool {
     number.to_bits() == (-0.0f64).to_bits()
 }
 
+/// Puts the low seven bits of each byte together, the least significant first; the others do not count.
+const fn septets(bytes: u64) -> u64 {
+    let pairs = bytes & 0x007f_007f_007f_007f | (bytes & 0x7f00_7f00_7f00_7f00) >> 1;
+    let fours = pairs & 0x0000_3fff_0000_3fff | (pairs & 0x3fff_0000_3fff_0000) >> 2;
+    fours & 0x0fff_ffff | (fours & 0x0fff_ffff_0000_0000) >> 4
+}
+
 /// Numbers of small magnitude, of either sign, as small numbers.
 pub(super) fn zigzag(integer: i64) -> u64 {
     (integer << 1 ^ integer >> 63) as u64
@@ -278,4 +342,37 @@ pub(super) fn zigzag(integer: i64) -> u64 {
 /// The inverse of [`zigzag`].
 pub(super) fn unzigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn tagged_numbers_are_read_alike_wherever_the_code_ends(number in any::<u64>(), shift in 0u32..64, tag in 0u8..8, after in 0usize..12) {
+            let number = number >> shift;
+            let mut writer = CodeWriter::default();
+            writer.tagged(tag, number);
+            let length = writer.length_bytes();
+            writer.raw(&vec![0xff; after]);
+            let bytes = writer.finish();
+            let mut reader = CodeReader::new(&bytes, ChunkName([0; 32]));
+            prop_assert_eq!(reader.tagged(), Ok((tag, number)));
+            prop_assert_eq!(reader.position, length);
+        }
+
+        #[test]
+        fn any_bytes_are_read_as_by_the_slow_way(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0x80), Just(0xff), Just(0)], 0..14)) {
+            let mut fast = CodeReader::new(&bytes, ChunkName([0; 32]));
+            let mut slow = fast.clone();
+            let expected = slow.tagged_slowly();
+            prop_assert_eq!(fast.tagged(), expected.clone());
+            if expected.is_ok() {
+                prop_assert_eq!(fast.position, slow.position);
+            }
+        }
+    }
 }

@@ -6,10 +6,12 @@
 //! It does not fill anything outside the heap, such as the machine's stack. Read next: `image/shape.rs`.
 
 mod check;
+mod raw;
 mod root;
 
 use std::ops::Range;
 
+use self::raw::Raw;
 use self::root::{Changes, Root};
 use super::code::{CodeReader, Decoded, HEADER, REPEATED, unzigzag};
 use super::freeze::{FLAGGED, PAIR};
@@ -73,47 +75,6 @@ pub fn restore(
     heap.outdate_places(tables.into_iter());
     heap.record_snapshot(stored);
     Ok(heap)
-}
-
-/// For each word whether it was written as bytes, a bit each.
-#[derive(Default)]
-struct Raw(Vec<u64>);
-
-impl Raw {
-    fn set(&mut self, words: Range<usize>) {
-        if self.0.len() * 64 < words.end {
-            self.0.resize(words.end.div_ceil(64), 0);
-        }
-        for place in words {
-            self.0[place / 64] |= 1 << (place % 64);
-        }
-    }
-
-    fn clear(&mut self, word: usize) {
-        if let Some(bits) = self.0.get_mut(word / 64) {
-            *bits &= !(1 << (word % 64));
-        }
-    }
-
-    fn clear_from(&mut self, word: usize) {
-        self.0.truncate(word.div_ceil(64));
-        if let Some(bits) = self.0.get_mut(word / 64) {
-            *bits &= (1 << (word % 64)) - 1;
-        }
-    }
-
-    /// Whether one of these words was written as bytes.
-    fn has(&self, words: Range<usize>) -> bool {
-        let first = words.start / 64;
-        let blocks = self.0.get(first..self.0.len().min(words.end.div_ceil(64)));
-        let mut blocks = blocks.into_iter().flatten().enumerate();
-        blocks.any(|(number, bits)| {
-            let start = (first + number) * 64;
-            let from = u64::MAX << words.start.saturating_sub(start);
-            let beyond = (start + 64).saturating_sub(words.end);
-            bits & from & u64::MAX >> beyond != 0
-        })
-    }
 }
 
 /// An object that the words so far do not end.
@@ -181,10 +142,7 @@ impl Restoring {
             stored.outdate(start..end);
             place = end;
         }
-        let end = self.length;
-        while self.words.len() < end {
-            self.object(&mut code, end, &names)?;
-        }
+        self.objects(&mut code, self.length, &names)?;
         if code.is_at_end() && self.open.is_none() {
             Ok(())
         } else {
@@ -225,9 +183,7 @@ impl Restoring {
         reader.finish()?;
         let end = (self.words.len() + range_words).min(self.length);
         self.continued(&mut encoding, end, &names)?;
-        while self.words.len() < end {
-            self.object(&mut encoding, end, &names)?;
-        }
+        self.objects(&mut encoding, end, &names)?;
         if encoding.is_at_end() {
             Ok(())
         } else {
@@ -254,6 +210,21 @@ impl Restoring {
         self.payload(code, open, end, names)
     }
 
+    /// Reads objects up to `end`.
+    fn objects(&mut self, code: &mut CodeReader<'_>, end: usize, names: &NamesReader<'_>) -> Result<(), ImageError> {
+        while self.words.len() < end {
+            while end - self.words.len() >= 2 && code.passes(PAIR) {
+                self.value(code, names)?;
+                self.value(code, names)?;
+            }
+            if self.words.len() < end {
+                self.object(code, end, names)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
     fn object(&mut self, code: &mut CodeReader<'_>, end: usize, names: &NamesReader<'_>) -> Result<(), ImageError> {
         if code.passes(PAIR) {
             let open = Open {
@@ -276,6 +247,7 @@ impl Restoring {
     }
 
     /// Reads the words of an object up to `end`; what is left stays open.
+    #[inline]
     fn payload(
         &mut self,
         code: &mut CodeReader<'_>,
@@ -286,42 +258,70 @@ impl Restoring {
         let count = open.words_left.min(end - self.words.len());
         if open.is_raw {
             let bytes = code.raw(open.bytes_left.min(count * 8))?;
-            let start = self.words.len();
-            self.words.resize(start + count, 0);
-            bytemuck::cast_slice_mut(&mut self.words[start..])[..bytes.len()].copy_from_slice(bytes);
-            self.raw.set(start..start + count);
+            self.bytes(bytes, count);
             open.bytes_left -= bytes.len();
+        } else if count == 1 {
+            self.value(code, names)?;
         } else {
             self.values(code, count, names)?;
         }
         open.words_left -= count;
-        self.open = (open.words_left > 0).then_some(open);
+        if open.words_left > 0 {
+            self.open = Some(open);
+        }
         Ok(())
+    }
+
+    /// Puts bytes into the next `count` words.
+    fn bytes(&mut self, bytes: &[u8], count: usize) {
+        let start = self.words.len();
+        self.raw.set(start..start + count);
+        let (whole, rest) = bytes.as_chunks();
+        for bytes in whole {
+            self.words.push(u64::from_le_bytes(*bytes));
+        }
+        if !rest.is_empty() {
+            let last = rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            self.words.push(last);
+        }
+        if self.words.len() < start + count {
+            self.words.resize(start + count, 0);
+        }
     }
 
     /// Reads the next `count` words, which are values.
     fn values(&mut self, code: &mut CodeReader<'_>, count: usize, names: &NamesReader<'_>) -> Result<(), ImageError> {
         let end = self.words.len() + count;
         while self.words.len() < end {
-            let word = word_at(code, self.words.len(), self.length, names)?;
-            self.words.push(word.to_bits());
-            if code.passes(REPEATED) {
-                let repeated = code.varint()?;
-                let repeated = usize::try_from(repeated)
-                    .ok()
-                    .filter(|&repeated| repeated <= end - self.words.len());
-                let repeated = repeated.ok_or_else(|| code.malformed("as many words as the object has"))?;
-                self.words.resize(self.words.len() + repeated, word.to_bits());
+            let word = self.value(code, names)?;
+            // A reference is never said to be repeated.
+            if word.is_reference() || !code.passes(REPEATED) {
+                continue;
             }
+            let repeated = code.varint()?;
+            let repeated = usize::try_from(repeated)
+                .ok()
+                .filter(|&repeated| repeated <= end - self.words.len());
+            let repeated = repeated.ok_or_else(|| code.malformed("as many words as the object has"))?;
+            self.words.resize(self.words.len() + repeated, word.to_bits());
         }
         Ok(())
+    }
+
+    /// Reads the next word, which is a value.
+    #[inline(always)]
+    fn value(&mut self, code: &mut CodeReader<'_>, names: &NamesReader<'_>) -> Result<Value, ImageError> {
+        let word = word_at(code, self.words.len(), self.length, names)?;
+        self.words.push(word.to_bits());
+        Ok(word)
     }
 }
 
 /// Reads the header of an object other than a pair.
+#[inline]
 fn header(code: &mut CodeReader<'_>) -> Result<Header, ImageError> {
     let first = code.byte()?;
-    let kind = Kind::from_code(first & !FLAGGED).ok_or(code.malformed("a kind of object"))?;
+    let kind = Kind::from_code(first & !FLAGGED).ok_or_else(|| code.malformed("a kind of object"))?;
     let flags = if first & FLAGGED == 0 {
         Ok(0)
     } else {
@@ -339,6 +339,7 @@ fn header(code: &mut CodeReader<'_>) -> Result<Header, ImageError> {
 }
 
 /// Reads the word that stands at `place` of a heap of `length` words.
+#[inline(always)]
 fn word_at(
     code: &mut CodeReader<'_>,
     place: usize,
@@ -349,13 +350,12 @@ fn word_at(
         Decoded::Word(word) => return Ok(word),
         Decoded::Reference(number) => number,
     };
-    let half = ((place / 2) as i64).checked_add(unzigzag(number / 3));
-    let index = half
-        .and_then(|half| usize::try_from(half).ok())
-        .and_then(|half| half.checked_mul(2));
-    let index = index
-        .filter(|&index| index < length)
-        .ok_or(ImageError::DanglingReference)?;
+    // A third of a number leads to no overflow. What lies before the first word lies beyond the last one too.
+    let half = (place / 2) as i64 + unzigzag(number / 3);
+    if half as u64 >= length.div_ceil(2) as u64 {
+        return Err(ImageError::DanglingReference);
+    }
+    let index = half as usize * 2;
     Ok(match number % 3 {
         0 => Value::pair_at(index),
         1 => Value::procedure_at(index),

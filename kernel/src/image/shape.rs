@@ -14,9 +14,10 @@ use crate::value::{Immediate, Value};
 /// Whether a word may stand in a field of an ordinary object: anything a variable may hold.
 #[inline]
 pub(super) fn may_be_field(word: Value) -> bool {
-    !(word.is_immediate(Immediate::Header)
-        || word.is_immediate(Immediate::Return)
-        || word.is_immediate(Immediate::Code))
+    word.tag() != Value::NIL.tag()
+        || !(word.is_immediate(Immediate::Header)
+            || word.is_immediate(Immediate::Return)
+            || word.is_immediate(Immediate::Code))
 }
 
 /// Whether `object`, a reference to a pair or header in place, has the shape of its kind.
@@ -147,6 +148,7 @@ fn is_vector_of_symbols(heap: &Heap, vector: Value) -> bool {
     heap.is_kind(vector, Kind::Vector) && heap.field_words(vector).iter().all(is_symbol)
 }
 
+#[inline]
 fn is_characters(heap: &Heap, storage: Value) -> bool {
     heap.is_kind(storage, Kind::NarrowCharacters) || heap.is_kind(storage, Kind::WideCharacters)
 }

@@ -8,76 +8,117 @@ use super::Raw;
 use crate::heap::kind::extent;
 use crate::heap::{Header, Heap, Kind, Register};
 use crate::image::{CodeNames, ImageError};
-use crate::value::{Immediate, Value};
+use crate::value::Value;
 
 /// Checks every reference, then every shape, and that no word that was written as bytes is read otherwise; returns the dictionaries and sets.
 pub(super) fn check(heap: &Heap, code: &dyn CodeNames, raw: &Raw) -> Result<Vec<Value>, ImageError> {
-    let words = heap.old_words();
-    let mut starts = vec![false; words.len().div_ceil(2)];
-    let mut objects = Vec::new();
-    let mut index = 0;
-    while index < words.len() {
-        let first_word = Value::from_bits(words[index]);
-        let next = index + extent(first_word);
-        let is_raw = Header::from_value(first_word).is_some_and(|header| header.kind.is_raw());
-        if next > words.len() || raw.has(index..if is_raw { index + 1 } else { next }) {
-            return Err(ImageError::WrongShape(None));
-        }
-        starts[index / 2] = true;
-        objects.push(reference_to(words, index));
-        index = next;
-    }
-    let is_start = |index: usize| starts.get(index / 2) == Some(&true);
-    let is_sound = |word: &u64| {
-        let word = Value::from_bits(*word);
-        !word.is_reference() || is_start(word.index()) && reference_to(words, word.index()) == word
-    };
-    let fields = |object: Value| match heap.header(object) {
-        Some(header) if header.kind.is_raw() => &[],
-        Some(_) => heap.field_words(object),
-        None => &words[object.index()..object.index() + 2],
-    };
+    let starts = Starts::find(heap.old_words(), raw)?;
+    let shapes = check_references(heap, &starts)?;
     let registers = || Register::ALL.iter().map(|&register| heap.register(register));
-    // Shapes are looked at once every reference is known to lead somewhere, except those that follow from the fields.
-    let mut shapes = Vec::new();
-    for &object in &objects {
-        let is_plain = object.is_pair() || heap.is_kind(object, Kind::Vector);
-        let are_sound = |word: &u64| is_sound(word) && (!is_plain || may_be_field(Value::from_bits(*word)));
-        if !fields(object).iter().all(are_sound) {
-            return Err(match fields(object).iter().all(is_sound) {
-                true => ImageError::WrongShape(heap.kind_of(object)),
-                false => ImageError::DanglingReference,
-            });
-        }
-        if !is_plain {
-            shapes.push(object);
-        }
-    }
-    if !registers().all(|word| is_sound(&word.to_bits())) {
+    if !registers().all(|word| starts.are_sound_for(word)) {
         return Err(ImageError::DanglingReference);
     }
-    if let Some(&object) = shapes.iter().find(|&&object| !is_well_formed(heap, code, object)) {
-        return Err(ImageError::WrongShape(heap.kind_of(object)));
+    // Shapes are looked at once every reference is known to lead somewhere, except those that follow from the fields.
+    let (mut tables, mut segments) = (Vec::new(), Vec::new());
+    for object in shapes {
+        let kind = heap.kind_of(object);
+        if !is_well_formed(heap, code, object) {
+            return Err(ImageError::WrongShape(kind));
+        }
+        match kind {
+            Some(Kind::Dictionary | Kind::Set) => tables.push(object),
+            Some(Kind::Link | Kind::PromptLink) => segments.push(object),
+            _ => {}
+        }
     }
     let has_sound_registers = registers().all(may_be_field) && heap.has_sound_registers();
-    if has_sound_registers && do_chains_end(heap, shapes.iter().copied()) {
-        let is_table = |object: &Value| matches!(heap.kind_of(*object), Some(Kind::Dictionary | Kind::Set));
-        shapes.retain(is_table);
-        Ok(shapes)
+    if has_sound_registers && do_chains_end(heap, segments.into_iter()) {
+        Ok(tables)
     } else {
         Err(ImageError::WrongShape(None))
     }
 }
 
+/// For each two words the tag of a reference to the object that begins there, or 0.
+struct Starts(Vec<u8>);
+
+impl Starts {
+    /// Walks the words.
+    fn find(words: &[u64], raw: &Raw) -> Result<Starts, ImageError> {
+        let mut starts = vec![0; words.len().div_ceil(2)];
+        let mut index = 0;
+        while index < words.len() {
+            let first_word = Value::from_bits(words[index]);
+            let next = index + extent(first_word);
+            let header = Header::from_value(first_word);
+            let is_raw = header.is_some_and(|header| header.kind.is_raw());
+            if next > words.len() || raw.has(index..if is_raw { index + 1 } else { next }) {
+                return Err(ImageError::WrongShape(None));
+            }
+            starts[index / 2] = reference_to(header, index).tag();
+            index = next;
+        }
+        Ok(Starts(starts))
+    }
+
+    /// Whether `word` may stand in a field of an ordinary object.
+    #[inline(always)]
+    fn are_sound_for_field(&self, word: Value) -> bool {
+        if word.is_reference() {
+            self.are_sound_for(word)
+        } else {
+            may_be_field(word)
+        }
+    }
+
+    /// Whether `word` is no reference, or leads to the beginning of an object that fits it.
+    #[inline(always)]
+    fn are_sound_for(&self, word: Value) -> bool {
+        !word.is_reference() || self.0.get(word.index() / 2) == Some(&word.tag())
+    }
+}
+
+/// Walks the words once more, and looks at every field of each object; returns the objects whose shape does not follow from that.
+fn check_references(heap: &Heap, starts: &Starts) -> Result<Vec<Value>, ImageError> {
+    let words = heap.old_words();
+    let mut shapes = Vec::new();
+    let is_sound = |word: &u64| starts.are_sound_for(Value::from_bits(*word));
+    let is_sound_field = |word: &u64| starts.are_sound_for_field(Value::from_bits(*word));
+    let mut index = 0;
+    while index < words.len() {
+        let header = Header::from_value(Value::from_bits(words[index]));
+        let (first, fields, size) = match header {
+            None => (index, 2, 2),
+            Some(header) if header.kind.is_raw() => (index, 0, header.object_words()),
+            Some(header) => (index + 1, header.payload_words(), header.object_words()),
+        };
+        let fields = &words[first..first + fields];
+        let is_plain = header.is_none_or(|header| header.kind == Kind::Vector);
+        let are_sound = match fields {
+            [car, cdr] if is_plain => is_sound_field(car) && is_sound_field(cdr),
+            fields if is_plain => fields.iter().all(is_sound_field),
+            fields => fields.iter().all(is_sound),
+        };
+        if !are_sound {
+            return Err(match fields.iter().all(is_sound) {
+                true => ImageError::WrongShape(header.map(|header| header.kind)),
+                false => ImageError::DanglingReference,
+            });
+        }
+        if !is_plain {
+            shapes.push(reference_to(header, index));
+        }
+        index += size;
+    }
+    Ok(shapes)
+}
+
 /// The reference that fits the object at `index`.
-fn reference_to(words: &[u64], index: usize) -> Value {
-    let first_word = Value::from_bits(words[index]);
-    match Header::from_value(first_word) {
+#[inline(always)]
+fn reference_to(header: Option<Header>, index: usize) -> Value {
+    match header {
         Some(header) if header.kind.is_procedure() => Value::procedure_at(index),
         Some(_) => Value::object_at(index),
-        None => {
-            debug_assert!(!first_word.is_immediate(Immediate::Header));
-            Value::pair_at(index)
-        }
+        None => Value::pair_at(index),
     }
 }

@@ -1,0 +1,61 @@
+//! Which words of a heap under restoration were written as bytes.
+//!
+//! INVARIANT: a word counts as written as bytes from when it was until it is replaced or cut off.
+//! It does not know what the words are part of. Read next: `image/restore/check.rs`.
+
+use std::ops::Range;
+
+/// A bit for each word.
+#[derive(Default)]
+pub(super) struct Raw(Vec<u64>);
+
+impl Raw {
+    #[inline]
+    pub(super) fn set(&mut self, words: Range<usize>) {
+        if self.0.len() * 64 < words.end {
+            self.0.resize(words.end.div_ceil(64), 0);
+        }
+        if words.len() == 1 {
+            self.0[words.start / 64] |= 1 << (words.start % 64);
+            return;
+        }
+        for (block, bits) in blocks(words) {
+            self.0[block] |= bits;
+        }
+    }
+
+    pub(super) fn clear(&mut self, word: usize) {
+        if let Some(bits) = self.0.get_mut(word / 64) {
+            *bits &= !(1 << (word % 64));
+        }
+    }
+
+    pub(super) fn clear_from(&mut self, word: usize) {
+        self.0.truncate(word.div_ceil(64));
+        if let Some(bits) = self.0.get_mut(word / 64) {
+            *bits &= (1 << (word % 64)) - 1;
+        }
+    }
+
+    /// Whether one of these words was written as bytes.
+    #[inline]
+    pub(super) fn has(&self, words: Range<usize>) -> bool {
+        // An object of two words begins at an even one.
+        if words.len() == 2 && words.start.is_multiple_of(2) {
+            let block = self.0.get(words.start / 64).copied().unwrap_or(0);
+            return block >> (words.start % 64) & 0b11 != 0;
+        }
+        blocks(words).any(|(block, bits)| self.0.get(block).is_some_and(|raw| raw & bits != 0))
+    }
+}
+
+/// The blocks of 64 words that a range of words touches, and which of their words it has.
+#[inline]
+fn blocks(words: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
+    (words.start / 64..words.end.div_ceil(64)).map(move |block| {
+        let start = block * 64;
+        let from = u64::MAX << words.start.saturating_sub(start);
+        let beyond = (start + 64).saturating_sub(words.end);
+        (block, from & u64::MAX >> beyond)
+    })
+}
