@@ -240,7 +240,11 @@ fn in_scheme(value: &IOValue, depth: usize) -> String {
         }
         ValueClass::Compound(CompoundClass::Dictionary | CompoundClass::Set)
         | ValueClass::Atomic(_)
-        | ValueClass::Embedded => shown(value),
+        | ValueClass::Embedded => match value.as_string() {
+            // What is no datum is kept as what shows it.
+            Some(text) if text.starts_with("#<") && text.ends_with('>') => text.into_owned(),
+            Some(_) | None => shown(value),
+        },
     }
 }
 

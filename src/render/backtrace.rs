@@ -22,8 +22,14 @@ const ENDS: usize = 8;
 /// Writes a backtrace, innermost procedure first, a line each; runs of one procedure are counted. Lines of `source`, the text of the error, are told without its name.
 pub(super) fn shown(frames: &[Frame], source: Option<&str>, texts: &Texts) -> Option<String> {
     let mut lines: Vec<(String, usize)> = Vec::new();
-    for frame in worth_showing(frames) {
-        let line = told(frame, lines.is_empty(), source, texts);
+    for (frame, is_left) in worth_showing(frames) {
+        let how = match (is_left, lines.is_empty()) {
+            (true, true) => "in a tail call from",
+            (true, false) => "by tail calls from",
+            (false, true) => "in",
+            (false, false) => "called by",
+        };
+        let line = told((how, frame), lines.is_empty(), source, texts);
         match lines.last_mut() {
             Some((last, count)) if *last == line => *count += 1,
             Some(_) | None => lines.push((line, 1)),
@@ -46,35 +52,33 @@ pub(super) fn shown(frames: &[Frame], source: Option<&str>, texts: &Texts) -> Op
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// The frames of the person's own procedures, and of those that they called by name.
-fn worth_showing(frames: &[Frame]) -> impl Iterator<Item = &Frame> {
+/// The frames of the person's own procedures, and of those that they called by name; and whether each was left for the one before by tail calls.
+fn worth_showing(frames: &[Frame]) -> impl Iterator<Item = (&Frame, bool)> {
     // Around what was typed stands what shows its value, and its own frame is gone if the failing call was its last.
     let typed = frames.iter().position(|frame| frame.procedure == TYPED);
     let shower = frames.iter().position(|frame| frame.procedure == SHOWER);
     let end = typed.or(shower.filter(|place| place + 1 == frames.len()));
     let frames = &frames[..end.unwrap_or(frames.len())];
-    let is_own = |(place, frame): &(usize, &Frame)| {
+    let is_own = |place: usize| {
         // What a library keeps to itself says nothing to those who call it, nor does what has no name and is called by that.
-        let caller = frames.get(place + 1).filter(|_| frame.procedure == UNNAMED);
-        !is_internal(frame) && !caller.is_some_and(is_internal)
+        let caller = frames.get(place + 1).filter(|_| frames[place].procedure == UNNAMED);
+        !is_internal(&frames[place]) && !caller.is_some_and(is_internal)
     };
-    frames.iter().enumerate().filter(is_own).map(|(_, frame)| frame)
+    let own = (0..frames.len()).filter(move |place| is_own(*place));
+    // What a library's procedure leaves itself for is a part of it.
+    let is_left = move |place: usize| frames[place].at == FramePlace::Gone && (place == 0 || is_own(place - 1));
+    own.map(move |place| (&frames[place], is_left(place)))
 }
 
 fn is_internal(frame: &Frame) -> bool {
     frame.procedure.starts_with('%')
 }
 
-fn told(frame: &Frame, is_innermost: bool, error_in: Option<&str>, texts: &Texts) -> String {
+fn told((how, frame): (&str, &Frame), is_innermost: bool, error_in: Option<&str>, texts: &Texts) -> String {
     let name = if frame.procedure == UNNAMED {
         "an unnamed procedure".to_owned()
     } else {
         format!("`{}`", frame.procedure)
-    };
-    let how = match (&frame.at, is_innermost) {
-        (FramePlace::Gone, _) => "by tail calls from",
-        (FramePlace::Unknown | FramePlace::Text { .. }, true) => "in",
-        (FramePlace::Unknown | FramePlace::Text { .. }, false) => "called by",
     };
     let FramePlace::Text { source, start } = &frame.at else {
         return format!("{how} {name}");
@@ -133,6 +137,14 @@ mod tests {
     fn tail_calls_are_said() {
         let frames = [("f", at("here", 0)), ("g", FramePlace::Gone), ("main", at("here", 6))];
         check(&frames, "in `f`\nby tail calls from `g`\ncalled by `main` on line 3");
+        let frames = [
+            ("%throw", FramePlace::Unknown),
+            ("raise", FramePlace::Gone),
+            ("main", at("here", 6)),
+        ];
+        check(&frames, "in `raise`\ncalled by `main` on line 3");
+        let frames = [("f", FramePlace::Gone), ("main", at("here", 6))];
+        check(&frames, "in a tail call from `f`\ncalled by `main` on line 3");
     }
 
     #[test]

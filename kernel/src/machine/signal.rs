@@ -61,7 +61,7 @@ pub(super) fn signal_procedure(heap: &Heap, code: &CodeSpace) -> Option<Value> {
 pub struct BacktraceEntry {
     /// The procedure, if it has a name.
     pub procedure: Option<Name>,
-    /// The call or failing expression, if it has a source.
+    /// The call or failing expression, if it has a source; of what is gone, the definition.
     pub span: Option<Span>,
     /// Whether its frame is gone: what stands before it was reached from it by tail calls.
     pub is_gone: bool,
@@ -79,33 +79,32 @@ pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<Backtra
     let points: Vec<Value> = (0..heap.object_length(points))
         .map(|index| heap.field(points, index))
         .collect();
-    frames(heap, code, &points)
+    // What takes other arguments has not begun, and has not left itself.
+    let kind = heap.field(condition, condition::KIND);
+    let has_begun = !heap.is_symbol(kind) || heap.symbol_name(kind) != "wrong-arity";
+    frames(heap, code, &points, has_begun)
 }
 
-/// What return points tell, innermost first.
-fn frames(heap: &Heap, code: &CodeSpace, points: &[Value]) -> Vec<BacktraceEntry> {
+/// What return points tell, innermost first; and whether what was called from the first of them had begun.
+fn frames(heap: &Heap, code: &CodeSpace, points: &[Value], has_begun: bool) -> Vec<BacktraceEntry> {
     let mut told = Vec::new();
-    let mut inner = None;
+    // Where what runs above begins. A condition that stands in the place of a frame has no beginning.
+    let mut inner = has_begun.then_some(u32::MAX);
     for point in points {
         let position = call_position(code, *point).filter(|_| point.is_immediate(Immediate::Return));
         let Some((position, block)) = position.and_then(|position| Some((position, code.block_at(position)?))) else {
             continue;
         };
-        if let Some(name) = inner.and_then(|inner| gave_way(heap, code, position, inner)) {
-            told.push(BacktraceEntry {
-                procedure: Some(name),
-                span: None,
-                is_gone: true,
-            });
-        }
+        let inner_frame = inner.filter(|_| position + 1 == point.payload());
+        told.extend(inner_frame.and_then(|inner| gone(heap, code, position, inner)));
         told.extend(entries(code, position, block.name.clone()));
         inner = Some(block.start);
     }
     told
 }
 
-/// The name of the procedure that the instruction at `position` has called, if what runs in its place, from `inner` on, is another.
-fn gave_way(heap: &Heap, code: &CodeSpace, position: u32, inner: u32) -> Option<Name> {
+/// The procedure that the instruction at `position` has called, if what runs in its place, from `inner` on, is another.
+fn gone(heap: &Heap, code: &CodeSpace, position: u32, inner: u32) -> Option<BacktraceEntry> {
     let instruction = code.instructions().get(position as usize)?;
     if instruction.opcode() != Some(Opcode::CallGlobal) {
         return None;
@@ -115,7 +114,11 @@ fn gave_way(heap: &Heap, code: &CodeSpace, position: u32, inner: u32) -> Option<
     let block = code
         .block_at(word.payload())
         .filter(|_| word.is_immediate(Immediate::Code))?;
-    block.name.clone().filter(|_| block.start != inner)
+    (block.start != inner).then(|| BacktraceEntry {
+        procedure: block.name.clone(),
+        span: code.span_at(block.start),
+        is_gone: true,
+    })
 }
 
 /// What the position of a call tells: the procedures that were integrated around the call, innermost first, and the one whose frame it is.
@@ -140,7 +143,7 @@ impl Machine {
     pub fn waiting_frames(&self, instance: &Instance, code: &CodeSpace) -> Vec<BacktraceEntry> {
         let mut points = vec![Value::immediate(Immediate::Return, self.stopped_at, 0)];
         self.points_below(&instance.heap, self.base, &mut points);
-        frames(&instance.heap, code, &points)
+        frames(&instance.heap, code, &points, false)
     }
 
     /// Keeps the frames around a raise that nobody caught, which ends the computation.
@@ -153,7 +156,7 @@ impl Machine {
 
     /// The frames around the last raise that nobody caught, as [`backtrace`].
     pub fn raised_frames(&self, heap: &Heap, code: &CodeSpace) -> Vec<BacktraceEntry> {
-        frames(heap, code, &self.raised_at)
+        frames(heap, code, &self.raised_at, true)
     }
 
     /// Makes a condition that tells no frames tell those around the last raise that nobody caught.

@@ -6,6 +6,7 @@
 
 use duet_kernel::boundary::{self, BoundaryError, Capabilities, Limits, NoCapabilities, OpaqueReference};
 use duet_kernel::code::CodeSpace;
+use duet_kernel::datum::Span;
 use duet_kernel::expander::Expander;
 use duet_kernel::heap::kind::{condition, opaque};
 use duet_kernel::heap::{Heap, HeapFull, Kind};
@@ -256,11 +257,10 @@ const SHOWN_CHARACTERS: usize = 200;
 
 /// Finds the innermost frame that has a place in a source text of the program's own; where a library stands still says nothing to its users.
 pub(super) fn origin(frames: &[BacktraceEntry], expander: &Expander) -> Option<Origin> {
-    let spans = frames.iter().filter_map(|frame| frame.span);
-    let mut places = spans.filter_map(|span| Some((span, &expander.source(span.source)?.name)));
-    let (span, source) = places.find(|(_, source)| !source.starts_with(EMBEDDED))?;
+    let mut active = frames.iter().filter(|frame| !frame.is_gone);
+    let (span, source) = active.find_map(|frame| text_of(frame, expander))?;
     Some(Origin {
-        source: source.clone(),
+        source: source.to_owned(),
         start: span.start.into(),
         end: span.end.into(),
     })
@@ -319,16 +319,31 @@ pub(super) fn uncaught(heap: &mut Heap, object: Value) -> Result<Value, HeapFull
 /// A failure with the place and the procedures that frames tell.
 fn placed(mut failure: Failure, frames: &[BacktraceEntry], expander: &Expander) -> Failure {
     failure.origin = origin(frames, expander).map(Box::new);
-    failure.backtrace = frames.iter().map(|frame| told(frame, expander)).collect();
+    let told = frames.iter().enumerate().filter_map(|(place, frame)| {
+        let text = text_of(frame, expander);
+        let at = match text {
+            // That it left itself to raise a condition says nothing of a procedure that is there for that.
+            None if frame.is_gone && place == 0 => return None,
+            _ if frame.is_gone => FramePlace::Gone,
+            Some((span, source)) => FramePlace::Text {
+                source: source.to_owned(),
+                start: span.start.into(),
+            },
+            None => FramePlace::Unknown,
+        };
+        let procedure = frame.procedure.as_ref().map_or("?", |name| name.as_str());
+        Some(Frame {
+            procedure: procedure.to_owned(),
+            at,
+        })
+    });
+    failure.backtrace = told.collect();
     failure
 }
 
-fn told(frame: &BacktraceEntry, expander: &Expander) -> Frame {
-    let place = origin(std::slice::from_ref(frame), expander);
-    let text = place.map(|Origin { source, start, .. }| FramePlace::Text { source, start });
-    let gone = frame.is_gone.then_some(FramePlace::Gone);
-    Frame {
-        procedure: frame.procedure.as_ref().map_or("?", |name| name.as_str()).to_owned(),
-        at: gone.or(text).unwrap_or(FramePlace::Unknown),
-    }
+/// Where a frame is, if that is in a text that people have, and that text's name.
+fn text_of<'a>(frame: &BacktraceEntry, expander: &'a Expander) -> Option<(Span, &'a str)> {
+    let span = frame.span?;
+    let source = &expander.source(span.source)?.name;
+    (!source.starts_with(EMBEDDED)).then_some((span, source))
 }
