@@ -2,7 +2,7 @@
 //!
 //! Owns who exists, who asserts what, what is in flight and what was asked of the world.
 //! INVARIANT: the state is a function of the run's records; cloning it is cheap and a clone is independent. A turn changes it in place, between
-//! [`RunState::begin_turn`] and one of `commit_turn` and `abort_turn`; [`RunState::go_back`] takes many turns back.
+//! [`RunState::begin_turn`] and one of `commit_turn` and `abort_turn`; `go_back` takes many turns back.
 //! It does not know why it changes; the actions do.
 //! Read next: `state/mark.rs`, `draft.rs`.
 
