@@ -57,7 +57,7 @@ impl CompiledUnit {
         for (offset, span) in &self.spans {
             add(&[*offset, span.start, span.end].map(u32::to_le_bytes).concat());
         }
-        // Units of which nothing was integrated have the bytes that they had before there was anything to say of it.
+        // A unit of which nothing was integrated says nothing of it.
         if !self.integrated.is_empty() {
             let maybe = |call: Option<u32>| call.map_or(u32::MAX, |call| call).to_le_bytes();
             add(&count(self.integrated.len()));
