@@ -249,7 +249,7 @@ impl Journal {
         name: RunId,
         current: Option<(RunId, BranchName)>,
     ) -> Result<(RunId, BranchName), Failure> {
-        if store.runs()?.contains(&name) {
+        if store.has_run(&name)? {
             return Ok((name, first_branch()?));
         }
         let branch = BranchName::new(name.as_str()).map_err(|error| Failure::usage(error.to_string()))?;

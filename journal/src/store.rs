@@ -157,6 +157,12 @@ pub trait Store: Send {
     /// A failure of the medium.
     fn runs(&self) -> Result<Vec<RunId>, StoreError>;
 
+    /// Says whether a run has a branch: whether [`runs`](Self::runs) lists it, at the cost of one look-up.
+    ///
+    /// # Errors
+    /// A failure of the medium.
+    fn has_run(&self, run: &RunId) -> Result<bool, StoreError>;
+
     /// Lists the heads of a run in order of the branches' names.
     ///
     /// # Errors

@@ -503,6 +503,8 @@ fn runs_and_branches_are_listed_by_name<M: Medium>() {
     Writer::claim(&mut store, "claimed-only", "z");
     let store = medium.reopen(store);
     assert_eq!(store.runs().unwrap(), ["B", "a", "a.1", "b"].map(run));
+    let is_there = ["a", "a.1", "c", "claimed-only"].map(|name| store.has_run(&run(name)).unwrap());
+    assert_eq!(is_there, [true, true, false, false]);
     let names: Vec<_> = store
         .heads(&run("a"))
         .unwrap()

@@ -68,7 +68,7 @@ fn open(arguments: &Arguments, address: Option<&str>, terminal: &mut Terminal) -
     }
     let store = journal.open_or_create("repl")?;
     let id: RunId = match arguments.one("name").map(run::read_name).transpose()? {
-        Some(id) if store.runs()?.contains(&id) => return Err(run::taken(&id)),
+        Some(id) if store.has_run(&id)? => return Err(run::taken(&id)),
         Some(id) => id,
         None => run::free_name(&store, STEM)?,
     };

@@ -52,7 +52,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let journal = Journal::of(arguments);
     let mut store = journal.open_or_create("run")?;
     let id = match given {
-        Some(id) if store.runs()?.contains(&id) => return Err(taken(&id)),
+        Some(id) if store.has_run(&id)? => return Err(taken(&id)),
         Some(id) => id,
         None => free_name(&store, &launch.stem)?,
     };
@@ -77,13 +77,68 @@ pub(super) fn taken(id: &RunId) -> Failure {
     ))
 }
 
-/// Finds a name of which the journal has no run: the stem, or the stem with a number.
+/// Finds a name of which the journal has no run: the stem, or the stem with a number that is free.
 pub(super) fn free_name(store: &dyn Store, stem: &str) -> Result<RunId, Failure> {
-    let taken = store.runs()?;
-    let numbered = (2..).map(|number: u64| format!("{stem}-{number}"));
-    let candidates = std::iter::once(stem.to_owned()).chain(numbered);
-    let free = candidates
-        .map(|name| read_name(&name))
-        .find(|id| id.as_ref().map_or(true, |id| !taken.contains(id)));
-    free.unwrap_or_else(|| read_name(stem))
+    let first = read_name(stem)?;
+    if !store.has_run(&first)? {
+        return Ok(first);
+    }
+    let numbered = |number: u64| read_name(&format!("{stem}-{number}"));
+    numbered(free_number(|number| Ok(store.has_run(&numbered(number)?)?))?)
+}
+
+/// Finds a free number of which the one before is taken, as 1 is.
+///
+/// Asks for as many as the logarithm of those that are taken, so that starting takes no longer as runs become many.
+fn free_number(is_taken: impl Fn(u64) -> Result<bool, Failure>) -> Result<u64, Failure> {
+    let mut taken = 1;
+    let mut free = 2;
+    while is_taken(free)? {
+        taken = free;
+        free *= 2;
+    }
+    while free - taken > 1 {
+        let middle = taken.midpoint(free);
+        *if is_taken(middle)? { &mut taken } else { &mut free } = middle;
+    }
+    Ok(free)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns the number that is found, and how many were asked for.
+    fn find(taken: &BTreeSet<u64>) -> (u64, u32) {
+        let asked = Cell::new(0);
+        let found = free_number(|number| {
+            asked.set(asked.get() + 1);
+            Ok(number == 1 || taken.contains(&number))
+        });
+        (found.unwrap_or_else(|_| unreachable!("asking cannot fail")), asked.get())
+    }
+
+    #[test]
+    fn runs_are_numbered_one_after_the_other() {
+        for count in 1..300 {
+            assert_eq!(find(&(2..=count).collect()).0, count + 1);
+        }
+        let (next, asked) = find(&(2..=100_000).collect());
+        assert_eq!(next, 100_001);
+        assert!(asked < 40, "{asked} names were asked for");
+    }
+
+    proptest! {
+        #[test]
+        fn a_number_that_is_found_is_free_wherever_there_are_gaps(taken in prop::collection::btree_set(2_u64..40, 0..30)) {
+            let (free, _) = find(&taken);
+            prop_assert!(free > 1 && !taken.contains(&free));
+            prop_assert!(free == 2 || taken.contains(&(free - 1)));
+        }
+    }
 }

@@ -234,6 +234,10 @@ impl Store for Witness {
         self.store.runs()
     }
 
+    fn has_run(&self, run: &RunId) -> Result<bool, StoreError> {
+        self.store.has_run(run)
+    }
+
     fn heads(&self, run: &RunId) -> Result<Vec<Head>, StoreError> {
         self.store.heads(run)
     }

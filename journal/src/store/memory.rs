@@ -250,6 +250,10 @@ impl Store for MemoryStore {
         Ok(begun.map(|(name, _)| name.clone()).collect())
     }
 
+    fn has_run(&self, run: &RunId) -> Result<bool, StoreError> {
+        Ok(self.index.runs.get(run).is_some_and(|run| !run.heads.is_empty()))
+    }
+
     fn heads(&self, run: &RunId) -> Result<Vec<Head>, StoreError> {
         Ok(self.run(run)?.heads.values().cloned().collect())
     }

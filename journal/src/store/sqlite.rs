@@ -233,6 +233,10 @@ impl Store for SqliteStore {
         })
     }
 
+    fn has_run(&self, run: &RunId) -> Result<bool, StoreError> {
+        self.view(|connection| Ok(Run::find(connection, run)?.is_some_and(|run| run.branches > 0)))
+    }
+
     fn heads(&self, run: &RunId) -> Result<Vec<Head>, StoreError> {
         self.view(|connection| {
             let run = Run::read(connection, run)?;
