@@ -536,9 +536,12 @@ impl Session {
     /// The failure that ended the main program, if one did: that of the newest turn.
     fn failure(&self, store: &dyn Store) -> Result<Option<duet_runtime::record::Failure>, Failure> {
         let Some(tip) = self.run.head() else { return Ok(None) };
-        let record = match store.record(&tip.hash) {
-            Err(StoreError::NoSuchRecord { .. }) => return Ok(None),
+        let found = match store.record_at(self.run.id(), self.run.branch(), tip.sequence) {
+            Err(StoreError::NoSuchRun { .. } | StoreError::NoSuchBranch { .. }) => None,
             found => found?,
+        };
+        let Some(record) = found.filter(|record| record.hash() == tip.hash) else {
+            return Ok(None);
         };
         match turn::body(&record)? {
             Body::Turn(turn) if turn.actor == MAIN => match turn.outcome {

@@ -311,3 +311,23 @@ fn a_record_made_again_after_a_rewind_is_stored_once() {
         .unwrap();
     assert_eq!(rows, 3);
 }
+
+#[test]
+fn what_was_written_by_many_short_processes_is_not_read_by_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let body = format!("\"{}\"", "x".repeat(10_000));
+    for number in 0..200 {
+        let mut store = SqliteStore::open(&path, "file").unwrap();
+        let mut main = Writer::claim(&mut store, &format!("r{number}"), "main");
+        let written = main.write(&mut store, &[&body]).unwrap();
+        assert_eq!(store.record(&written[0].hash()).unwrap(), written[0]);
+    }
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let sql = "SELECT sum(length(bytes)) FROM records, workspace WHERE records.id > indexed";
+    let without_index: i64 = connection.query_one(sql, [], |row| row.get(0)).unwrap();
+    assert!(
+        without_index < 300_000,
+        "{without_index} bytes of records are read for want of an index"
+    );
+}

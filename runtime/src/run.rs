@@ -322,6 +322,11 @@ impl<P: Programs> Run<P> {
         &self.run
     }
 
+    /// Returns the branch it is written on.
+    pub fn branch(&self) -> &BranchName {
+        &self.branch
+    }
+
     /// Returns the programs of its actors.
     pub fn programs(&self) -> &P {
         &self.programs

@@ -110,18 +110,20 @@ pub(super) fn find_indexed(connection: &Connection, hash: &RecordHash) -> Result
     optional(connection, sql, [hash.as_bytes()], "looking for a record")
 }
 
-/// Reads the names of the records after a key.
-pub(super) fn names_after(connection: &Connection, key: i64) -> Result<BTreeMap<RecordHash, i64>, StoreError> {
+/// The records after a key by their names, and how many bytes they have together.
+pub(super) fn names_after(connection: &Connection, key: i64) -> Result<(BTreeMap<RecordHash, i64>, i64), StoreError> {
     let failed = failed("reading the newest names");
-    let sql = "SELECT id, hash FROM records WHERE id > ?1";
+    let sql = "SELECT id, hash, length(bytes) FROM records WHERE id > ?1";
     let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
     let mut rows = statement.query([key]).map_err(&failed)?;
     let mut names = BTreeMap::new();
+    let mut length_bytes = 0;
     while let Some(row) = rows.next().map_err(&failed)? {
         let hash = RecordHash::from_slice(blob(row, 1)?).ok_or(BROKEN)?;
         names.insert(hash, row.get(0).map_err(&failed)?);
+        length_bytes += row.get::<_, i64>(2).map_err(&failed)?;
     }
-    Ok(names)
+    Ok((names, length_bytes))
 }
 
 const READ: &str = "SELECT id, sequence, parent, jump, hash, seal, bytes FROM records WHERE id = ?1";

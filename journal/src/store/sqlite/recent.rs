@@ -21,6 +21,10 @@ use crate::store::{Head, StoreError};
 /// How many records are named only by themselves before their names are indexed.
 const INDEX_BATCH: i64 = 4096;
 
+/// Of how many bytes the records may be that are read for want of an index: whoever reads more indexes their names, lest the next process read
+/// them too. Short programs leave a few records each.
+const SCAN_LIMIT_BYTES: i64 = 256 << 10;
+
 /// What the writer remembers.
 #[derive(Debug)]
 pub(super) struct Recent {
@@ -32,6 +36,8 @@ pub(super) struct Recent {
     indexed: i64,
     /// The records whose names are not indexed, once somebody has asked for one.
     unindexed: Option<BTreeMap<RecordHash, i64>>,
+    /// How many bytes of records were read to know those.
+    scanned_bytes: i64,
     /// The records that were inserted since and have no child yet.
     leaves: BTreeMap<i64, Spine>,
     runs: BTreeMap<RunId, KnownRun>,
@@ -56,6 +62,7 @@ impl Recent {
             newest: newest.flatten().unwrap_or(0),
             indexed,
             unindexed: None,
+            scanned_bytes: 0,
             leaves: BTreeMap::new(),
             runs: BTreeMap::new(),
         })
@@ -190,14 +197,15 @@ impl Recent {
             return Ok(Some(key));
         }
         if self.unindexed.is_none() {
-            self.unindexed = Some(chain::names_after(connection, self.indexed)?);
+            let (names, length_bytes) = chain::names_after(connection, self.indexed)?;
+            (self.unindexed, self.scanned_bytes) = (Some(names), length_bytes);
         }
         Ok(self.unindexed.as_ref().and_then(|names| names.get(hash)).copied())
     }
 
-    /// Indexes the names of the newest records if they have become many.
+    /// Indexes the names of the newest records if they have become many, or reading them took long.
     pub(super) fn index_names(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        if self.newest.saturating_sub(self.indexed) < INDEX_BATCH {
+        if self.newest.saturating_sub(self.indexed) < INDEX_BATCH && self.scanned_bytes < SCAN_LIMIT_BYTES {
             return Ok(());
         }
         let sql = "INSERT INTO hashes (prefix, record)
@@ -212,7 +220,7 @@ impl Recent {
         }
         .write(connection)?;
         self.indexed = self.newest;
-        self.unindexed = None;
+        (self.unindexed, self.scanned_bytes) = (None, 0);
         Ok(())
     }
 }
