@@ -5,7 +5,8 @@
 //! The current run is a convenience of this command, kept in a small file beside the journal, and not part of the journal.
 //! Read next: `session.rs`.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use duet_journal::store::sqlite::SqliteStore;
@@ -140,13 +141,23 @@ impl Journal {
 
     /// Notes which branch of which run was used last. That it cannot be noted only makes addresses longer.
     pub(crate) fn set_current(&self, run: &RunId, branch: &BranchName) {
-        let _ = fs::write(self.current_path(), format!("{run}/{branch}\n"));
+        let line = format!("{run}/{branch}\n");
+        // Truncating first would make some file systems wait for the disk.
+        let _ = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(self.current_path())
+            .and_then(|mut file| {
+                file.write_all(line.as_bytes())?;
+                file.set_len(line.len() as u64)
+            });
     }
 
     /// The branch used last, if that is known and it still exists.
     fn current(&self, store: &dyn Store) -> Option<(RunId, BranchName)> {
         let text = fs::read_to_string(self.current_path()).ok()?;
-        let (run, branch) = text.trim_end().split_once('/')?;
+        let (run, branch) = text.lines().next()?.split_once('/')?;
         let (run, branch) = (RunId::new(run).ok()?, BranchName::new(branch).ok()?);
         store.head(&run, &branch).ok()??;
         Some((run, branch))

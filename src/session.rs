@@ -15,7 +15,7 @@ use annotate_snippets::Level;
 use duet_drivers::ask::Question;
 use duet_drivers::tool::description::{Description, EffectClass};
 use duet_drivers::world::World;
-use duet_journal::{Record, RunId, Sequence, Store, StoreError};
+use duet_journal::{Blob, Record, RunId, Sequence, Store, StoreError};
 use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName, SourceError, SourceText};
 use duet_modules::resolver::Resolver;
 use duet_modules::source::{Directory, Embedded};
@@ -75,6 +75,14 @@ pub(crate) struct Pinned {
     pub(crate) programs: SchemePrograms,
     pub(crate) genesis: Genesis,
     pub(crate) texts: Texts,
+}
+
+/// A program that is compiled, and the world it will run in: all that a run needs but a journal.
+pub(crate) struct Prepared {
+    programs: SchemePrograms,
+    genesis: Genesis,
+    pinned: Vec<Blob>,
+    world: World,
 }
 
 /// The libraries that a program without `import` sees.
@@ -285,18 +293,12 @@ fn surroundings(store: &dyn Store, genesis: &Genesis, outfit: Outfit) -> Result<
     Ok((world, recovery))
 }
 
-impl Session {
-    /// Compiles a program and begins a run of it.
+impl Prepared {
+    /// Compiles a program and makes its world.
     ///
     /// # Errors
-    /// If it does not compile, or the journal cannot be written.
-    pub(crate) fn start(
-        launch: &Launch,
-        id: RunId,
-        (store, journal): (&mut dyn Store, Option<&Path>),
-        outfit: Outfit,
-        terminal: &mut Terminal,
-    ) -> Result<Self, Failure> {
+    /// If it does not compile, or its workspace cannot be opened.
+    pub(crate) fn new(launch: &Launch, outfit: Outfit, terminal: &mut Terminal) -> Result<Self, Failure> {
         let (programs, program) = compile(launch, &launch.path.display().to_string(), terminal)?;
         let outfit = launch.fit(outfit);
         let note = launch.note(&outfit)?;
@@ -308,9 +310,34 @@ impl Session {
             program: program.value,
             manifest: launch.manifest.clone(),
             limits: Limits::default(),
-            pinned: pinned.iter().map(duet_journal::Blob::hash).collect(),
+            pinned: pinned.iter().map(Blob::hash).collect(),
             tools: world.tools().descriptions().map(Description::card).collect(),
         };
+        Ok(Self {
+            programs,
+            genesis,
+            pinned,
+            world,
+        })
+    }
+}
+
+impl Session {
+    /// Begins a run.
+    ///
+    /// # Errors
+    /// If the journal cannot be written.
+    pub(crate) fn start(
+        prepared: Prepared,
+        id: RunId,
+        (store, journal): (&mut dyn Store, Option<&Path>),
+    ) -> Result<Self, Failure> {
+        let Prepared {
+            programs,
+            genesis,
+            pinned,
+            world,
+        } = prepared;
         let branch = journal::first_branch()?;
         let name = journal::name(&id, &branch);
         let start = Start {

@@ -1,5 +1,7 @@
 //! `duet run`: a program becomes a run.
 
+use std::panic::resume_unwind;
+
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{RunId, Store};
 
@@ -8,7 +10,7 @@ use crate::failure::{Code, Failure};
 use crate::journal::{self, Journal};
 use crate::launch::Launch;
 use crate::outfit::Outfit;
-use crate::session::Session;
+use crate::session::{Prepared, Session};
 use crate::terminal::Terminal;
 
 pub(super) const DETAILS: &str = "\
@@ -46,25 +48,34 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if arguments.has("memory") {
         let mut store = MemoryStore::default();
         let id = given.map_or_else(|| free_name(&store, &launch.stem), Ok)?;
-        let session = Session::start(&launch, id, (&mut store, None), outfit, terminal)?;
+        let prepared = Prepared::new(&launch, outfit, terminal)?;
+        let session = Session::start(prepared, id, (&mut store, None))?;
         return session.drive(&mut store, false, terminal);
     }
     let journal = Journal::of(arguments);
-    let mut store = journal.open_or_create("run")?;
+    let (store, prepared) = both(|| journal.open_or_create("run"), || Prepared::new(&launch, outfit, terminal));
+    let (mut store, prepared) = (store?, prepared?);
     let id = match given {
         Some(id) if store.has_run(&id)? => return Err(taken(&id)),
         Some(id) => id,
         None => free_name(&store, &launch.stem)?,
     };
-    let session = Session::start(
-        &launch,
-        id.clone(),
-        (&mut store, Some(journal.path())),
-        outfit,
-        terminal,
-    )?;
+    let session = Session::start(prepared, id.clone(), (&mut store, Some(journal.path())))?;
     journal.set_current(&id, &journal::first_branch()?);
     session.drive(&mut store, launch.is_folder, terminal)
+}
+
+/// Does two things at once that know nothing of each other: while the journal waits for the disk, the program is compiled.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what the two give does not depend on which comes first"
+)]
+fn both<A: Send, B>(aside: impl FnOnce() -> A + Send, here: impl FnOnce() -> B) -> (A, B) {
+    std::thread::scope(|scope| {
+        let aside = scope.spawn(aside);
+        let here = here();
+        (aside.join().unwrap_or_else(|panic| resume_unwind(panic)), here)
+    })
 }
 
 pub(super) fn read_name(name: &str) -> Result<RunId, Failure> {

@@ -24,7 +24,7 @@ use crate::failure::{Code, Failure};
 use crate::journal::{Journal, Place};
 use crate::launch::Launch;
 use crate::outfit::Outfit;
-use crate::session::{self, Left, Session};
+use crate::session::{self, Left, Prepared, Session};
 use crate::terminal::Terminal;
 use crate::turn;
 
@@ -67,7 +67,8 @@ impl Live {
         let mut store = store;
         let launch = Launch::of_text("repl", PROGRAM, workspace)?;
         let at = (&mut *store as &mut dyn Store, journal);
-        let session = Session::start(&launch, id.clone(), at, Outfit::default(), terminal)?;
+        let prepared = Prepared::new(&launch, Outfit::default(), terminal)?;
+        let session = Session::start(prepared, id.clone(), at)?;
         let mut live = Self {
             journal: journal.map(Path::to_owned),
             place: session.place_of(id)?,
