@@ -24,21 +24,37 @@
         (%merge! less? from to start middle end))))
 
 ;;;> A sorted copy of a list; the order of equal elements stays.
-(define (list-sort less? list) (vector->list (vector-sort less? (list->vector list))))
+(define (list-sort less? list)
+  (if (not (list? list)) (%wrong-type 'list-sort "a proper list" list))
+  (%check-less 'list-sort less?)
+  (vector->list (%sorted less? (list->vector list))))
+
+(define (%check-less procedure less?)
+  (if (not (procedure? less?)) (%wrong-type procedure "a procedure that compares" less?)))
+
+;;; The elements of `vector`, which nobody else has, sorted.
+(define (%sorted less? vector)
+  (%sort! less? (vector-copy vector) vector 0 (vector-length vector))
+  vector)
 
 ;;;> A sorted copy of a vector, or of its elements from `start` to before `end`; the order of equal elements stays.
 (define vector-sort
   (case-lambda
     ((less? vector) (vector-sort less? vector 0))
-    ((less? vector start) (vector-sort less? vector start (vector-length vector)))
+    ((less? vector start)
+     (if (not (vector? vector)) (%wrong-type 'vector-sort "a vector" vector))
+     (vector-sort less? vector start (vector-length vector)))
     ((less? vector start end)
-     (let ((sorted (vector-copy vector start end)))
-       (%sort! less? (vector-copy sorted) sorted 0 (- end start))
-       sorted))))
+     (if (not (vector? vector)) (%wrong-type 'vector-sort "a vector" vector))
+     (%check-less 'vector-sort less?)
+     (%sorted less? (vector-copy vector start end)))))
 
 ;;;> A sorted copy of a list or vector.
 (define (sort sequence less?)
-  (if (vector? sequence) (vector-sort less? sequence) (list-sort less? sequence)))
+  (%check-less 'sort less?)
+  (cond ((vector? sequence) (vector-sort less? sequence))
+        ((list? sequence) (list-sort less? sequence))
+        (else (%wrong-type 'sort "a proper list or a vector" sequence))))
 
 ;;;> Combines the elements of one or more lists from the left: `(combine element … accumulated)`, up to the end of the shortest.
 (define fold

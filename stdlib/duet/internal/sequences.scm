@@ -1,6 +1,10 @@
 (define (%check-end procedure tail)
   (if (not (null? tail)) (%wrong-type procedure "a proper list" tail)))
 
+;;; That what is left of a list, beside the end of a shorter one, is a list so far.
+(define (%check-rest procedure tail)
+  (if (not (pair? tail)) (%check-end procedure tail)))
+
 ;;; The first elements of lists, or #f if one of them has none.
 (define (%cars lists)
   (let loop ((lists lists) (cars '()))
@@ -26,14 +30,17 @@
        (if (and (pair? a) (pair? b))
            (let ((first (procedure (car a) (car b))))
              (cons first (loop (cdr a) (cdr b))))
-           '())))
+           (begin (%check-rest 'map a) (%check-rest 'map b) '()))))
     ((procedure . lists)
      (let loop ((lists lists))
        (let ((cars (%cars lists)))
          (if cars
              (let ((first (apply procedure cars)))
                (cons first (loop (%cdrs lists))))
-             '()))))))
+             (begin (%check-rests 'map lists) '())))))))
+
+(define (%check-rests procedure lists)
+  (for-each (lambda (rest) (%check-rest procedure rest)) lists))
 
 ;;;> Calls `procedure` for the elements of one or more lists in order, up to the end of the shortest.
 (define for-each
@@ -46,12 +53,14 @@
     ((procedure a b)
      (let loop ((a a) (b b))
        (if (and (pair? a) (pair? b))
-           (begin (procedure (car a) (car b)) (loop (cdr a) (cdr b))))))
+           (begin (procedure (car a) (car b)) (loop (cdr a) (cdr b)))
+           (begin (%check-rest 'for-each a) (%check-rest 'for-each b)))))
     ((procedure . lists)
      (let loop ((lists lists))
        (let ((cars (%cars lists)))
          (if cars
-             (begin (apply procedure cars) (loop (%cdrs lists)))))))))
+             (begin (apply procedure cars) (loop (%cdrs lists)))
+             (%check-rests 'for-each lists)))))))
 
 ;;;> The first tail of the list whose first element is the object, by `equal?` or another predicate; or #f.
 (define member

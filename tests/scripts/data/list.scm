@@ -3,6 +3,12 @@
 '(1 2 . 3)                             ; => (1 2 . 3)
 (append '(1) '(2 3) '() '(4))          ; => (1 2 3 4)
 (map + '(1 2 3) '(10 20 30))           ; => (11 22 33)
+(map + '(1 2 3) '(10))                 ; => (11)
+(map + '(1 2 3) '(10) '(100 200 . x))  ; => (111)
+(map + '(1 2 3) 10)                    ; raises: wrong-type
+(map + '(1 2) '(3 4) '(5 . 6))         ; raises: wrong-type
+(for-each + 1 '(1 2 3))                ; raises: wrong-type
+(for-each + '(1) '(2) 3)               ; raises: wrong-type
 `(1 ,(+ 1 1) ,@(map (lambda (x) (* x x)) '(2 3)))  ; => (1 2 4 9)
 (assq 'b '((a 1) (b 2)))               ; => (b 2)
 (list-tail '(1 2 3) 1)                 ; => (2 3)

@@ -13,4 +13,8 @@
 (let ((v (vector 1 1 2 2 3))) (list (vector-delete-neighbor-dups! = v) v))                ; => (3 #(1 2 3 2 3))
 (list (vector-find-median < #(3 1 2) 0) (vector-find-median < #(4 1 2 3) 0) (vector-find-median < #() 'none)) ; => (2 5/2 none)
 (vector-select! < (vector 5 3 1 4) 1)                                                     ; => 3
+(guard (e (#t (list (error-object-message e) (error-object-irritants e)))) (list-sort '(2 1) 5)) ; => ("list-sort: expected a proper list" (5))
+(guard (e (#t (list (error-object-message e) (error-object-irritants e)))) (list-sort 5 '(2 1))) ; => ("list-sort: expected a procedure that compares" (5))
+(vector-sort #(2 1) <)                                                                    ; raises: wrong-type
+(vector-sort '< #(2 1) 1)                                                                 ; raises: wrong-type
 (list-sort < '(1 a))                                                                      ; raises: wrong-type
