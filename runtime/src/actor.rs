@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use duet_journal::packed::PackedWriter;
 use im::OrdSet;
 use preserves::IOValue;
 
@@ -48,6 +49,10 @@ impl Manifest {
 impl Codec for Manifest {
     fn encode(&self) -> IOValue {
         self.0.encode()
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        self.0.write(out);
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
@@ -316,6 +321,10 @@ impl<T: Codec + Ord + Clone> Codec for OrdSet<T> {
         IOValue::new(self.iter().map(T::encode).collect::<Vec<_>>())
     }
 
+    fn write(&self, out: &mut PackedWriter) {
+        out.sequence(|out| self.iter().for_each(|item| item.write(out)));
+    }
+
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
         let items: Vec<T> = Codec::decode(value)?;
         if items.is_sorted_by(|left, right| left < right) {
@@ -334,6 +343,17 @@ impl<K: Codec + Key + Clone, V: Codec + Clone> Codec for Ordered<K, V> {
             .iter()
             .map(|(key, value)| IOValue::new(vec![key.encode(), value.encode()]));
         IOValue::new(pairs.collect::<Vec<_>>())
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        out.sequence(|out| {
+            for (key, value) in self.iter() {
+                out.sequence(|out| {
+                    key.write(out);
+                    value.write(out);
+                });
+            }
+        });
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {

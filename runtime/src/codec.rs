@@ -97,7 +97,7 @@ pub trait Codec: Sized {
     /// Represents the value.
     fn encode(&self) -> IOValue;
 
-    /// Writes the bytes of the representation; without building it, where a turn's record is concerned.
+    /// Writes the bytes of the representation; without building it, where a turn's record or the state of a run is concerned.
     fn write(&self, out: &mut PackedWriter) {
         out.value(&self.encode());
     }
@@ -428,6 +428,13 @@ impl<T: Codec> Codec for Option<T> {
 impl<A: Codec, B: Codec> Codec for (A, B) {
     fn encode(&self) -> IOValue {
         IOValue::new(vec![self.0.encode(), self.1.encode()])
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        out.sequence(|out| {
+            self.0.write(out);
+            self.1.write(out);
+        });
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {

@@ -13,7 +13,7 @@ pub(crate) mod index;
 pub mod pattern;
 mod postings;
 
-use duet_journal::packed::{Class, PackedError};
+use duet_journal::packed::{Class, PackedError, PackedWriter};
 use im::OrdMap;
 use preserves::IOValue;
 use smallvec::SmallVec;
@@ -315,21 +315,17 @@ codec_struct!(KnownMatches "matches" { observers, matches });
 /// The facts, and the handles by which observers know their matches. The index is rebuilt.
 impl Codec for Dataspace {
     fn encode(&self) -> IOValue {
-        let known = self
-            .index
-            .leaves()
-            .into_iter()
-            .map(|(observers, matches)| KnownMatches {
-                observers: observers.iter().map(|to| to.observer).collect(),
-                matches: matches
-                    .into_iter()
-                    .map(|found| (found.captures, found.handle))
-                    .collect(),
-            });
         record(
             "dataspace",
-            vec![self.facts().encode(), known.collect::<Vec<_>>().encode()],
+            vec![self.counted().encode(), self.known_matches().encode()],
         )
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        out.record("dataspace", |out| {
+            self.counted().write(out);
+            self.known_matches().write(out);
+        });
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
@@ -352,6 +348,27 @@ impl Codec for Dataspace {
 }
 
 impl Dataspace {
+    /// The facts with their counts, in the order of their bytes, which no history of the dataspace changes.
+    fn counted(&self) -> Vec<(Fact, u64)> {
+        let listed = self.index.facts.present().values();
+        let listed = listed.map(|presence| (presence.fact.clone(), presence.count));
+        let unlisted = self.unlisted.values().map(|fact| (fact.clone(), 1));
+        let mut facts: Vec<(Fact, u64)> = listed.chain(unlisted).collect();
+        facts.sort();
+        facts
+    }
+
+    fn known_matches(&self) -> Vec<KnownMatches> {
+        let known = self.index.leaves().into_iter().map(|(observers, matches)| {
+            let matches = matches.into_iter().map(|found| (found.captures, found.handle));
+            KnownMatches {
+                observers: observers.iter().map(|to| to.observer).collect(),
+                matches: matches.collect(),
+            }
+        });
+        known.collect()
+    }
+
     fn restore_fact(&mut self, fact: &Fact, count: u64) -> Result<(), DecodeError> {
         let Some(vacancy) = self.index.facts.find(fact).err().filter(|_| count > 0) else {
             return Err(DecodeError::Inconsistent {

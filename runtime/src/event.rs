@@ -278,6 +278,10 @@ impl<T: Codec + Clone> Codec for Vector<T> {
         IOValue::new(self.iter().map(T::encode).collect::<Vec<_>>())
     }
 
+    fn write(&self, out: &mut PackedWriter) {
+        out.sequence(|out| self.iter().for_each(|item| item.write(out)));
+    }
+
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
         Vec::decode(value).map(Self::from)
     }

@@ -104,6 +104,10 @@ impl Codec for Callable {
         u64::from(self.0).encode()
     }
 
+    fn write(&self, out: &mut PackedWriter) {
+        out.unsigned(self.0.into());
+    }
+
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
         let number = u64::decode(value)?;
         u32::try_from(number).map(Self).map_err(|_| DecodeError::OutOfRange {

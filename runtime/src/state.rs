@@ -11,6 +11,7 @@ mod mark;
 use std::sync::Arc;
 
 use duet_journal::BlobHash;
+use duet_journal::packed::PackedWriter;
 use preserves::{IOValue, ValueImpl};
 
 use crate::action::{Action, Thing};
@@ -283,6 +284,20 @@ impl Codec for RunState {
         )
     }
 
+    fn write(&self, out: &mut PackedWriter) {
+        out.record("run-state", |out| {
+            self.counters.write(out);
+            self.dataspace.write(out);
+            self.held.write(out);
+            self.actors.write(out);
+            self.queue.write(out);
+            self.requests.write(out);
+            self.capabilities.write(out);
+            self.exit.write(out);
+            self.calls.write(out);
+        });
+    }
+
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
         // Where no calls are counted, none had been counted when the snapshot was taken.
         let has_calls = value.is_record() && value.value().len() > 8;
@@ -321,6 +336,10 @@ impl Codec for RunState {
 impl<T: Codec> Codec for Arc<T> {
     fn encode(&self) -> IOValue {
         T::encode(self)
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        T::write(self, out);
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 use std::ops::Deref;
 
+use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
 use crate::codec::{Codec, DecodeError};
@@ -330,6 +331,10 @@ impl<K: Key + Clone, V: PartialEq> PartialEq for Tracked<K, V> {
 impl<K: Codec + Key + Clone, V: Codec + Clone> Codec for Tracked<K, V> {
     fn encode(&self) -> IOValue {
         self.map.encode()
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        self.map.write(out);
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {

@@ -37,6 +37,9 @@ const LARGE_RANGE_WORDS: usize = 4096;
 /// Heaps from this size on are large.
 const LARGE_WORDS: usize = 1 << 17;
 
+/// The first snapshot of a heap makes up for changes of this part of its length.
+const CREDIT_SHARE: u64 = 8;
+
 /// A snapshot of a heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
@@ -44,7 +47,8 @@ pub struct Snapshot {
     pub root: Chunk,
     /// The chunks that the heap's previous snapshots, if any, did not have.
     pub chunks: Vec<Chunk>,
-    /// How many of the bytes are made up for: by snapshots of changes that need not be read any more, or because every heap has a first snapshot.
+    /// How many of the bytes are made up for: by snapshots of changes that need not be read any more, or because every heap has a first snapshot, which makes
+    /// up for changes of an eighth of its length besides, as that makes no journal much longer.
     pub excused_bytes: u64,
 }
 
@@ -90,7 +94,7 @@ pub fn snapshot(heap: &mut Heap, code: &dyn CodeNames) -> Result<Snapshot, Image
     let excused_bytes = match heap.stored() {
         Some(stored) => length_bytes.min(stored.changes_bytes),
         None if heap.was_stored() => 0,
-        None => length_bytes,
+        None => length_bytes + length_bytes / CREDIT_SHARE,
     };
     let whole = Whole {
         range_words,

@@ -321,10 +321,12 @@ impl Index {
 
     /// Returns the observers and matches of every leaf that has matches, ordered by its first observer.
     pub(crate) fn leaves(&self) -> Vec<(&Observers, Vec<Match>)> {
-        let leaves = self
-            .leaves
-            .values()
-            .map(|leaf| (&leaf.observers, self.sorted(leaf.number)));
+        let leaves = self.leaves.values().map(|leaf| {
+            (
+                &leaf.observers,
+                self.matches_of(leaf.number).map(seen).collect::<Vec<_>>(),
+            )
+        });
         let mut leaves: Vec<_> = leaves.filter(|(_, matches)| !matches.is_empty()).collect();
         leaves.sort_by_key(|(observers, _)| observers.first());
         leaves
@@ -337,11 +339,7 @@ impl Index {
 
     /// Returns the matches of a leaf in the order of Preserves.
     fn sorted(&self, leaf: u64) -> Vec<Match> {
-        let see = |((_, captures), known): (&(u64, Captures), &Known)| Match {
-            captures: captures.clone(),
-            handle: known.handle,
-        };
-        let mut matches: Vec<Match> = self.matches_of(leaf).map(see).collect();
+        let mut matches: Vec<Match> = self.matches_of(leaf).map(seen).collect();
         sort(&mut matches, |found| &found.captures);
         matches
     }
@@ -440,6 +438,14 @@ impl Index {
             }
             None => self.forms.keys().copied().for_each(look),
         }
+    }
+}
+
+/// A match as its observers know it.
+fn seen(((_, captures), known): (&(u64, Captures), &Known)) -> Match {
+    Match {
+        captures: captures.clone(),
+        handle: known.handle,
     }
 }
 

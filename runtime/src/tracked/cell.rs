@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::ops::Deref;
 
+use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
 use super::Tracking;
@@ -92,6 +93,10 @@ impl<T: PartialEq> PartialEq for TrackedCell<T> {
 impl<T: Codec> Codec for TrackedCell<T> {
     fn encode(&self) -> IOValue {
         self.now.encode()
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        self.now.write(out);
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {

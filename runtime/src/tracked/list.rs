@@ -6,6 +6,7 @@
 
 use std::fmt::{self, Debug};
 
+use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
 use super::{Tracked, Tracking};
@@ -91,6 +92,10 @@ impl<T: Clone> Tracking for TrackedList<T> {
 impl<T: Codec + Clone> Codec for TrackedList<T> {
     fn encode(&self) -> IOValue {
         IOValue::new(self.iter().map(T::encode).collect::<Vec<_>>())
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        out.sequence(|out| self.iter().for_each(|item| item.write(out)));
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {

@@ -7,6 +7,7 @@
 use std::fmt::{self, Debug};
 use std::ops::RangeBounds;
 
+use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
 use super::{Tracked, Tracking};
@@ -89,6 +90,10 @@ impl<K: Key + Clone> Tracking for TrackedSet<K> {
 impl<K: Codec + Key + Clone> Codec for TrackedSet<K> {
     fn encode(&self) -> IOValue {
         IOValue::new(self.iter().map(K::encode).collect::<Vec<_>>())
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        out.sequence(|out| self.iter().for_each(|item| item.write(out)));
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {

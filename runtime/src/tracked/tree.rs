@@ -9,6 +9,7 @@ use std::fmt::{self, Debug};
 use std::ops::Deref;
 use std::sync::Arc;
 
+use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
 use super::{Tracked, Tracking};
@@ -96,6 +97,10 @@ impl<K: Key + Clone, V: Clone + Tracking> TrackedTree<K, V> {
 impl<K: Codec + Key + Clone, V: Codec + Clone> Codec for TrackedTree<K, V> {
     fn encode(&self) -> IOValue {
         self.map.encode()
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        self.map.write(out);
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
