@@ -47,7 +47,7 @@ impl Branch {
                 .last
                 .as_ref()
                 .map_or(Sequence::FIRST, |last| last.header().sequence.next().unwrap()),
-            parent: self.last.as_ref().map(Record::hash),
+            parent: self.last.as_ref().map(|record| record.hash()),
             snapshot: None,
             blobs: Vec::new(),
         };
@@ -55,7 +55,7 @@ impl Branch {
     }
 
     fn append<'a>(&'a self, records: &'a [Record]) -> Append<'a> {
-        let expected_head = self.last.as_ref().map(Record::hash);
+        let expected_head = self.last.as_ref().map(|record| record.hash());
         Append {
             run: &self.run,
             branch: &self.branch,

@@ -142,7 +142,7 @@ impl Copying<'_, '_> {
         let branch = &first.header().branch;
         self.stand(branch, first.header().parent)?;
         let mut blobs = BTreeMap::new();
-        for hash in records.iter().flat_map(Record::blobs) {
+        for hash in records.iter().flat_map(|record| record.blobs()) {
             if !blobs.contains_key(&hash) && !self.to.has_blob(&hash)? {
                 blobs.insert(hash, Blob::new(self.from.blob(&hash)?)?);
             }

@@ -20,5 +20,5 @@ pub mod verify;
 
 pub use identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 pub use packed::PackedValue;
-pub use record::{Header, Record};
+pub use record::{ClosedRecord, Header, Record};
 pub use store::{Append, Blob, Head, HeadMove, Removal, Store, StoreError};

@@ -1,17 +1,21 @@
 //! One record: an envelope the journal understands around a body it does not.
 //!
 //! INVARIANT: a [`Record`] is its canonical bytes; header, hash and body are read from them and never disagree.
-//! It does not look inside the body.
-//! Read next: `store.rs`.
+//! It does not look inside the body; `record/closed.rs` has records whose bodies may not even be values.
+//! Read next: `record/closed.rs`, then `store.rs`.
 //!
 //! Source: `journal/FORMAT.md`, "Record".
 
+mod closed;
+
+pub use closed::ClosedRecord;
+
 use std::fmt;
-use std::ops::Range;
+use std::ops::Deref;
 
 use crate::identity::{BlobHash, BranchName, IdentityError, RecordHash, RunId, Sequence};
 use crate::packed::write::{atom, open_record, tag, unsigned};
-use crate::packed::{self, Compound, MAX_VALUE_BYTES, PackedError, PackedFault, PackedValue, Scanner, Token, View};
+use crate::packed::{self, MAX_VALUE_BYTES, PackedError, PackedFault, PackedValue, View};
 
 /// The version of the record format that this code writes, and the only one it reads.
 pub const FORMAT: u64 = 1;
@@ -37,12 +41,7 @@ pub struct Header {
 
 /// An immutable record.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Record {
-    header: Header,
-    hash: RecordHash,
-    bytes: Vec<u8>,
-    body: Range<usize>,
-}
+pub struct Record(ClosedRecord);
 
 impl Record {
     /// Makes a record of its parts.
@@ -68,12 +67,12 @@ impl Record {
             }
             .into());
         }
-        Ok(Self {
+        Ok(Self(ClosedRecord {
             header,
             hash: RecordHash::of(&bytes),
             bytes,
             body,
-        })
+        }))
     }
 
     /// Reads a record from its bytes.
@@ -81,49 +80,7 @@ impl Record {
     /// # Errors
     /// [`RecordError`] if they are not canonical, not a record, or of another format.
     pub fn decode(bytes: Vec<u8>) -> Result<Self, RecordError> {
-        let hash = RecordHash::of(&bytes);
-        Self::decode_named(hash, bytes)
-    }
-
-    /// Reads a record from its bytes, whose hash is known.
-    pub(crate) fn decode_named(hash: RecordHash, bytes: Vec<u8>) -> Result<Self, RecordError> {
-        let mut fields = Fields {
-            scanner: Scanner::new(&bytes, packed::MAX_DEPTH + 1)?,
-            offset_bytes: 0,
-        };
-        let header = fields.header()?;
-        let body = fields.skip_value()?;
-        fields.expect("the end of the record", |token| {
-            (token == Token::Close(Compound::Record)).then_some(())
-        })?;
-        fields.scanner.next()?;
-        check_parent(&header)?;
-        Ok(Self {
-            header,
-            hash,
-            bytes,
-            body,
-        })
-    }
-
-    /// Returns the record's name.
-    pub fn hash(&self) -> RecordHash {
-        self.hash
-    }
-
-    /// Returns what the journal knows of it.
-    pub fn header(&self) -> &Header {
-        &self.header
-    }
-
-    /// Returns the canonical bytes of the whole record.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Returns the canonical packed bytes of the body.
-    pub fn body_bytes(&self) -> &[u8] {
-        &self.bytes[self.body.clone()]
+        ClosedRecord::decode_named(RecordHash::of(&bytes), bytes, None)?.open()
     }
 
     /// Looks into the body without decoding it.
@@ -136,9 +93,18 @@ impl Record {
         packed::read_value(self.body_bytes()).expect("the body was checked when the record was made")
     }
 
-    /// Names every blob the record refers to, the snapshot first.
-    pub fn blobs(&self) -> impl Iterator<Item = BlobHash> {
-        self.header.snapshot.iter().chain(&self.header.blobs).copied()
+    /// Forgets that the body was checked.
+    pub fn close(self) -> ClosedRecord {
+        self.0
+    }
+}
+
+/// What can be said of a record without looking into its body.
+impl Deref for Record {
+    type Target = ClosedRecord;
+
+    fn deref(&self) -> &ClosedRecord {
+        &self.0
     }
 }
 
@@ -146,8 +112,8 @@ impl fmt::Debug for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut record = f.debug_struct("Record");
         record
-            .field("hash", &self.hash)
-            .field("header", &self.header)
+            .field("hash", &self.hash())
+            .field("header", &self.header())
             .field("body", &self.body())
             .finish()
     }
@@ -185,125 +151,6 @@ fn encode_hash(out: &mut Vec<u8>, hash: Option<&[u8; 32]>) {
         Some(hash) => atom(out, tag::BYTE_STRING, hash),
         None => out.push(tag::FALSE),
     }
-}
-
-struct Fields<'a> {
-    scanner: Scanner<'a>,
-    /// Where the last token began.
-    offset_bytes: usize,
-}
-
-impl<'a> Fields<'a> {
-    fn header(&mut self) -> Result<Header, RecordError> {
-        self.expect("a record", |token| {
-            (token == Token::Open(Compound::Record)).then_some(())
-        })?;
-        self.expect("the label `record`", |token| {
-            (token == Token::Symbol(LABEL)).then_some(())
-        })?;
-        let format = self.unsigned("the format version")?;
-        if format != FORMAT {
-            return Err(RecordError::UnsupportedFormat { found: format });
-        }
-        let run = RunId::new(self.text("the run")?)?;
-        let branch = BranchName::new(self.text("the branch")?)?;
-        let sequence = Sequence::new(self.unsigned("the sequence number")?)?;
-        let parent = self.hash("the parent's hash or #f")?.map(RecordHash);
-        let snapshot = self.hash("the snapshot's hash or #f")?.map(BlobHash);
-        self.expect("the blobs", |token| {
-            (token == Token::Open(Compound::Sequence)).then_some(())
-        })?;
-        let blob = |token| match bytes32(token) {
-            Some(hash) => Some(Some(BlobHash(hash))),
-            None => matches!(token, Token::Close(_)).then_some(None),
-        };
-        let mut blobs = Vec::new();
-        while let Some(hash) = self.expect("a blob's hash", blob)? {
-            blobs.push(hash);
-        }
-        Ok(Header {
-            run,
-            branch,
-            sequence,
-            parent,
-            snapshot,
-            blobs,
-        })
-    }
-
-    fn expect<T>(
-        &mut self,
-        expected: &'static str,
-        matches: impl FnOnce(Token<'a>) -> Option<T>,
-    ) -> Result<T, RecordError> {
-        self.offset_bytes = self.scanner.offset();
-        let unexpected = RecordError::Unexpected {
-            expected,
-            offset_bytes: self.offset_bytes,
-        };
-        self.scanner.next()?.and_then(matches).ok_or(unexpected)
-    }
-
-    fn text(&mut self, expected: &'static str) -> Result<&'a str, RecordError> {
-        self.expect(expected, |token| {
-            if let Token::String(text) = token {
-                Some(text)
-            } else {
-                None
-            }
-        })
-    }
-
-    fn unsigned(&mut self, expected: &'static str) -> Result<u64, RecordError> {
-        self.expect(expected, |token| {
-            if let Token::Integer(bytes) = token {
-                small(bytes)
-            } else {
-                None
-            }
-        })
-    }
-
-    fn hash(&mut self, expected: &'static str) -> Result<Option<[u8; 32]>, RecordError> {
-        let is_absent = |token| matches!(token, Token::Boolean(false));
-        self.expect(expected, |token| {
-            if is_absent(token) {
-                Some(None)
-            } else {
-                bytes32(token).map(Some)
-            }
-        })
-    }
-
-    fn skip_value(&mut self) -> Result<Range<usize>, RecordError> {
-        let start = self.scanner.offset();
-        let outside = self.scanner.depth();
-        self.expect("the body", |token| {
-            (token != Token::Close(Compound::Record)).then_some(())
-        })?;
-        while self.scanner.depth() > outside {
-            self.scanner.next()?;
-        }
-        Ok(start..self.scanner.offset())
-    }
-}
-
-fn bytes32(token: Token<'_>) -> Option<[u8; 32]> {
-    if let Token::ByteString(bytes) = token {
-        bytes.try_into().ok()
-    } else {
-        None
-    }
-}
-
-/// Reads a non-negative integer below 2⁶⁴ from its two's complement.
-fn small(bytes: &[u8]) -> Option<u64> {
-    let magnitude = match bytes {
-        [first, ..] if first & 0x80 != 0 => return None,
-        [0, rest @ ..] => rest,
-        rest => rest,
-    };
-    (magnitude.len() <= 8).then(|| magnitude.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)))
 }
 
 /// Says why bytes, or parts, are not a record.

@@ -17,7 +17,7 @@ pub use error::{Object, StoreError};
 use std::ops::Range;
 
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
-use crate::record::Record;
+use crate::record::{ClosedRecord, Header, Record};
 
 /// The greatest length of a blob, in bytes (256 MiB).
 pub const MAX_BLOB_BYTES: usize = 256 << 20;
@@ -185,6 +185,19 @@ pub trait Store: Send {
     /// changed, [`StoreError::NoSuchRecord`] for one that is gone, [`StoreError::Inconsistent`] for one that does not belong there.
     fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError>;
 
+    /// Reads as [`read`](Self::read) does, but looks into no body, for who compares the bodies with what they should be.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn read_closed(
+        &self,
+        run: &RunId,
+        branch: &BranchName,
+        range: Range<Sequence>,
+    ) -> Result<Vec<ClosedRecord>, StoreError> {
+        Ok(self.read(run, branch, range)?.into_iter().map(Record::close).collect())
+    }
+
     /// Reads a record by its name, whether or not a branch reaches it.
     ///
     /// # Errors
@@ -229,14 +242,21 @@ pub trait Store: Send {
     }
 }
 
-/// Decodes a record after checking that its bytes are those that `hash` names.
-fn checked_record(hash: RecordHash, bytes: Vec<u8>) -> Result<Record, StoreError> {
-    if RecordHash::of(&bytes) != hash {
+/// Makes a record of its bytes after checking that they are those that `hash` names; names that are those of a `relative` are shared with it.
+fn checked_record(hash: RecordHash, bytes: &[u8], relative: Option<&Header>) -> Result<ClosedRecord, StoreError> {
+    if RecordHash::of(bytes) != hash {
         return Err(StoreError::ChecksumMismatch {
             object: Object::Record(hash),
         });
     }
-    Record::decode_named(hash, bytes).map_err(|source| StoreError::BadRecord { hash, source })
+    let record = ClosedRecord::decode_named(hash, bytes.to_vec(), relative);
+    record.map_err(|source| StoreError::BadRecord { hash, source })
+}
+
+/// Looks into a record.
+fn open_record(record: ClosedRecord) -> Result<Record, StoreError> {
+    let hash = record.hash();
+    record.open().map_err(|source| StoreError::BadRecord { hash, source })
 }
 
 /// Returns a blob's bytes after checking that they are those that `hash` names.

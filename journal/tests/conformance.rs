@@ -66,6 +66,7 @@ macro_rules! on_every_store {
 on_every_store! {
     appended_records_are_read_back_in_order
     a_range_gives_what_exists_of_it
+    records_that_others_lie_between_are_read_back
     an_append_needs_the_expected_head
     a_claim_fences_earlier_owners
     a_group_happens_whole_or_not_at_all
@@ -97,8 +98,8 @@ fn head_moved(writer: &Writer, expected: Option<&Record>, found: Option<&Record>
     StoreError::HeadMoved {
         run: writer.run.clone(),
         branch: writer.branch.clone(),
-        expected: expected.map(Record::hash),
-        found: found.map(Record::hash),
+        expected: expected.map(|record| record.hash()),
+        found: found.map(|record| record.hash()),
     }
 }
 
@@ -108,7 +109,7 @@ fn set_head(
     expected_head: Option<&Record>,
     to: RecordHash,
 ) -> Result<(), StoreError> {
-    let expected_head = expected_head.map(Record::hash);
+    let expected_head = expected_head.map(|record| record.hash());
     let (run, branch, epoch) = (&writer.run, &writer.branch, writer.epoch);
     store.set_head(&HeadMove {
         run,
@@ -161,8 +162,23 @@ fn a_range_gives_what_exists_of_it<M: Medium>() {
             expected,
             "{from}..{to}"
         );
+        let closed = store.read_closed(&main.run, &main.branch, at(from)..at(to)).unwrap();
+        let opened: Vec<Record> = closed.into_iter().map(|record| record.open().unwrap()).collect();
+        assert_eq!(opened, expected, "{from}..{to}");
     }
     assert_eq!(store.record_at(&main.run, &main.branch, at(4)).unwrap(), None);
+}
+
+fn records_that_others_lie_between_are_read_back<M: Medium>() {
+    let (_medium, mut store) = M::create();
+    let mut one = Writer::claim(&mut store, "one", "main");
+    let mut other = Writer::claim(&mut store, "other", "main");
+    let mut written = Vec::new();
+    for between in [1, 7, 8, 9, 40, 2] {
+        written.extend(one.write(&mut store, &["a", "b"]).unwrap());
+        other.write(&mut store, &vec!["c"; between]).unwrap();
+    }
+    assert_eq!(read_all(&store, &one).unwrap(), written);
 }
 
 fn an_append_needs_the_expected_head<M: Medium>() {
@@ -269,7 +285,7 @@ fn malformed_batches_are_refused<M: Medium>() {
     let records = main.chain(&["0", "1", "2"]);
     let not_a_child = |record: &Record, before: Option<&Record>| StoreError::NotAChild {
         record: record.hash(),
-        expected_parent: before.map(Record::hash),
+        expected_parent: before.map(|record| record.hash()),
     };
     let no_records = StoreError::NoRecords {
         run: main.run.clone(),
@@ -440,7 +456,7 @@ fn heads_move_together_or_not_at_all<M: Medium>() {
         run: &main.run,
         branch,
         epoch: main.epoch,
-        expected_head: expected.map(Record::hash),
+        expected_head: expected.map(|record| record.hash()),
         to: to.hash(),
     };
     let (first, second) = (&written[0], &written[1]);

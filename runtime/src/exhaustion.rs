@@ -7,13 +7,13 @@
 
 use std::sync::Arc;
 
-use duet_journal::Record;
+use duet_journal::ClosedRecord;
 
 use crate::activation::{Activation, Attempt};
 use crate::codec::{Codec, DecodeError};
 use crate::identity::FiberId;
 use crate::record::{Failure, Outcome};
-use crate::replay::decode_turn;
+use crate::replay::decode_closed_turn;
 use crate::run::RunError;
 
 /// How the body of a record ends whose turn was committed.
@@ -32,11 +32,11 @@ impl Exhaustion {
     ///
     /// # Errors
     /// [`RunError::Decode`].
-    pub(crate) fn recorded(record: &Record) -> Result<Option<Self>, RunError> {
+    pub(crate) fn recorded(record: &ClosedRecord) -> Result<Option<Self>, RunError> {
         if record.body_bytes().ends_with(COMMITTED_END) {
             return Ok(None);
         }
-        let Outcome::Failed { failure } = decode_turn(record)?.outcome else {
+        let Outcome::Failed { failure } = decode_closed_turn(record)?.outcome else {
             return Ok(None);
         };
         if !failure.is_exhaustion() {

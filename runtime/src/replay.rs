@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
-use duet_journal::{BranchName, Epoch, HeadMove, Record, RunId, Sequence, Store};
+use duet_journal::{BranchName, ClosedRecord, Epoch, HeadMove, Record, RunId, Sequence, Store, StoreError};
 use preserves::IOValue;
 
 use crate::body::Programs;
@@ -59,9 +59,9 @@ impl fmt::Display for Divergence {
 }
 
 /// Finds the first difference between a record and the turn that the program took instead.
-pub(crate) fn divergence(record: &Record, program: &TurnRecord) -> Result<Divergence, RunError> {
+pub(crate) fn divergence(record: &ClosedRecord, program: &TurnRecord) -> Result<Divergence, RunError> {
     let sequence = record.header().sequence;
-    difference(sequence, &decode_turn(record)?, program).ok_or(RunError::Decode {
+    difference(sequence, &decode_closed_turn(record)?, program).ok_or(RunError::Decode {
         sequence,
         source: DecodeError::Inconsistent {
             what: "equal turns have equal bytes",
@@ -150,9 +150,9 @@ const PORTIONS_KEPT: usize = 32;
 #[derive(Default)]
 pub(crate) struct Nearest {
     /// The record that has it, if there is one.
-    pub(crate) snapshot: Option<Record>,
+    pub(crate) snapshot: Option<ClosedRecord>,
     /// The records after that, or after the first, as far as they were kept.
-    pub(crate) after: Vec<Record>,
+    pub(crate) after: Vec<ClosedRecord>,
 }
 
 impl<P: Programs> Run<P> {
@@ -277,7 +277,7 @@ impl Source<'_> {
         let mut from = run.next_sequence()?;
         while from <= last {
             let end = last.number().min(from.number() + PORTION - 1) + 1;
-            for record in self.read(from, end)? {
+            for record in self.read_closed(from, end)? {
                 run.replay(&record)?;
             }
             from = run.next_sequence()?;
@@ -319,7 +319,7 @@ impl Source<'_> {
         last: Sequence,
         mut programs: P,
         snapshots: Snapshots,
-    ) -> Result<(Run<P>, Vec<Record>), RunError> {
+    ) -> Result<(Run<P>, Vec<ClosedRecord>), RunError> {
         let first = self.record(Sequence::FIRST)?;
         let genesis = genesis(&first)?;
         let nearest = match snapshots {
@@ -344,14 +344,14 @@ impl Source<'_> {
     /// Finds the newest snapshot not after `last`.
     pub(crate) fn nearest_snapshot(&self, last: Sequence) -> Result<Nearest, RunError> {
         let mut nearest = Nearest::default();
-        let mut after: VecDeque<Vec<Record>> = VecDeque::new();
+        let mut after: VecDeque<Vec<ClosedRecord>> = VecDeque::new();
         let mut end = last.number() + 1;
         let mut count = PORTION_MIN;
         while end > 1 && nearest.snapshot.is_none() {
             let start = end.saturating_sub(count).max(1);
             count = PORTION.min(count * 2);
             let from = Sequence::new(start).map_err(|_| RunError::Full)?;
-            let mut portion = self.read(from, end)?;
+            let mut portion = self.read_closed(from, end)?;
             let found = portion.iter().rposition(|record| record.header().snapshot.is_some());
             if let Some(place) = found {
                 nearest.snapshot = portion.drain(..=place).next_back();
@@ -365,18 +365,25 @@ impl Source<'_> {
     }
 
     pub(crate) fn read(&self, from: Sequence, end: u64) -> Result<Vec<Record>, RunError> {
-        let records = self.store.read(
-            self.run,
-            self.branch,
-            from..Sequence::new(end).map_err(|_| RunError::Full)?,
-        )?;
-        if records.len() as u64 != end - from.number() {
-            return Err(RunError::NoTurn {
+        let range = from..Sequence::new(end).map_err(|_| RunError::Full)?;
+        self.all(from, end, self.store.read(self.run, self.branch, range)?)
+    }
+
+    /// The same for turns that are taken again, which shows what their bodies must be.
+    fn read_closed(&self, from: Sequence, end: u64) -> Result<Vec<ClosedRecord>, RunError> {
+        let range = from..Sequence::new(end).map_err(|_| RunError::Full)?;
+        self.all(from, end, self.store.read_closed(self.run, self.branch, range)?)
+    }
+
+    fn all<R>(&self, from: Sequence, end: u64, records: Vec<R>) -> Result<Vec<R>, RunError> {
+        if records.len() as u64 == end - from.number() {
+            Ok(records)
+        } else {
+            Err(RunError::NoTurn {
                 branch: self.branch.clone(),
                 sequence: from,
-            });
+            })
         }
-        Ok(records)
     }
 
     pub(crate) fn record(&self, at: Sequence) -> Result<Record, RunError> {
@@ -390,20 +397,20 @@ impl Source<'_> {
 
 impl<P: Programs> Run<P> {
     /// Takes the turn that a record describes and requires it to come out the same.
-    fn replay(&mut self, record: &Record) -> Result<(), RunError> {
+    fn replay(&mut self, record: &ClosedRecord) -> Result<(), RunError> {
         let batch = self.recorded_batch(record)?;
         self.write_on(&record.header().branch);
         self.take_turn(batch, Some(record))
     }
 
     /// Finds the batch that a record's turn handled: the oldest in the queue, or what the record says came from outside.
-    fn recorded_batch(&mut self, record: &Record) -> Result<Batch, RunError> {
-        if !came_from_outside(record)
+    fn recorded_batch(&mut self, record: &ClosedRecord) -> Result<Batch, RunError> {
+        if came_from_inside(record.body_bytes())
             && let Some(batch) = self.state.queue.pop_front()
         {
             return Ok(batch);
         }
-        let expected = decode_turn(record)?;
+        let expected = decode_closed_turn(record)?;
         if expected.cause == (Cause::Input {}) {
             return Ok(Batch {
                 to: expected.actor,
@@ -423,7 +430,7 @@ impl<P: Programs> Run<P> {
     }
 
     /// Stands at a record whose turn was just taken again, with what the turn sends in the queue.
-    pub(crate) fn follow(&mut self, record: &Record, fuel: u64) {
+    pub(crate) fn follow(&mut self, record: &ClosedRecord, fuel: u64) {
         let sequence = record.header().sequence;
         std::mem::take(&mut self.outbox).post(sequence, &mut self.state.queue);
         self.since_snapshot.count(record.body_bytes(), fuel);
@@ -431,7 +438,7 @@ impl<P: Programs> Run<P> {
     }
 
     /// Says that `record` is the newest one, and that it is durable.
-    pub(crate) fn stand_at(&mut self, record: &Record) {
+    pub(crate) fn stand_at(&mut self, record: &ClosedRecord) {
         self.head = Some(Tip {
             hash: record.hash(),
             sequence: record.header().sequence,
@@ -440,14 +447,23 @@ impl<P: Programs> Run<P> {
     }
 }
 
-/// The labels of causes inside the run, packed.
-const START: &[u8] = b"\xb3\x05start";
-const TURN: &[u8] = b"\xb3\x04turn";
+/// How the body of a turn's record begins, up to the length of the actor's number.
+const ACTOR: &[u8] = b"\xb4\xb3\x04turn\xb0";
+/// How the causes inside the run begin, which follow the number.
+const CAUSES: [&[u8]; 2] = [b"\xb4\xb3\x05start", b"\xb4\xb3\x04turn"];
 
-/// Says whether a record's turn may have come from outside, without decoding it.
-fn came_from_outside(record: &Record) -> bool {
-    let cause = record.body_view().items().nth(1).and_then(|cause| cause.label());
-    cause.is_none_or(|label| ![START, TURN].contains(&label.as_bytes()))
+/// Says whether a turn came from inside the run, by a body that may be anything.
+fn came_from_inside(body: &[u8]) -> bool {
+    let number = body.strip_prefix(ACTOR).and_then(<[u8]>::split_first);
+    let cause = number.and_then(|(length, rest)| rest.get(usize::from(*length)..));
+    cause.is_some_and(|cause| CAUSES.iter().any(|inside| cause.starts_with(inside)))
+}
+
+/// Reads the body of a turn's record that nobody has looked into.
+pub(crate) fn decode_closed_turn(record: &ClosedRecord) -> Result<TurnRecord, RunError> {
+    let hash = record.hash();
+    let opened = record.clone().open();
+    decode_turn(&opened.map_err(|source| StoreError::BadRecord { hash, source })?)
 }
 
 /// Reads the body of a turn's record.

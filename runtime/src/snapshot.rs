@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use duet_journal::{Blob, BlobHash, PackedValue, Record, Sequence};
+use duet_journal::{Blob, BlobHash, ClosedRecord, PackedValue, Sequence};
 use preserves::IOValue;
 
 use crate::action::exit::MAIN;
@@ -213,7 +213,7 @@ pub(crate) struct Thawed<P: Programs> {
 /// [`RunError::Snapshot`], [`RunError::Thaw`], [`RunError::Store`].
 pub(crate) fn thaw<P: Programs>(
     source: &Source<'_>,
-    record: &Record,
+    record: &ClosedRecord,
     genesis: &Genesis,
     programs: &mut P,
 ) -> Result<Thawed<P>, RunError> {
@@ -248,7 +248,7 @@ pub(crate) fn thaw<P: Programs>(
 
 impl<P: Programs> Thawed<P> {
     /// Makes the run, which stands at the snapshot's record.
-    pub(crate) fn into_run(self, source: &Source<'_>, record: &Record, genesis: Genesis, programs: P) -> Run<P> {
+    pub(crate) fn into_run(self, source: &Source<'_>, record: &ClosedRecord, genesis: Genesis, programs: P) -> Run<P> {
         let (run, branch) = (source.run.clone(), source.branch.clone());
         let mut run = Run::with_state(run, branch, duet_journal::Epoch(0), genesis, programs, self.state);
         run.bodies = self.bodies;
@@ -292,7 +292,7 @@ fn thaw_body<P: Programs>(
 ///
 /// # Errors
 /// [`RunError::Snapshot`], [`RunError::Store`].
-pub(crate) fn state_of(source: &Source<'_>, record: &Record) -> Result<RunState, RunError> {
+pub(crate) fn state_of(source: &Source<'_>, record: &ClosedRecord) -> Result<RunState, RunError> {
     let sequence = record.header().sequence;
     let root = record.header().snapshot.ok_or(RunError::NoTurn {
         branch: source.branch.clone(),

@@ -6,7 +6,7 @@
 //! It does not choose the next batch and does not write to stores; `run.rs` does.
 //! Read next: `run.rs`, then `replay.rs`.
 
-use duet_journal::{BlobHash, PackedValue, Record};
+use duet_journal::{BlobHash, ClosedRecord, PackedValue};
 
 use crate::action::{Action, Exit, Synced};
 use crate::activation::{Activation, Attempt, Performed};
@@ -52,7 +52,7 @@ impl<P: Programs> Run<P> {
     ///
     /// # Errors
     /// [`RunError::Divergence`] if it does not; then the turn is undone.
-    pub(crate) fn take_turn(&mut self, mut batch: Batch, expected: Option<&Record>) -> Result<(), RunError> {
+    pub(crate) fn take_turn(&mut self, mut batch: Batch, expected: Option<&ClosedRecord>) -> Result<(), RunError> {
         let aim = match expected {
             None => Aim::Take,
             Some(record) => Exhaustion::recorded(record)?.map_or(Aim::Repeat, Aim::Fail),
@@ -209,7 +209,12 @@ impl<P: Programs> Run<P> {
     }
 
     /// Compares a turn with what the journal says of it, byte for byte, and undoes it if it is another one.
-    fn compare(&mut self, batch: &mut Batch, expected: Option<&Record>, found: Judged) -> Result<Judged, RunError> {
+    fn compare(
+        &mut self,
+        batch: &mut Batch,
+        expected: Option<&ClosedRecord>,
+        found: Judged,
+    ) -> Result<Judged, RunError> {
         let Some(record) = expected.filter(|record| record.body_bytes() != found.body.as_bytes()) else {
             return Ok(found);
         };

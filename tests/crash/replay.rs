@@ -58,7 +58,7 @@ pub(super) fn altered(scenario: &Scenario, records: &[Record], position: usize, 
         } else {
             record.body()
         };
-        let parent = chain.last().map(Record::hash);
+        let parent = chain.last().map(|record| record.hash());
         let header = Header {
             parent,
             ..record.header().clone()

@@ -79,11 +79,6 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
-    /// Returns the number of values that are open.
-    pub(crate) fn depth(&self) -> usize {
-        self.open.len()
-    }
-
     /// Reads one token; `None` after the last byte of a complete value.
     pub(crate) fn next(&mut self) -> Result<Option<Token<'a>>, PackedError> {
         if self.is_complete {

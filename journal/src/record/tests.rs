@@ -91,7 +91,10 @@ fn what_is_not_a_record_is_named() {
     check_refused("<record 1 \"r\" \"b\" 0 #f #f []>", unexpected("the body", 24));
     check_refused(
         "<record 1 \"r\" \"b\" 0 #f #f [] 1 2>",
-        unexpected("the end of the record", 27),
+        RecordError::Packed(PackedError {
+            offset_bytes: 27,
+            fault: PackedFault::Trailing,
+        }),
     );
     let sequence = Sequence::new(1).unwrap();
     check_refused(
@@ -111,15 +114,43 @@ fn what_is_not_a_record_is_named() {
 fn nothing_may_follow_a_record() {
     let mut bytes = Record::new(header(0, None), &packed("1")).unwrap().as_bytes().to_vec();
     bytes.push(0x80);
-    let error = Record::decode(bytes.clone()).unwrap_err();
-    let fault = PackedFault::Trailing;
-    assert_eq!(
-        error,
-        RecordError::Packed(PackedError {
-            offset_bytes: bytes.len() - 1,
-            fault
-        })
-    );
+    let unexpected = |offset_bytes| RecordError::Unexpected {
+        expected: "the end of the record",
+        offset_bytes,
+    };
+    assert_eq!(Record::decode(bytes.clone()), Err(unexpected(bytes.len() - 1)));
+    bytes.push(0x84);
+    let trailing = PackedError {
+        offset_bytes: bytes.len() - 3,
+        fault: PackedFault::Trailing,
+    };
+    assert_eq!(Record::decode(bytes), Err(RecordError::Packed(trailing)));
+}
+
+#[test]
+fn a_closed_record_is_the_record_until_its_body_is_looked_at() {
+    let record = Record::new(header(3, Some(RecordHash([1; 32]))), &packed("<turn 1>")).unwrap();
+    let close = |bytes: &[u8], relative| ClosedRecord::decode_named(RecordHash::of(bytes), bytes.to_vec(), relative);
+    let far = Header {
+        run: RunId::new("s").unwrap(),
+        branch: BranchName::new("side").unwrap(),
+        ..header(0, None)
+    };
+    for relative in [None, Some(record.header()), Some(&far)] {
+        let closed = close(record.as_bytes(), relative).unwrap();
+        assert_eq!(closed, record.clone().close());
+        assert_eq!(closed.open().as_ref(), Ok(&record));
+    }
+    let mut bytes = record.as_bytes().to_vec();
+    let body = bytes.len() - 1 - record.body_bytes().len();
+    bytes[body] = 0;
+    let closed = close(&bytes, None).unwrap();
+    assert_eq!((closed.header(), closed.body_bytes()[0]), (record.header(), 0));
+    let unknown = PackedError {
+        offset_bytes: body,
+        fault: PackedFault::UnknownTag(0),
+    };
+    assert_eq!(closed.open(), Err(RecordError::Packed(unknown)));
 }
 
 #[test]

@@ -277,7 +277,8 @@ impl Store for MemoryStore {
 
     fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
         let place = self.index.place(hash)?;
-        super::checked_record(*hash, self.bytes(&place.bytes))
+        let bytes = &self.disk.bytes()[place.bytes.clone()];
+        super::open_record(super::checked_record(*hash, bytes, None)?)
     }
 
     fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {

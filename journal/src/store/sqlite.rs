@@ -29,10 +29,10 @@ use self::recent::Recent;
 use self::row::{Branch, Run, Workspace, optional};
 use self::writing::Writing;
 use super::batch::{self, Tip};
-use super::{Append, Blob, Head, HeadMove, Removal, Store, StoreError, checked_blob};
+use super::{Append, Blob, Head, HeadMove, Removal, Store, StoreError, checked_blob, open_record};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::lock::Lock;
-use crate::record::Record;
+use crate::record::{ClosedRecord, Record};
 
 /// A store in one SQLite file.
 pub struct SqliteStore {
@@ -255,6 +255,16 @@ impl Store for SqliteStore {
     }
 
     fn read(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Result<Vec<Record>, StoreError> {
+        let records = self.read_closed(run, branch, range)?;
+        records.into_iter().map(open_record).collect()
+    }
+
+    fn read_closed(
+        &self,
+        run: &RunId,
+        branch: &BranchName,
+        range: Range<Sequence>,
+    ) -> Result<Vec<ClosedRecord>, StoreError> {
         self.view(|connection| {
             let row = Run::read(connection, run)?;
             let no_branch = || StoreError::NoSuchBranch {
@@ -269,7 +279,7 @@ impl Store for SqliteStore {
     fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
         self.view(|connection| {
             let key = chain::find(connection, hash)?.ok_or(StoreError::NoSuchRecord { hash: *hash })?;
-            chain::read(connection, key, *hash)
+            chain::read(connection, key, *hash).and_then(open_record)
         })
     }
 
@@ -392,12 +402,12 @@ fn read_range(
     run: &RunId,
     branch: &Branch,
     range: Range<u64>,
-) -> Result<Vec<Record>, StoreError> {
+) -> Result<Vec<ClosedRecord>, StoreError> {
     let head = &branch.head;
     let range = range.start..range.end.min(head.sequence.number() + 1);
     let records = chain::read_range(connection, branch.record, head.hash, &range)?;
     let belongs =
-        |record: &Record, sequence| record.header().run == *run && record.header().sequence.number() == sequence;
+        |record: &ClosedRecord, sequence| record.header().run == *run && record.header().sequence.number() == sequence;
     if records
         .iter()
         .zip(range)

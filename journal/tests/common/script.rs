@@ -199,7 +199,7 @@ pub(crate) fn observe(store: &dyn Store) -> Result<Observation, StoreError> {
     for run in &seen.runs {
         for head in store.heads(run)? {
             let records = store.read(run, &head.branch, at(0)..at(1 << 40))?;
-            for blob in records.iter().flat_map(Record::blobs) {
+            for blob in records.iter().flat_map(|record| record.blobs()) {
                 seen.blobs.insert(blob, store.blob(&blob)?);
             }
             seen.records.extend(records);

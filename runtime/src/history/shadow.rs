@@ -7,14 +7,14 @@
 
 use std::collections::BTreeMap;
 
-use duet_journal::{Record, RecordHash, Sequence};
+use duet_journal::{ClosedRecord, Record, RecordHash, Sequence};
 
 use crate::action::Action;
 use crate::draft::{Draft, Lineage, Refusal};
 use crate::event::Event;
 use crate::identity::{ActorId, Callable, FiberId, Namer};
 use crate::record::{Outcome, TurnRecord};
-use crate::replay::{Source, decode_turn, genesis};
+use crate::replay::{Source, decode_closed_turn, decode_turn, genesis};
 use crate::run::{RunError, initial_state};
 use crate::snapshot;
 use crate::state::RunState;
@@ -68,13 +68,13 @@ impl Shadow {
             None => Self::begin(&source.record(Sequence::FIRST)?)?,
         };
         for record in nearest.after {
-            shadow.apply(&record, &decode_turn(&record)?)?;
+            shadow.apply(&record, &decode_closed_turn(&record)?)?;
         }
         shadow.advance(source, turn, |_, _, _| Ok(()))?;
         Ok(shadow)
     }
 
-    fn with_state(state: RunState, record: &Record) -> Self {
+    fn with_state(state: RunState, record: &ClosedRecord) -> Self {
         Self {
             state: Box::new(state),
             names: Namer::new(record.header().run.as_str()),
@@ -109,7 +109,7 @@ impl Shadow {
     ///
     /// # Errors
     /// [`RunError::Refused`] if the record does not fit the ones before it.
-    pub fn apply(&mut self, record: &Record, turn: &TurnRecord) -> Result<Changes, RunError> {
+    pub fn apply(&mut self, record: &ClosedRecord, turn: &TurnRecord) -> Result<Changes, RunError> {
         let mut state = std::mem::take(&mut self.state);
         state.begin_turn();
         let lineage = Lineage {

@@ -147,7 +147,7 @@ pub fn record() -> Recording {
         .sequence;
     let range = Sequence::FIRST..end.next().expect("a short run");
     let records = store.read(&run, &branch, range).expect("the store does not fail");
-    let names = records.iter().flat_map(Record::blobs);
+    let names = records.iter().flat_map(|record| record.blobs());
     let blobs = names.map(|name| Blob::new(store.blob(&name).expect("a blob")).expect("a small blob"));
     let blobs = blobs.collect();
     Recording {
@@ -194,7 +194,7 @@ fn changed(choices: &mut Choices<'_>, recording: &Recording) -> Option<MemorySto
     let mut records: Vec<Record> = Vec::new();
     for ((record, body), root) in recording.records.iter().zip(&bodies).zip(&roots) {
         let mut header: Header = record.header().clone();
-        header.parent = records.last().map(Record::hash);
+        header.parent = records.last().map(|record| record.hash());
         if let Some((_, root)) = root {
             let blob = Blob::new(PackedValue::from_value(root).ok()?.into_bytes()).ok()?;
             header.snapshot = Some(blob.hash());

@@ -17,7 +17,7 @@ use rusqlite::{Connection, Row, Statement, params};
 use super::row::{Workspace, change, check_seal, failed, optional};
 use super::schema::seal;
 use crate::identity::RecordHash;
-use crate::record::Record;
+use crate::record::ClosedRecord;
 use crate::store::{StoreError, checked_record};
 
 pub(super) const BROKEN: StoreError = StoreError::Inconsistent {
@@ -128,6 +128,13 @@ pub(super) fn names_after(connection: &Connection, key: i64) -> Result<(BTreeMap
 
 const READ: &str = "SELECT id, sequence, parent, jump, hash, seal, bytes FROM records WHERE id = ?1";
 
+/// The records at a key and below, newest first.
+const READ_DOWN: &str =
+    "SELECT id, sequence, parent, jump, hash, seal, bytes FROM records WHERE id <= ?1 ORDER BY id DESC";
+
+/// It takes longer to step over more rows than so many than to look for a key.
+const STEPS_MAX: i64 = 8;
+
 /// Removes a record and its name, if it is there.
 pub(super) fn remove(connection: &Connection, hash: &RecordHash) -> Result<(), StoreError> {
     let Some(key) = find(connection, hash)? else {
@@ -155,16 +162,17 @@ pub(super) fn settle(connection: &Connection) -> Result<(), StoreError> {
 }
 
 /// Reads the record at a key that must exist under this name.
-pub(super) fn read(connection: &Connection, key: i64, hash: RecordHash) -> Result<Record, StoreError> {
-    let mut statement = connection.prepare_cached(READ).map_err(failed("reading a record"))?;
-    read_row(&mut statement, key, hash).map(|(_, record)| record)
-}
-
-fn read_row(statement: &mut Statement<'_>, key: i64, hash: RecordHash) -> Result<(Link, Record), StoreError> {
+pub(super) fn read(connection: &Connection, key: i64, hash: RecordHash) -> Result<ClosedRecord, StoreError> {
     let failed = failed("reading a record");
+    let mut statement = connection.prepare_cached(READ).map_err(&failed)?;
     let mut rows = statement.query([key]).map_err(&failed)?;
     let row = rows.next().map_err(&failed)?.ok_or(StoreError::NoSuchRecord { hash })?;
-    let record = checked_record(hash, blob(row, 6)?.to_vec())?;
+    read_row(row, hash, None).map(|(_, record)| record)
+}
+
+/// Reads the row of a record with this name.
+fn read_row(row: &Row<'_>, hash: RecordHash, child: Option<&ClosedRecord>) -> Result<(Link, ClosedRecord), StoreError> {
+    let record = checked_record(hash, blob(row, 6)?, child.map(|child| child.header()))?;
     let link = Link::from_row(row)?;
     if link.hash == hash && link.sequence == record.header().sequence.number().cast_signed() {
         Ok((link, record))
@@ -182,24 +190,65 @@ pub(super) fn read_range(
     key: i64,
     head: RecordHash,
     range: &Range<u64>,
-) -> Result<Vec<Record>, StoreError> {
-    let mut records = Vec::new();
+) -> Result<Vec<ClosedRecord>, StoreError> {
     let Some(last) = range.end.checked_sub(1).filter(|last| *last >= range.start) else {
-        return Ok(records);
+        return Ok(Vec::new());
     };
-    let link = ancestor(connection, key, head, last.cast_signed())?;
-    let mut statement = connection.prepare_cached(READ).map_err(failed("reading a record"))?;
-    let (mut at, mut expected) = (Some(link.key), link.hash);
-    for _ in range.clone() {
-        let (link, record) = read_row(&mut statement, at.ok_or(BROKEN)?, expected)?;
-        if let Some(hash) = record.header().parent {
-            expected = hash;
-        }
-        at = link.parent;
-        records.push(record);
+    let newest = ancestor(connection, key, head, last.cast_signed())?;
+    let mut way = Way {
+        records: Vec::new(),
+        left: range.end - range.start,
+        at: Some(newest.key),
+        expected: newest.hash,
+    };
+    let mut statement = connection
+        .prepare_cached(READ_DOWN)
+        .map_err(failed("reading a record"))?;
+    while way.left > 0 {
+        way.go_down(&mut statement)?;
     }
-    records.reverse();
-    Ok(records)
+    way.records.reverse();
+    Ok(way.records)
+}
+
+/// A walk from child to parent.
+struct Way {
+    /// What has been read, newest first.
+    records: Vec<ClosedRecord>,
+    /// How many records are still to be read.
+    left: u64,
+    /// Where the next one is, and its name.
+    at: Option<i64>,
+    expected: RecordHash,
+}
+
+impl Way {
+    /// Reads the next record, and those before it as long as each is only a few rows away from its child: the rows of one run mostly follow each other.
+    fn go_down(&mut self, statement: &mut Statement<'_>) -> Result<(), StoreError> {
+        let failed = failed("reading a record");
+        let mut rows = statement.query([self.at.ok_or(BROKEN)?]).map_err(&failed)?;
+        while self.left > 0 {
+            let gone = || StoreError::NoSuchRecord { hash: self.expected };
+            let row = rows.next().map_err(&failed)?.ok_or_else(gone)?;
+            let key: i64 = row.get(0).map_err(&failed)?;
+            let at = self.at.ok_or(BROKEN)?;
+            if key > at {
+                continue;
+            }
+            if key < at {
+                return Err(gone());
+            }
+            let (link, record) = read_row(row, self.expected, self.records.last())?;
+            self.expected = record.header().parent.unwrap_or(self.expected);
+            self.at = link.parent;
+            self.left -= 1;
+            self.records.push(record);
+            if link.parent.is_none_or(|parent| key - parent > STEPS_MAX) {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Walks back from the record `head` at key `key` to position `at`.
