@@ -5,7 +5,6 @@
 
 use super::super::shape::{do_chains_end, is_well_formed, may_be_field};
 use super::Raw;
-use crate::heap::kind::extent;
 use crate::heap::{Header, Heap, Kind, Register};
 use crate::image::{CodeNames, ImageError};
 use crate::value::Value;
@@ -13,7 +12,7 @@ use crate::value::Value;
 /// Checks every reference, then every shape, and that no word that was written as bytes is read otherwise; returns the dictionaries and sets.
 pub(super) fn check(heap: &Heap, code: &dyn CodeNames, raw: &Raw) -> Result<Vec<Value>, ImageError> {
     let starts = Starts::find(heap.old_words(), raw)?;
-    let shapes = check_references(heap, &starts)?;
+    let shapes = check_references(heap, code, &starts)?;
     let registers = || Register::ALL.iter().map(|&register| heap.register(register));
     if !registers().all(|word| starts.are_sound_for(word)) {
         return Err(ImageError::DanglingReference);
@@ -48,11 +47,13 @@ impl Starts {
         let mut starts = vec![0; words.len().div_ceil(2)];
         let mut index = 0;
         while index < words.len() {
-            let first_word = Value::from_bits(words[index]);
-            let next = index + extent(first_word);
-            let header = Header::from_value(first_word);
-            let is_raw = header.is_some_and(|header| header.kind.is_raw());
-            if next > words.len() || raw.has(index..if is_raw { index + 1 } else { next }) {
+            let header = Header::from_value(Value::from_bits(words[index]));
+            let (values, next) = match header {
+                None => (2, index + 2),
+                Some(header) if header.kind.is_raw() => (1, index + header.object_words()),
+                Some(header) => (header.object_words(), index + header.object_words()),
+            };
+            if next > words.len() || raw.has(index..index + values) {
                 return Err(ImageError::WrongShape(None));
             }
             starts[index / 2] = reference_to(header, index).tag();
@@ -71,6 +72,15 @@ impl Starts {
         }
     }
 
+    /// Says what is wrong with fields of which one is not sound.
+    #[cold]
+    fn fault(&self, kind: Option<Kind>, fields: &[u64]) -> ImageError {
+        match fields.iter().all(|word| self.are_sound_for(Value::from_bits(*word))) {
+            true => ImageError::WrongShape(kind),
+            false => ImageError::DanglingReference,
+        }
+    }
+
     /// Whether `word` is no reference, or leads to the beginning of an object that fits it.
     #[inline(always)]
     fn are_sound_for(&self, word: Value) -> bool {
@@ -78,37 +88,44 @@ impl Starts {
     }
 }
 
-/// Walks the words once more, and looks at every field of each object; returns the objects whose shape does not follow from that.
-fn check_references(heap: &Heap, starts: &Starts) -> Result<Vec<Value>, ImageError> {
+/// Walks the words once more, and looks at every field of each object; returns the objects whose shape follows from more than their fields.
+fn check_references(heap: &Heap, code: &dyn CodeNames, starts: &Starts) -> Result<Vec<Value>, ImageError> {
     let words = heap.old_words();
-    let mut shapes = Vec::new();
-    let is_sound = |word: &u64| starts.are_sound_for(Value::from_bits(*word));
     let is_sound_field = |word: &u64| starts.are_sound_for_field(Value::from_bits(*word));
+    let mut shapes = Vec::new();
     let mut index = 0;
     while index < words.len() {
-        let header = Header::from_value(Value::from_bits(words[index]));
-        let (first, fields, size) = match header {
-            None => (index, 2, 2),
-            Some(header) if header.kind.is_raw() => (index, 0, header.object_words()),
-            Some(header) => (index + 1, header.payload_words(), header.object_words()),
+        let Some(header) = Header::from_value(Value::from_bits(words[index])) else {
+            let fields = &words[index..index + 2];
+            if !fields.iter().all(is_sound_field) {
+                return Err(starts.fault(None, fields));
+            }
+            index += 2;
+            continue;
         };
-        let fields = &words[first..first + fields];
-        let is_plain = header.is_none_or(|header| header.kind == Kind::Vector);
-        let are_sound = match fields {
-            [car, cdr] if is_plain => is_sound_field(car) && is_sound_field(cdr),
-            fields if is_plain => fields.iter().all(is_sound_field),
-            fields => fields.iter().all(is_sound),
+        let Header { kind, length, .. } = header;
+        let next = index + header.object_words();
+        let fields = match kind.is_raw() {
+            true => &[],
+            false => &words[index + 1..][..length as usize],
+        };
+        let are_sound = match kind == Kind::Vector {
+            true => fields.iter().all(is_sound_field),
+            false => fields.iter().all(|word| starts.are_sound_for(Value::from_bits(*word))),
         };
         if !are_sound {
-            return Err(match fields.iter().all(is_sound) {
-                true => ImageError::WrongShape(header.map(|header| header.kind)),
-                false => ImageError::DanglingReference,
-            });
+            return Err(starts.fault(Some(kind), fields));
         }
-        if !is_plain {
-            shapes.push(reference_to(header, index));
+        let object = reference_to(Some(header), index);
+        // Of most objects of most heaps, all that matters is known by now.
+        if kind.is_raw() || kind == Kind::String {
+            if !is_well_formed(heap, code, object) {
+                return Err(ImageError::WrongShape(Some(kind)));
+            }
+        } else if kind != Kind::Vector {
+            shapes.push(object);
         }
-        index += size;
+        index = next;
     }
     Ok(shapes)
 }
