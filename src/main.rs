@@ -17,6 +17,7 @@ mod launch;
 mod marks;
 mod moves;
 mod outfit;
+mod parcel;
 mod query;
 mod redact;
 mod redeliver;

@@ -1,6 +1,6 @@
 //! Marks: names that a person gives to turns.
 //!
-//! Owns a small file beside the journal, to which each mark, and each mark that is taken away, adds a line. INVARIANT: the file only grows, and a
+//! Owns its lines, and a small file beside the journal, to which each mark, and each mark that is taken away, adds a line. INVARIANT: the file only grows, and a
 //! mark names a record by its hash, so it never comes to mean another turn.
 //! What is marked is kept by `duet gc`. It does not look whether a marked turn exists; `journal.rs` does.
 //! Read next: `command/mark.rs`.
@@ -36,7 +36,7 @@ fn path(journal: &Journal) -> PathBuf {
 /// If the file cannot be written.
 pub(crate) fn set(journal: &Journal, run: &RunId, mark: &Mark, marked: Option<Marked>) -> io::Result<()> {
     let line = match marked {
-        Some(Marked { turn, record }) => format!("mark {run} {mark} {turn} {record}\n"),
+        Some(marked) => line(run, mark, marked),
         None => format!("unmark {run} {mark}\n"),
     };
     // One write, so that lines of several processes do not mix.
@@ -51,7 +51,16 @@ pub(crate) fn of(journal: &Journal, run: &RunId) -> BTreeMap<Mark, Marked> {
 }
 
 fn read(path: &Path, run: &RunId) -> BTreeMap<Mark, Marked> {
-    let text = fs::read_to_string(path).unwrap_or_default();
+    parse(&fs::read_to_string(path).unwrap_or_default(), run)
+}
+
+/// The line that gives a turn a name.
+pub(crate) fn line(run: &RunId, mark: &Mark, Marked { turn, record }: Marked) -> String {
+    format!("mark {run} {mark} {turn} {record}\n")
+}
+
+/// Reads the marks of a run from lines; those that are none are passed over.
+pub(crate) fn parse(text: &str, run: &RunId) -> BTreeMap<Mark, Marked> {
     let mut marks = BTreeMap::new();
     for line in text.lines() {
         match line.split(' ').collect::<Vec<_>>()[..] {

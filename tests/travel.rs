@@ -444,6 +444,7 @@ fn a_run_is_exported_checked_and_imported() {
 #[test]
 fn an_export_that_was_damaged_is_refused() {
     let desk = parted();
+    desk.check("mark greeter/main@2 asked", 0, "");
     desk.check("export greeter all.duet", 0, "");
     let whole = std::fs::read(desk.path("all.duet")).expect("a file");
     for cut in [0, 1, 40, whole.len() / 2, whole.len() - 1] {

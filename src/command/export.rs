@@ -6,21 +6,23 @@ use std::path::Path;
 
 use duet_journal::copy::copy;
 use duet_journal::store::memory::MemoryStore;
-use duet_journal::{BlobHash, Head, Sequence, Store};
+use duet_journal::{Head, RunId, Sequence, Store};
 use duet_runtime::record::Body;
 use duet_runtime::replay::{Snapshots, Source};
 
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
 use crate::journal::{Journal, Place, owner, read_address};
+use crate::marks::{self, Marked};
+use crate::parcel;
 use crate::redact::Secrets;
 use crate::session;
 use crate::terminal::Terminal;
 use crate::turn;
 
 pub(super) const DETAILS: &str = "\
-The file holds the records of the run, the texts of its program and its snapshots; with a branch in the address it holds that
-branch alone. `duet import` takes it into another journal. Secrets are masked: the values of environment variables whose names
+The file holds the records of the run, the texts of its program, its snapshots and its marks; with a branch in the address it
+holds that branch alone. `duet import` takes it into another journal. Secrets are masked: the values of environment variables whose names
 say so (KEY, TOKEN, SECRET, PASSWORD …), and what `--redact` names. A masked history has other record names and no snapshots; it
 is replayed before it is written, and refused if it does not come out the same, or if a program's text has a secret in it.
 
@@ -29,9 +31,6 @@ is replayed before it is written, and refused if it does not come out the same, 
 
     duet export review review.duet
     duet export review/what-if part.duet --redact hunter2";
-
-/// What ends the file, before the hash of all that precedes.
-pub(super) const END: &[u8; 8] = b"DUETEND\n";
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
     let path = Path::new(arguments.word(1).unwrap_or_default());
@@ -69,15 +68,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         check(&exported, &place)?;
         count
     };
-    let mut bytes = exported.into_disk().bytes().to_vec();
+    let marks = marked(&journal, (&store, &exported), (&place.run, &heads), terminal)?;
+    let bytes = parcel::pack(exported, &marks);
     if let Some(secret) = secrets.find_in(&bytes) {
         let shown: String = secret.chars().take(2).collect();
         return Err(Failure::problem(format!("a secret that begins with `{shown}` stands in a text of the program, or in another place that cannot be masked"))
             .advise("`--with-secrets` exports everything as it is"));
     }
-    let hash = BlobHash::of(&bytes);
-    bytes.extend_from_slice(END);
-    bytes.extend_from_slice(hash.as_bytes());
     write(path, &bytes).map_err(|error| Failure::caused(format!("cannot write `{}`", path.display()), &error))?;
     let masked = if secrets.count() > 0 {
         format!(", {} secrets masked", secrets.count())
@@ -90,6 +87,37 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         path.display()
     ));
     Ok(Code::OK)
+}
+
+/// The lines of the marks whose turns are exported, by the names that their records have there.
+fn marked(
+    journal: &Journal,
+    (store, exported): (&dyn Store, &dyn Store),
+    (run, heads): (&RunId, &[Head]),
+    terminal: &mut Terminal,
+) -> Result<String, Failure> {
+    let (mut lines, mut left_out) = (String::new(), Vec::new());
+    for (mark, marked) in marks::of(journal, run) {
+        let mut record = None;
+        for head in heads.iter().filter(|head| marked.turn <= head.sequence) {
+            let found = store.record_at(run, &head.branch, marked.turn)?;
+            if found.is_some_and(|found| found.hash() == marked.record) {
+                record = exported.record_at(run, &head.branch, marked.turn)?;
+                break;
+            }
+        }
+        match record.map(|record| record.hash()) {
+            Some(record) => lines.push_str(&marks::line(run, &mark, Marked { record, ..marked })),
+            None => left_out.push(mark.to_string()),
+        }
+    }
+    if !left_out.is_empty() {
+        terminal.message(&format!(
+            "left out, as no branch that is exported leads there: {}",
+            left_out.join(" ")
+        ));
+    }
+    Ok(lines)
 }
 
 /// Writes a file that is there whole or not at all, and replaces none.

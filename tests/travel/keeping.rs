@@ -124,3 +124,47 @@ fn branches_left_behind_are_given_up_unless_something_keeps_them() {
     desk.check("gc greeter --forks --keep third", 0, "greeter/what-if\n");
     assert_eq!(desk.duet("fsck").code, 0);
 }
+
+#[test]
+fn marks_travel_with_a_run() {
+    let desk = parted();
+    desk.check("mark greeter/main@2 asked", 0, "");
+    desk.check("mark greeter/what-if bob", 0, "");
+    desk.check("export greeter all.duet", 0, "");
+    let said = desk.check("import all.duet --journal new", 0, "");
+    assert_eq!(
+        said.errors,
+        "greeter: 7 records, branches main@4 what-if@4\ngreeter: marks asked bob\n"
+    );
+    assert_eq!(json(&desk, "mark greeter --journal new"), json(&desk, "mark greeter"));
+    let said = desk.check("export greeter/main part.duet", 0, "");
+    assert!(
+        said.errors
+            .starts_with("left out, as no branch that is exported leads there: bob\n"),
+        "{}",
+        said.errors
+    );
+    desk.check("import part.duet --journal part", 0, "");
+    desk.check("mark greeter --journal part", 0, "greeter@asked  turn 2\n");
+    desk.check("mark greeter/main@1 asked --journal new", 0, "");
+    let said = desk.check("import all.duet --journal new", 0, "");
+    assert!(
+        said.errors
+            .ends_with("greeter: left out, as the journal has another turn of that name: asked\n"),
+        "{}",
+        said.errors
+    );
+    desk.check(
+        "mark greeter --journal new",
+        0,
+        "greeter@asked  turn 1\ngreeter@bob  turn 4\n",
+    );
+    // Its records have other names.
+    desk.check("export greeter masked.duet --redact Ada", 0, "");
+    desk.check("import masked.duet --journal masked", 0, "");
+    desk.check(
+        "facts greeter@bob greeted --journal masked",
+        0,
+        "handle 2   main     <greeted \"Bob\">\n",
+    );
+}

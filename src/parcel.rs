@@ -1,0 +1,89 @@
+//! The file in which a run travels from journal to journal.
+//!
+//! It is the log of a store in memory, then, if turns have names, lines as in a file of marks and their length in 8 bytes, little-endian; then what
+//! tells which of the two it is, and the hash of all before that. INVARIANT: a file that has changed, or lacks its end, is not read.
+//! It does not say what a run must be; `command/import.rs` does. Read next: `marks.rs`.
+
+use std::fs;
+use std::path::Path;
+
+use duet_journal::BlobHash;
+use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
+
+use crate::failure::Failure;
+
+/// What ends a file without names of turns, and one with them, before the hash.
+const END: &[u8; 8] = b"DUETEND\n";
+const END_WITH_MARKS: &[u8; 8] = b"DUETMRK\n";
+const HASH_BYTES: usize = 32;
+const LENGTH_BYTES: usize = 8;
+
+/// What a file holds.
+pub(crate) struct Parcel {
+    /// The records and blobs.
+    pub(crate) store: MemoryStore,
+    /// The names of turns, as lines.
+    pub(crate) marks: String,
+}
+
+/// Puts the contents of a file together.
+pub(crate) fn pack(store: MemoryStore, marks: &str) -> Vec<u8> {
+    let mut bytes = store.into_disk().bytes().to_vec();
+    let mut end = END;
+    if !marks.is_empty() {
+        end = END_WITH_MARKS;
+        bytes.extend_from_slice(marks.as_bytes());
+        bytes.extend_from_slice(&(marks.len() as u64).to_le_bytes());
+    }
+    let hash = BlobHash::of(&bytes);
+    bytes.extend_from_slice(end);
+    bytes.extend_from_slice(hash.as_bytes());
+    bytes
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// If it cannot be read, or is not whole.
+pub(crate) fn read(path: &Path) -> Result<Parcel, Failure> {
+    let bytes = fs::read(path).map_err(|error| Failure::caused(format!("cannot read `{}`", path.display()), &error))?;
+    let (log, marks) = parts(&bytes).map_err(|why| damaged(path, why))?;
+    let store = MemoryStore::open(SimulatedDisk::new(log.to_vec(), FaultPlan::default()))
+        .map_err(|error| damaged(path, &error.to_string()))?;
+    if store.dropped_bytes() > 0 {
+        return Err(damaged(path, "it ends in the middle of a commit"));
+    }
+    Ok(Parcel {
+        store,
+        marks: marks.to_owned(),
+    })
+}
+
+/// The log and the lines in the bytes of a file, or why it is not whole.
+fn parts(bytes: &[u8]) -> Result<(&[u8], &str), &'static str> {
+    let (rest, hash) = bytes.split_last_chunk::<HASH_BYTES>().ok_or("its end is missing")?;
+    let (content, end) = rest.split_last_chunk().ok_or("its end is missing")?;
+    if end != END && end != END_WITH_MARKS {
+        return Err("its end is missing");
+    }
+    if BlobHash::of(content).as_bytes() != hash {
+        return Err("its bytes have changed");
+    }
+    if end == END {
+        return Ok((content, ""));
+    }
+    let marks = content
+        .split_last_chunk::<LENGTH_BYTES>()
+        .and_then(|(content, length)| {
+            let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+            let (log, marks) = content.split_at_checked(content.len().checked_sub(length)?)?;
+            Some((log, str::from_utf8(marks).ok()?))
+        });
+    marks.ok_or("the names of its turns are not what they should be")
+}
+
+/// Says that a file cannot be imported.
+pub(crate) fn damaged(path: &Path, why: &str) -> Failure {
+    Failure::problem(format!("`{}` is no whole export of a run: {why}", path.display()))
+        .advise("nothing was imported; export it again")
+}
