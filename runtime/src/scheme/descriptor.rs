@@ -165,7 +165,11 @@ impl Call<'_> {
         let encoded = convert::leave(&self.instance.heap, value).map_err(Fault::Boundary)?;
         let name = self.procedure.name.trim_start_matches('%');
         let bad = |message: String| Fault::condition_of("bad-pattern", &message, vec![value]);
-        let pattern = Pattern::decode(&encoded).map_err(|error| bad(format!("{name}: not a pattern: {error}")))?;
+        let pattern = Pattern::decode(&encoded).map_err(|error| {
+            bad(format!(
+                "{name}: this is no pattern, which `(pattern template)` makes: {error}"
+            ))
+        })?;
         if pattern.is_possible() {
             Ok(pattern)
         } else {
