@@ -48,7 +48,10 @@ pub fn restore(
         roots.push(find(previous)?);
     }
     let newest = Root::read(root, limits, code)?;
-    let mut restoring = Restoring::default();
+    let mut restoring = Restoring {
+        newest_length: newest.length,
+        ..Restoring::default()
+    };
     let mut stored: Option<Stored> = None;
     while let Some(chunk) = roots.pop() {
         let read = Root::read(&chunk, limits, code)?;
@@ -90,8 +93,9 @@ struct Open {
 struct Restoring {
     words: Vec<u64>,
     raw: Raw,
-    /// How many words the heap has after the snapshot that is being read.
+    /// How many words the heap has after the snapshot that is being read, and after the newest.
     length: usize,
+    newest_length: usize,
     open: Option<Open>,
 }
 
@@ -105,7 +109,9 @@ impl Restoring {
         code: &dyn CodeNames,
     ) -> Result<Whole, ImageError> {
         let length = self.length.min(chunk_names.len().saturating_mul(range_words));
-        self.words = Vec::with_capacity(Heap::room_for(length));
+        // So that it need not move for what changes add, unless they say that they add very much.
+        let room = self.newest_length.clamp(length, length + length / 2);
+        self.words = Vec::with_capacity(Heap::room_for(room));
         let mut chunks = Vec::with_capacity(chunk_names.len());
         for &name in chunk_names {
             let chunk = find(name)?;
