@@ -122,7 +122,7 @@ pub struct Heap {
     /// The template it began with, if it is still there.
     shared: Shared,
     /// The words, while it is at rest; nothing else is where it was then.
-    rested: Option<Box<Rested>>,
+    rested: Option<Rested>,
     account: Account,
     moves: Moves,
     statistics: Statistics,

@@ -5,6 +5,7 @@
 //! It does not act on the dataspace; `state.rs` does.
 //! Read next: `state.rs`.
 
+use std::hint::black_box;
 use std::sync::Arc;
 
 use duet_journal::packed::PackedWriter;
@@ -251,7 +252,7 @@ pub struct Actor {
     /// Its live facets.
     pub facets: TrackedTree<FacetId, Facet>,
     /// Its observers.
-    pub observers: Tracked<ObserverId, Arc<Observer>>,
+    pub observers: Tracked<ObserverId, Observer>,
     /// Its waits.
     pub waits: Tracked<WaitId, Arc<Wait>>,
     /// Which waits are for the answer to a request.
@@ -301,6 +302,26 @@ impl Actor {
             monitors: Tracked::default(),
             exit_hooks: TrackedList::default(),
         }
+    }
+
+    /// Reads what a turn reads that tells the actor something, told by an observer or not, and does nothing with it; see `lately.rs`.
+    pub(crate) fn look_at(&self, observer: Option<ObserverId>) {
+        let observer = observer.and_then(|observer| self.observers.get(&observer));
+        black_box(observer.map(|observer| (observer.facet, observer.is_closing)));
+        black_box((
+            self.waits.len(),
+            self.fibers.len(),
+            self.roles.len(),
+            self.exit_hooks.is_empty(),
+        ));
+        let root = self.facets.get(&self.root);
+        black_box(root.map(|root| {
+            (
+                root.children.is_empty(),
+                root.fibers.is_empty(),
+                root.stop_hooks.is_empty(),
+            )
+        }));
     }
 
     /// Says whether `facet` is `ancestor` or lives somewhere in it.

@@ -206,6 +206,12 @@ pub trait Programs {
     /// Gives up the marks of a body with numbers below `oldest`; a body for which marks cost nothing may keep them.
     fn forget_marks(&mut self, _body: &mut Self::Body, _oldest: u64) {}
 
+    /// Reads what the next turn of a body that rests is going to read, so that the memory has it at hand by then; does nothing else.
+    fn look_at(&self, _body: &Self::Body) {}
+
+    /// Reads what [`forget_marks`](Self::forget_marks) is going to read, likewise.
+    fn look_at_marks(&self, _body: &Self::Body) {}
+
     /// Makes a body that may not run for a while as small as it can be between two turns; it goes on as if it had not rested.
     fn rest(&mut self, _body: &mut Self::Body) {}
 
@@ -258,6 +264,14 @@ impl<P: Programs> Programs for Rc<RefCell<P>> {
 
     fn forget_marks(&mut self, body: &mut Self::Body, oldest: u64) {
         self.borrow_mut().forget_marks(body, oldest);
+    }
+
+    fn look_at(&self, body: &Self::Body) {
+        self.borrow().look_at(body);
+    }
+
+    fn look_at_marks(&self, body: &Self::Body) {
+        self.borrow().look_at_marks(body);
     }
 
     fn rest(&mut self, body: &mut Self::Body) {

@@ -92,7 +92,7 @@ impl Dataspace {
         }
         let vacancy = match self.index.facts.find(fact) {
             Err(vacancy) => vacancy,
-            Ok(number) => {
+            Ok((number, _)) => {
                 self.index
                     .facts
                     .count_mut(number)
@@ -138,15 +138,9 @@ impl Dataspace {
             self.unlisted.remove(&to.observer);
             return self.unobserve(to);
         }
-        let Ok(number) = self.index.facts.find(fact) else {
+        let Ok((number, count)) = self.index.facts.find(fact) else {
             return Notices::new();
         };
-        let count = self
-            .index
-            .facts
-            .present()
-            .get(&number)
-            .map_or(0, |presence| presence.count);
         if count > 1 {
             self.index
                 .facts
@@ -184,12 +178,10 @@ impl Dataspace {
 
     /// Says how often `fact` is present.
     pub fn count(&self, fact: &Fact) -> u64 {
-        let found = self.index.facts.find(fact).ok();
-        let presence = found.and_then(|number| self.index.facts.present().get(&number));
         let is_unlisted = |(to, _): (ObserverRef, Pattern)| self.unlisted.get(&to.observer) == Some(fact);
-        match presence {
-            Some(presence) => presence.count,
-            None => u64::from(parse_observe(fact).is_some_and(is_unlisted)),
+        match self.index.facts.find(fact) {
+            Ok((_, count)) => count,
+            Err(_) => u64::from(parse_observe(fact).is_some_and(is_unlisted)),
         }
     }
 

@@ -218,11 +218,13 @@ impl<K: Key + Clone, V: Clone> Ordered<K, V> {
             },
             Root::Many { node, length } => {
                 // A path that many share is not copied for nothing.
-                node.get(key)?;
+                if Arc::strong_count(node) > 1 {
+                    node.get(key)?;
+                }
+                let removed = Node::remove(node, key)?;
                 *length -= 1;
-                let removed = Node::remove(node, key);
                 self.lower();
-                removed
+                Some(removed)
             }
         }
     }
@@ -338,7 +340,7 @@ impl<K: Key + Clone, V: Clone> Node<K, V> {
         }
     }
 
-    /// Removes an entry that is there.
+    /// Removes an entry, if it is there.
     fn remove(node: &mut Arc<Self>, key: &K) -> Option<V> {
         match Arc::make_mut(node) {
             Self::Leaf(entries) => {
@@ -348,9 +350,9 @@ impl<K: Key + Clone, V: Clone> Node<K, V> {
             }
             Self::Branch(branch) => {
                 let place = child(&branch.keys, key, (None, None));
-                let removed = Self::remove(&mut branch.children[place], key);
+                let removed = Self::remove(&mut branch.children[place], key)?;
                 branch.tidy(place);
-                removed
+                Some(removed)
             }
         }
     }

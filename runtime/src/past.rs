@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use duet_journal::{BranchName, Sequence, Store};
 
-use crate::bodies::Bodies;
+use crate::bodies::{Bodies, Lodging};
 use crate::body::Programs;
 use crate::identity::ActorId;
 use crate::replay::{Recovery, Snapshots, Source};
@@ -33,7 +33,6 @@ pub(crate) struct Past<B> {
     /// What the turns since then cost, in units of fuel, and from what cost on another is made.
     cost: u64,
     cost_max: u64,
-    bodies: Bodies<Known>,
     /// The bodies that were marked, each with the number of the mark, oldest first.
     marked: VecDeque<(u64, ActorId)>,
 }
@@ -44,12 +43,12 @@ struct Checkpoint<B> {
     state: Marked,
     since_snapshot: Since,
     /// The bodies of actors that have ended since.
-    ended: Vec<(ActorId, B, Known)>,
+    ended: Vec<(ActorId, Lodging<B>)>,
 }
 
 /// What is known of a body.
-#[derive(Clone, Copy, Default)]
-struct Known {
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
     /// The newest checkpoint when it came to be.
     born: u64,
     /// The newest checkpoint for which it is marked, or needs no mark.
@@ -63,7 +62,6 @@ impl<B> Default for Past<B> {
             newest: 0,
             cost: 0,
             cost_max: COST_MAX,
-            bodies: Bodies::default(),
             marked: VecDeque::new(),
         }
     }
@@ -74,17 +72,16 @@ impl<B> Past<B> {
     pub(crate) fn before_turn<P: Programs<Body = B>>(
         &mut self,
         (actor, is_new): (ActorId, bool),
-        body: &mut B,
+        Lodging { body, known }: &mut Lodging<B>,
         programs: &mut P,
     ) {
         let Some(oldest) = self.checkpoints.front() else {
             return;
         };
-        let (born, newest) = (if is_new { self.newest } else { 0 }, self.newest);
-        let known = match self.bodies.get_mut(actor) {
-            Some(known) => known,
-            None => self.bodies.insert(actor, Known { born, marked: born }),
-        };
+        let newest = self.newest;
+        if is_new {
+            (known.born, known.marked) = (newest, newest);
+        }
         if known.marked < newest {
             programs.mark(body, newest, oldest.number);
             known.marked = newest;
@@ -93,10 +90,10 @@ impl<B> Past<B> {
     }
 
     /// Keeps the body of an actor that has ended, for going back to when it lived.
-    pub(crate) fn bury(&mut self, actor: ActorId, body: B) {
-        let known = self.bodies.remove(actor).unwrap_or_default();
-        if let Some(newest) = self.checkpoints.back_mut().filter(|newest| known.born < newest.number) {
-            newest.ended.push((actor, body, known));
+    pub(crate) fn bury(&mut self, actor: ActorId, lodging: Lodging<B>) {
+        let born = lodging.known.born;
+        if let Some(newest) = self.checkpoints.back_mut().filter(|newest| born < newest.number) {
+            newest.ended.push((actor, lodging));
         }
     }
 
@@ -137,6 +134,12 @@ impl<B> Past<B> {
     /// Lets the bodies give up the marks that no checkpoint needs any more.
     fn forget_marks<P: Programs<Body = B>>(&mut self, bodies: &mut Bodies<B>, programs: &mut P) {
         let oldest = self.oldest();
+        // They have not run for many turns and lie far away in memory: looked at one right after the other, they come at the same time.
+        for (_, actor) in self.marked.iter().take_while(|(number, _)| *number < oldest) {
+            if let Some(body) = bodies.get(*actor) {
+                programs.look_at_marks(body);
+            }
+        }
         while let Some((_, actor)) = self.marked.pop_front_if(|(number, _)| *number < oldest) {
             if let Some(body) = bodies.get_mut(actor) {
                 programs.forget_marks(body, oldest);
@@ -171,23 +174,19 @@ impl<B> Past<B> {
         if !state.go_back(number, &reached.state) {
             return None;
         }
-        for (actor, body, known) in ended {
-            bodies.insert(actor, body);
-            self.bodies.insert(actor, known);
+        for (actor, lodging) in ended {
+            bodies.put(actor, lodging);
         }
-        let is_unborn = |(actor, known): (ActorId, &mut Known)| (known.born >= number).then_some(actor);
-        let unborn: Vec<ActorId> = self.bodies.iter_mut().filter_map(is_unborn).collect();
+        let is_unborn = |(actor, lodging): (ActorId, &mut Lodging<B>)| (lodging.known.born >= number).then_some(actor);
+        let unborn: Vec<ActorId> = bodies.lodgings_mut().filter_map(is_unborn).collect();
         for actor in unborn {
-            self.bodies.remove(actor);
             bodies.remove(actor);
         }
-        for (actor, body) in bodies.iter_mut() {
+        for (_, Lodging { body, known }) in bodies.lodgings_mut() {
             if !programs.go_back(body, number) {
                 return None;
             }
-            if let Some(known) = self.bodies.get_mut(actor) {
-                known.marked = known.marked.min(number - 1);
-            }
+            known.marked = known.marked.min(number - 1);
         }
         (self.newest, self.cost) = (number, 0);
         Some((reached.tip, reached.since_snapshot))

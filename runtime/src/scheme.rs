@@ -90,7 +90,22 @@ pub struct SchemeBody {
     instance: Box<Instance>,
     /// What it runs instead of the main program, if it is not the main actor's.
     entity: Option<Box<Entity>>,
-    evaluations: Box<Evaluations>,
+    /// None if it was given no text so far: most never are, and what each turn reads of a body must be little.
+    evaluations: Option<Box<Evaluations>>,
+}
+
+impl SchemeBody {
+    /// The texts that it was given, if it was.
+    fn known_evaluations(&self) -> Option<&Evaluations> {
+        self.evaluations.as_deref()
+    }
+
+    /// The texts that it was given, to add to them.
+    fn evaluations(&mut self) -> &mut Evaluations {
+        let newest_mark = self.instance.heap.newest_mark();
+        self.evaluations
+            .get_or_insert_with(|| Box::new(Evaluations::none_until(newest_mark)))
+    }
 }
 
 /// What [`SchemePrograms::compile`] needs to know.
@@ -151,7 +166,8 @@ impl SchemePrograms {
         let instance = image::digest(&body.instance, &self.code).map_err(|error| FreezeError {
             reason: error.to_string(),
         })?;
-        let texts = body.evaluations.digest();
+        let none = Evaluations::default();
+        let texts = body.known_evaluations().unwrap_or(&none).digest();
         Ok(BlobHash::of(&[instance.0, texts.0].concat()))
     }
 
@@ -454,14 +470,16 @@ impl Programs for SchemePrograms {
         Ok(SchemeBody {
             instance: Box::new(Instance::new(heap_limits(limits))),
             entity: self.entity(program)?.map(Box::new),
-            evaluations: Box::default(),
+            evaluations: None,
         })
     }
 
     fn begin_turn(&mut self, body: &mut SchemeBody) {
         self.has_written = false;
         body.instance.heap.begin_turn();
-        body.evaluations.begin_turn();
+        if let Some(evaluations) = &mut body.evaluations {
+            evaluations.begin_turn();
+        }
     }
 
     fn commit_turn(&mut self, body: &mut SchemeBody) {
@@ -474,26 +492,42 @@ impl Programs for SchemePrograms {
     fn abort_turn(&mut self, body: &mut SchemeBody) {
         self.machine.clear(&mut body.instance);
         body.instance.heap.abort_turn();
-        body.evaluations.abort_turn();
+        if let Some(evaluations) = &mut body.evaluations {
+            evaluations.abort_turn();
+        }
     }
 
     fn mark(&mut self, body: &mut SchemeBody, number: u64, oldest: u64) {
         body.instance.heap.mark(number, oldest);
-        body.evaluations.mark(number, oldest);
+        if let Some(evaluations) = &mut body.evaluations {
+            evaluations.mark(number, oldest);
+        }
     }
 
     fn go_back(&mut self, body: &mut SchemeBody, number: u64) -> bool {
         let is_back = body.instance.heap.go_back(number);
         if is_back {
             body.instance.heap.forget_snapshot();
-            body.evaluations.go_back(number);
+            if let Some(evaluations) = &mut body.evaluations {
+                evaluations.go_back(number);
+            }
         }
         is_back
     }
 
     fn forget_marks(&mut self, body: &mut SchemeBody, oldest: u64) {
         body.instance.heap.forget_marks(oldest);
-        body.evaluations.forget_marks(oldest);
+        if let Some(evaluations) = &mut body.evaluations {
+            evaluations.forget_marks(oldest);
+        }
+    }
+
+    fn look_at(&self, body: &SchemeBody) {
+        body.instance.heap.look_at();
+    }
+
+    fn look_at_marks(&self, body: &SchemeBody) {
+        body.instance.heap.look_at_marks();
     }
 
     fn rest(&mut self, body: &mut SchemeBody) {
@@ -531,15 +565,19 @@ impl Programs for SchemePrograms {
             heap.rest(&self.code);
         }
         let root = image_root::heap(BlobHash(snapshot.root.name.0));
-        let (root, mut chunks) = body
-            .evaluations
-            .freeze(root)
-            .ok_or_else(|| failed("the texts that were evaluated are too large".to_owned()))?;
+        let frozen = match &mut body.evaluations {
+            Some(evaluations) => evaluations.freeze(root),
+            None => Some((root, Vec::new())),
+        };
+        let (root, mut chunks) =
+            frozen.ok_or_else(|| failed("the texts that were evaluated are too large".to_owned()))?;
         for chunk in snapshot.chunks.into_iter().chain([snapshot.root]) {
             chunks.push(Blob::new(chunk.bytes).map_err(|error| failed(error.to_string()))?);
         }
         Ok(Image {
-            chunk_names: body.evaluations.chunk_names().to_vec(),
+            chunk_names: body
+                .known_evaluations()
+                .map_or_else(Vec::new, |evaluations| evaluations.chunk_names().to_vec()),
             root,
             chunks,
             excused_bytes: snapshot.excused_bytes,
@@ -551,7 +589,11 @@ impl Programs for SchemePrograms {
         let entity = self.entity(program).map_err(|failure| failed(failure.to_string()))?;
         let (root, texts) =
             image_root::parts(image.root).ok_or_else(|| failed("the root is none of a body".to_owned()))?;
-        let evaluations = Evaluations::thaw(texts, image.fetch, &mut self.workshop())?;
+        let evaluations = if texts.is_empty() {
+            None
+        } else {
+            Some(Box::new(Evaluations::thaw(texts, image.fetch, &mut self.workshop())?))
+        };
         let mut fetch = |name: image::ChunkName| (image.fetch)(&BlobHash(name.0));
         let root = match root {
             image_root::HeapRoot::Inline(bytes) => Some(bytes),
@@ -566,7 +608,7 @@ impl Programs for SchemePrograms {
         Ok(SchemeBody {
             instance: Box::new(instance),
             entity: entity.map(Box::new),
-            evaluations: Box::new(evaluations),
+            evaluations,
         })
     }
 }

@@ -57,10 +57,12 @@ impl<P: Programs> Run<P> {
             None => Aim::Take,
             Some(record) => Exhaustion::recorded(record)?.map_or(Aim::Repeat, Aim::Fail),
         };
+        let found = self.look_ahead(&batch);
         self.images.outdate(batch.to);
         let attempt = exhaustion::note(self.run_instance(&mut batch, aim));
         let judged = self.judge(&mut batch, attempt)?;
         let judged = self.compare(&mut batch, expected, judged)?;
+        let has_changed = judged.performed.draft.state.has_touched(batch.to);
         let effects = self.adopt(judged.performed, &judged.turn);
         if let Some(record) = expected {
             self.follow(record, judged.turn.fuel);
@@ -69,7 +71,7 @@ impl<P: Programs> Run<P> {
             self.hold(effects);
         }
         self.keep_checkpoint_if_due(judged.turn.fuel);
-        self.note_run(batch.to);
+        self.note_run(found, (batch.to, has_changed));
         Ok(())
     }
 
@@ -86,8 +88,8 @@ impl<P: Programs> Run<P> {
             Aim::Seek(action) => activation.seek(action),
             Aim::Repeat | Aim::Fail(_) => activation,
         };
-        let (body, is_new) = match self.bodies.get_mut(batch.to) {
-            Some(body) => (body, false),
+        let (lodging, is_new) = match self.bodies.lodging_mut(batch.to) {
+            Some(lodging) => (lodging, false),
             None => {
                 let Some(actor) = activation.acting() else {
                     return activation.drop_all();
@@ -98,7 +100,8 @@ impl<P: Programs> Run<P> {
                 }
             }
         };
-        self.past.before_turn((batch.to, is_new), body, &mut self.programs);
+        self.past.before_turn((batch.to, is_new), lodging, &mut self.programs);
+        let body = &mut lodging.body;
         self.programs.begin_turn(body);
         if let Some(failure) = too_large {
             return activation.fail(failure);
@@ -265,9 +268,9 @@ impl<P: Programs> Run<P> {
             self.outbox.push(actor, Event::Reconsider { request });
         }
         if self.state.actor(turn.actor).is_none() {
-            if let Some(mut body) = self.bodies.remove(turn.actor) {
-                self.programs.commit_turn(&mut body);
-                self.past.bury(turn.actor, body);
+            if let Some(mut lodging) = self.bodies.remove(turn.actor) {
+                self.programs.commit_turn(&mut lodging.body);
+                self.past.bury(turn.actor, lodging);
             }
         } else if let Some(body) = self.bodies.get_mut(turn.actor) {
             self.programs.commit_turn(body);

@@ -8,6 +8,7 @@
 //! It does not choose when to mark. Read next: `heap/undo.rs`.
 
 use std::collections::VecDeque;
+use std::hint::black_box;
 
 use super::pages::{PAGE_WORDS, Pages};
 use super::register::Register;
@@ -173,8 +174,24 @@ impl Heap {
             replaced: None,
         });
         self.barrier_limit = self.top;
-        self.pages.resize(self.top);
+        if !self.is_resting() {
+            self.pages.resize(self.top);
+        }
         self.follow_changes(true);
+    }
+
+    /// Reads what [`Heap::forget_marks`] will read, at once; see [`Heap::look_at`].
+    pub fn look_at_marks(&self) {
+        let marks = self.marks.marks.iter();
+        black_box(marks.fold(self.marks.given_up, |all, mark| {
+            all ^ mark.number ^ mark.words.capacity() as u64 ^ mark.remembered.capacity() as u64
+        }));
+        black_box(self.marks.has_page.first());
+    }
+
+    /// The number of the newest mark, unless it was given up.
+    pub fn newest_mark(&self) -> Option<u64> {
+        self.marks.marks.back().map(|mark| mark.number)
     }
 
     /// Gives up the marks with numbers below `oldest`.

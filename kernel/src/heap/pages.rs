@@ -92,12 +92,25 @@ impl Pages {
         pages.filter(|(_, flags)| **flags & OWN != 0).map(|(page, _)| page)
     }
 
-    /// Keeps only what cannot be found out again.
-    pub(super) fn rest(&mut self) {
+    /// Keeps only what cannot be found out again, apart from the flags, which it hands out.
+    pub(super) fn rest(&mut self) -> Vec<u8> {
         self.uncover(0);
         self.cover = Vec::new();
-        self.flags.shrink_to_fit();
         self.remembered.shrink_to_fit();
+        std::mem::take(&mut self.flags)
+    }
+
+    /// Takes the flags of so many pages back, eight from each word; pages below the word at `limit` for which there are none came to be since.
+    pub(super) fn wake(&mut self, (words, count): (&[u64], usize), limit: usize) {
+        self.flags
+            .reserve_exact((8 * words.len()).max(limit.div_ceil(PAGE_WORDS)));
+        for word in words {
+            self.flags.extend_from_slice(&word.to_le_bytes());
+        }
+        self.flags.truncate(count);
+        if self.flags.len() * PAGE_WORDS < limit {
+            self.resize(limit);
+        }
     }
 
     /// The remembered pages, in no order.

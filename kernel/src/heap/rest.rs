@@ -7,6 +7,7 @@
 //! INVARIANT: a heap that rested goes on with the words it had, or with those that a collection of its own part leaves; what is in a template never changes.
 //! It does not know when to rest: whoever has many heaps does. Read next: `heap/collect.rs`.
 
+use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 
 use super::frames::LiveRegisters;
@@ -21,6 +22,10 @@ use crate::value::Value;
 const OWN_WORDS_MAX: usize = 8 * 1024;
 /// A heap's own part is collected once it is twice what was left the last time, and this much more.
 const OWN_SLACK_WORDS: usize = 128;
+/// The flags of so many pages are kept in one word.
+const FLAGS_OF_WORD: usize = 8;
+/// Words that come from memory together.
+const LINE_WORDS: usize = 8;
 /// So many copies of a template's words lie ready at most; few are taken before another comes back.
 const COPIES_MAX: usize = 4;
 /// A copy with more room than this beyond the template's words is given up.
@@ -81,7 +86,10 @@ impl Copies {
 pub(super) struct Rested {
     /// In how many pages it differs from its template.
     pages: usize,
-    /// For each of these pages its number and a mask of the words that differ; then these words, then those behind the template's.
+    /// For how many pages there are flags.
+    flags: usize,
+    /// For each of the pages that differ its number and a mask of the words that do; then the flags, eight to a word; then the words that differ, then
+    /// those behind the template's.
     words: Box<[u64]>,
 }
 
@@ -165,14 +173,36 @@ impl Heap {
             differing = self.pages_differing();
         }
         self.note_changes();
-        let rested = self.difference(&differing);
-        self.put_words_away(&differing);
-        self.rested = Some(Box::new(rested));
-        self.survivors = Vec::new();
-        self.limit = 0;
         self.saved.clear(&mut self.pages);
         self.saved = SavedPages::continuing(&self.saved);
-        self.pages.rest();
+        let flags = self.pages.rest();
+        let rested = self.difference(&differing, &flags);
+        self.put_words_away(&differing);
+        self.rested = Some(rested);
+        self.survivors = Vec::new();
+        self.limit = 0;
+    }
+
+    /// Reads what waking the heap, and a turn of it, will read of what is its own: all at once, for none of it is waited for. Read where it is needed, each
+    /// piece that is far away in memory would be waited for alone.
+    pub fn look_at(&self) {
+        let registers = self.registers.iter().step_by(LINE_WORDS);
+        let rested = self
+            .rested
+            .iter()
+            .flat_map(|rested| rested.words.iter().step_by(LINE_WORDS));
+        let own = [
+            self.words_max,
+            self.line,
+            self.words_live,
+            self.survivors.capacity(),
+            self.moves.all as usize,
+            self.statistics.collections_minor as usize,
+        ];
+        black_box(own.iter().fold(self.top, |all, word| all ^ word));
+        black_box(registers.fold(0, |all, value| all ^ value.to_bits()));
+        black_box(rested.fold(0, |all, word| all ^ word));
+        self.look_at_marks();
     }
 
     /// Whether the words are put away.
@@ -181,18 +211,25 @@ impl Heap {
     }
 
     /// What must be kept of the words besides the template.
-    fn difference(&self, differing: &[(u32, u64)]) -> Rested {
+    fn difference(&self, differing: &[(u32, u64)], flags: &[u8]) -> Rested {
         // A collection may have moved everything; then nothing is shared any more.
         let own = &self.words[self.shared_words()..self.top];
         let count: u32 = differing.iter().map(|(_, mask)| mask.count_ones()).sum();
-        let mut words = Vec::with_capacity(2 * differing.len() + count as usize + own.len());
+        let flag_words = flags.len().div_ceil(FLAGS_OF_WORD);
+        let mut words = Vec::with_capacity(2 * differing.len() + flag_words + count as usize + own.len());
         words.extend(differing.iter().flat_map(|&(page, mask)| [u64::from(page), mask]));
+        words.extend(flags.chunks(FLAGS_OF_WORD).map(|flags| {
+            let mut word = [0; FLAGS_OF_WORD];
+            word[..flags.len()].copy_from_slice(flags);
+            u64::from_le_bytes(word)
+        }));
         for &(page, mask) in differing {
             words.extend(ones(mask).map(|bit| self.words[page as usize * PAGE_WORDS + bit]));
         }
         words.extend_from_slice(own);
         Rested {
             pages: differing.len(),
+            flags: flags.len(),
             words: words.into(),
         }
     }
@@ -226,7 +263,9 @@ impl Heap {
             Some(template) => (template.copy(length), template.words.len()),
             None => (vec![0; length], 0),
         };
-        let (pages, mut kept) = rested.words.split_at(2 * rested.pages);
+        let (pages, kept) = rested.words.split_at(2 * rested.pages);
+        let (flags, mut kept) = kept.split_at(rested.flags.div_ceil(FLAGS_OF_WORD));
+        self.pages.wake((flags, rested.flags), self.barrier_limit);
         for differing in pages.chunks_exact(2) {
             let start = differing[0] as usize * PAGE_WORDS;
             let (own, rest) = kept.split_at(differing[1].count_ones() as usize);

@@ -64,6 +64,6 @@ pub(super) fn begin(draft: &mut Draft, id: ObserverId, observer: Observer) -> Re
         &observer.pattern,
     )?;
     draft.facet_mut(facet)?.observers.insert(id);
-    draft.acting_mut()?.observers.insert(id, observer.into());
+    draft.acting_mut()?.observers.insert(id, observer);
     draft.hold(facet, handle, fact)
 }

@@ -23,7 +23,7 @@ impl Act for Unobserve {
             .get_mut(&id)
             .filter(|observer| !observer.is_closing)
             .ok_or(Refusal::NoObserver(id))?;
-        std::sync::Arc::make_mut(observer).is_closing = true;
+        observer.is_closing = true;
         let handle = observer.handle;
         draft.state.release(handle, &mut draft.outbox);
         draft.outbox.push(draft.actor, Event::Closed { observer: id });

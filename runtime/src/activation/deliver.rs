@@ -75,12 +75,13 @@ impl Activation {
     }
 
     fn tell(&mut self, body: &mut dyn Runner, id: ObserverId, argument: Argument) -> Result<bool, Failure> {
-        let Some(observer) = self.draft.acting().map_err(failure)?.observers.get(&id).cloned() else {
+        let observer = self.draft.acting().map_err(failure)?.observers.get(&id);
+        let Some((facet, target)) = observer.map(|observer| (observer.facet, observer.target.clone())) else {
             return Ok(false);
         };
-        match observer.target {
+        match target {
             Target::Handler { procedure } => {
-                let fiber = self.handler_fiber(observer.facet);
+                let fiber = self.handler_fiber(facet);
                 let task = Task::Call {
                     procedure,
                     argument: Some(argument),
@@ -94,7 +95,7 @@ impl Activation {
             }
             Target::Predicate { wait, procedure } => {
                 if let Some(value) = subject(&argument)
-                    && self.accepts(body, observer.facet, procedure, &value)?
+                    && self.accepts(body, facet, procedure, &value)?
                 {
                     self.match_wait(wait, id, value)?;
                 }

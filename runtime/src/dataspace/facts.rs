@@ -64,13 +64,13 @@ impl Facts {
         &self.present
     }
 
-    /// Finds the number of a fact, or the place where it is to be listed, good until the next change.
-    pub(crate) fn find(&self, fact: &Fact) -> Result<u64, Vacancy> {
+    /// Finds the number of a fact and how often it is present, or the place where it is to be listed, good until the next change.
+    pub(crate) fn find(&self, fact: &Fact) -> Result<(u64, u64), Vacancy> {
         let hash = Terms::whole(fact).number();
         let mut nth = 0;
         while let Some(number) = self.by_content.get(&(hash, nth)) {
-            if self.present.get(number).is_some_and(|found| found.fact == *fact) {
-                return Ok(*number);
+            if let Some(found) = self.present.get(number).filter(|found| found.fact == *fact) {
+                return Ok((*number, found.count));
             }
             nth += 1;
         }
@@ -136,16 +136,65 @@ impl Facts {
     fn unlist_content(&mut self, whole: Term, number: u64) {
         let hash = whole.number();
         let mut last = 0;
-        let mut place = None;
-        while let Some(listed) = self.by_content.get(&(hash, last)) {
-            place = place.or((*listed == number).then_some(last));
+        while self.by_content.contains_key(&(hash, last + 1)) {
             last += 1;
         }
-        let Some((place, last)) = place.zip(last.checked_sub(1)) else {
-            return;
+        let moved = self.by_content.remove(&(hash, last));
+        if let Some(moved) = moved.filter(|moved| *moved != number) {
+            let is_its = |place: &u64| self.by_content.get(&(hash, *place)) == Some(&number);
+            if let Some(place) = (0..last).find(is_its) {
+                self.by_content.insert((hash, place), moved);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::form::mix;
+    use super::*;
+
+    /// Different facts of one hash: byte strings whose last eight bytes make up for what the eight before do to it.
+    fn colliding(count: u8) -> Vec<Fact> {
+        let step = |hash: u64, word: [u8; 8]| {
+            let product = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            product ^ (product >> 29)
         };
-        if let Some(moved) = self.by_content.remove(&(hash, last)).filter(|_| place != last) {
-            self.by_content.insert((hash, place), moved);
+        let begin = [0xb2, 22, 0, 0, 0, 0, 0, 0];
+        let begun = step(mix(0xcbf2_9ce4_8422_2325, b"w"), begin);
+        let fact = |number: u8| {
+            let middle = [number; 8];
+            let end = step(begun, middle) ^ step(begun, [0; 8]);
+            let bytes = [begin, middle, end.to_le_bytes()].concat();
+            Fact::from_bytes(bytes).expect("a byte string")
+        };
+        (0..count).map(fact).collect()
+    }
+
+    #[test]
+    fn facts_of_one_hash_are_told_apart_in_whichever_order_they_go() {
+        let facts = colliding(3);
+        let hash = Terms::whole(&facts[0]).number();
+        assert!(facts.iter().all(|fact| Terms::whole(fact).number() == hash));
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            let mut listed = Facts::default();
+            for (number, fact) in (1..).zip(&facts) {
+                let vacancy = listed.find(fact).expect_err("it is not there yet");
+                let presence = Presence {
+                    fact: fact.clone(),
+                    count: number,
+                };
+                listed.add(number, presence, vacancy);
+            }
+            let mut present = vec![true; facts.len()];
+            for gone in order {
+                assert_eq!(listed.remove(gone as u64 + 1).as_ref(), Some(&facts[gone]));
+                present[gone] = false;
+                for (number, fact) in (1..).zip(&facts) {
+                    let expected = present[number as usize - 1].then_some((number, number));
+                    assert_eq!(listed.find(fact).ok(), expected, "{order:?}, {gone} has gone");
+                }
+            }
         }
     }
 }

@@ -117,6 +117,14 @@ pub(super) struct Evaluations {
 }
 
 impl Evaluations {
+    /// Nothing so far; nor was there anything at the newest mark of the body.
+    pub(super) fn none_until(newest_mark: Option<u64>) -> Self {
+        Self {
+            marks: newest_mark.map(|number| (number, 0)).into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn begin_turn(&mut self) {
         self.texts_before = self.texts.len();
     }

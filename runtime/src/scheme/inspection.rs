@@ -10,6 +10,7 @@ use duet_kernel::core::{GlobalName, Unit};
 use duet_kernel::expander::Meaning;
 use duet_kernel::heap::Kind;
 
+use super::evaluation::Evaluations;
 use super::{SchemeBody, SchemePrograms};
 use crate::actor::Manifest;
 use crate::record::Failure;
@@ -48,7 +49,7 @@ impl SchemePrograms {
         manifest: &Manifest,
         text: &str,
     ) -> Result<Option<Arc<Unit>>, Failure> {
-        match body.evaluations.look(&mut self.workshop(), text, manifest) {
+        match body.evaluations().look(&mut self.workshop(), text, manifest) {
             Ok(mut units) => Ok(units.pop()),
             Err(fault) => Err(self.failure(&fault)),
         }
@@ -56,12 +57,12 @@ impl SchemePrograms {
 
     fn listing_of(&mut self, body: &mut SchemeBody, manifest: &Manifest, name: &str) -> Result<String, Failure> {
         let without = |why: String| Failure::new("no-listing", why);
-        if let Err(fault) = body.evaluations.prepare(&mut self.workshop(), "", manifest) {
+        if let Err(fault) = body.evaluations().prepare(&mut self.workshop(), "", manifest) {
             return Err(self.failure(&fault));
         }
         let meaning = body
-            .evaluations
-            .interaction()
+            .known_evaluations()
+            .and_then(Evaluations::interaction)
             .map(|top| self.expander.meaning_at(top, name));
         let global = match meaning.unwrap_or(Meaning::Nothing) {
             Meaning::Nothing => return Err(without(format!("`{name}` is not bound to anything"))),
@@ -98,7 +99,7 @@ impl SchemePrograms {
         global: &GlobalName,
     ) -> Result<Option<String>, Failure> {
         let name = global.name.as_str();
-        let units = match body.evaluations.look(&mut self.workshop(), name, manifest) {
+        let units = match body.evaluations().look(&mut self.workshop(), name, manifest) {
             Ok(units) => units,
             Err(fault) => return Err(self.failure(&fault)),
         };

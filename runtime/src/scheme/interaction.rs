@@ -13,7 +13,7 @@ use duet_kernel::heap::HeapFull;
 use duet_kernel::machine::Instance;
 use duet_kernel::value::Value;
 
-use super::evaluation::{self, Wanted, Workshop};
+use super::evaluation::{self, Evaluations, Wanted, Workshop};
 use super::{Fault, SchemeBody, SchemePrograms, convert, description};
 use crate::activation::Activation;
 use crate::body::End;
@@ -46,7 +46,7 @@ impl SchemePrograms {
 
     /// The names that are visible to interactions of a body, each with whether it is a keyword; in alphabetical order.
     pub fn interaction_names(&self, body: &SchemeBody) -> Vec<(String, bool)> {
-        let Some(top) = body.evaluations.interaction() else {
+        let Some(top) = body.known_evaluations().and_then(Evaluations::interaction) else {
             return Vec::new();
         };
         let names = self.expander.names_at(top).into_iter();
@@ -69,7 +69,7 @@ impl SchemePrograms {
         let interact = body.instance.global(&self.code, &name);
         if self.observation.is_some() {
             if interact.is_none() {
-                body.evaluations.look_from_program(&self.expander);
+                body.evaluations().look_from_program(&self.expander);
             }
             return self.begin_observation(body, text, turn);
         }
@@ -139,7 +139,7 @@ impl SchemePrograms {
     ) -> Result<(), Fault> {
         charge(turn, imports);
         let made = body
-            .evaluations
+            .evaluations()
             .prepare(&mut self.workshop(), imports, &turn.manifest());
         match made {
             Ok(()) => {
@@ -158,7 +158,7 @@ impl SchemePrograms {
         turn: &mut Activation,
     ) -> Result<Vec<usize>, evaluation::Fault> {
         charge(turn, wanted.text);
-        body.evaluations.units(&mut self.workshop(), wanted, &turn.manifest())
+        body.evaluations().units(&mut self.workshop(), wanted, &turn.manifest())
     }
 
     fn raise_fault(

@@ -74,6 +74,11 @@ impl<K: Key + Clone, V: Clone + Tracking> TrackedTree<K, V> {
         Some(Arc::make_mut(value))
     }
 
+    /// Says whether the turn has touched what stands under `key`.
+    pub fn has_touched(&self, key: &K) -> bool {
+        self.touched.contains(key)
+    }
+
     /// Gives back, between turns, the room that a value keeps for the next turn's notes.
     pub fn rest_value(&mut self, key: &K) {
         // Reaching a value to change it copies the way there, if a checkpoint shares it.

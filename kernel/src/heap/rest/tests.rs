@@ -29,8 +29,10 @@ fn started(template: &Arc<Template>) -> Heap {
     heap
 }
 
+/// How many words a heap keeps at rest, apart from the flags of its pages.
 fn rested_words(heap: &Heap) -> usize {
-    heap.rested.as_ref().unwrap().words.len()
+    let rested = heap.rested.as_ref().unwrap();
+    rested.words.len() - rested.flags.div_ceil(FLAGS_OF_WORD)
 }
 
 #[test]
