@@ -7,6 +7,7 @@
 //! Read next: `scheme/host.rs`.
 
 mod beginning;
+mod body;
 mod convert;
 pub mod description;
 mod descriptor;
@@ -54,6 +55,7 @@ use crate::scheme::observation::Observation;
 use crate::scheme::profile::Profile;
 use crate::scheme::source::Pinned;
 
+pub use body::SchemeBody;
 pub use difference::{Difference, Differences, Remembered};
 pub use profile::Procedure;
 pub use source::{Program, ProgramError, SourceRecord, description};
@@ -83,29 +85,6 @@ pub struct SchemePrograms {
     /// What is being looked at; nothing in a run that goes on.
     observation: Option<Observation>,
     beginnings: Beginnings,
-}
-
-/// What one actor's program keeps: its heap, and the texts it was given. Boxed, because the maps that hold bodies have room for more of them.
-pub struct SchemeBody {
-    instance: Box<Instance>,
-    /// What it runs instead of the main program, if it is not the main actor's.
-    entity: Option<Box<Entity>>,
-    /// None if it was given no text so far: most never are, and what each turn reads of a body must be little.
-    evaluations: Option<Box<Evaluations>>,
-}
-
-impl SchemeBody {
-    /// The texts that it was given, if it was.
-    fn known_evaluations(&self) -> Option<&Evaluations> {
-        self.evaluations.as_deref()
-    }
-
-    /// The texts that it was given, to add to them.
-    fn evaluations(&mut self) -> &mut Evaluations {
-        let newest_mark = self.instance.heap.newest_mark();
-        self.evaluations
-            .get_or_insert_with(|| Box::new(Evaluations::none_until(newest_mark)))
-    }
 }
 
 /// What [`SchemePrograms::compile`] needs to know.
