@@ -286,3 +286,24 @@ fn what_does_not_end_can_be_given_up() {
     assert_eq!(world.drivers.seen, ["3"]);
     world.check_replay();
 }
+
+#[test]
+fn who_was_given_a_first_text_after_a_mark_has_none_there() {
+    let given = |newest_mark| {
+        let mut evaluations = Evaluations::none_until(newest_mark);
+        evaluations.begin_turn();
+        evaluations.texts.push(Text {
+            environment: String::new(),
+            name: "input 1".to_owned(),
+            text: "1".to_owned(),
+            sources: Vec::new(),
+        });
+        evaluations.mark(5, 0);
+        evaluations
+    };
+    for (newest_mark, back_to, left) in [(Some(3), 2, 0), (Some(3), 3, 0), (Some(3), 4, 1), (None, 5, 1)] {
+        let mut evaluations = given(newest_mark);
+        evaluations.go_back(back_to);
+        assert_eq!(evaluations.texts.len(), left, "from {newest_mark:?} back to {back_to}");
+    }
+}
