@@ -87,3 +87,48 @@ pub(crate) fn damaged(path: &Path, why: &str) -> Failure {
     Failure::problem(format!("`{}` is no whole export of a run: {why}", path.display()))
         .advise("nothing was imported; export it again")
 }
+
+#[cfg(test)]
+mod tests {
+    use duet_journal::{RunId, Store};
+
+    use super::*;
+
+    fn store() -> MemoryStore {
+        let mut store = MemoryStore::default();
+        let run = RunId::new("r").expect("a name");
+        store.claim(&run, "test").expect("it can be claimed");
+        store
+    }
+
+    #[test]
+    fn a_file_gives_back_what_was_put_into_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("parcel");
+        let log = store().into_disk().bytes().to_vec();
+        for marks in ["", "mark r a 1 x\n"] {
+            fs::write(&path, pack(store(), marks)).expect("a file");
+            let read = read(&path).expect("it is whole");
+            assert_eq!(read.marks, marks);
+            assert_eq!(read.store.into_disk().bytes(), log);
+        }
+    }
+
+    #[test]
+    fn lines_that_are_not_there_are_not_read() {
+        let whole = pack(store(), "mark r a 1 x\n");
+        let content = &whole[..whole.len() - HASH_BYTES - END.len()];
+        let check = |content: &[u8], expected| {
+            let hash = BlobHash::of(content);
+            let bytes = [content, END_WITH_MARKS, hash.as_bytes()].concat();
+            assert_eq!(parts(&bytes).map(|(_, marks)| marks.len()), expected);
+        };
+        check(content, Ok(13));
+        let (start, _) = content.split_at(content.len() - LENGTH_BYTES);
+        let wrong = Err("the names of its turns are not what they should be");
+        check(&[start, &[0xff; 8]].concat(), wrong);
+        check(&[start, &(start.len() as u64 + 1).to_le_bytes()].concat(), wrong);
+        check(&[b"\xff".as_slice(), &1_u64.to_le_bytes()].concat(), wrong);
+        check(&[1, 2, 3], wrong);
+    }
+}
