@@ -65,7 +65,10 @@ impl Starts {
     /// Whether `word` may stand in a field of an ordinary object.
     #[inline(always)]
     fn are_sound_for_field(&self, word: Value) -> bool {
-        if word.is_reference() {
+        // Most words of large vectors.
+        if word.is_fixnum() {
+            true
+        } else if word.is_reference() {
             self.are_sound_for(word)
         } else {
             may_be_field(word)
