@@ -74,14 +74,19 @@ fn page(library: &str, name: &str, programs: &BTreeMap<String, (String, String)>
     let (program, logged) = programs
         .get(name)
         .unwrap_or_else(|| panic!("no program in tests/actors/ shows {name}"));
-    let description = description(name);
-    let (head, documentation) = description.split_once('\n').unwrap();
-    let head = head.split("  in ").next().unwrap();
-    let documentation: Vec<&str> = documentation
+    let descriptions = description(name);
+    // Libraries may have the same name for different things.
+    let here = format!("  in (duet {library})");
+    let mut entries = descriptions.split("\n\n");
+    let description = entries.find(|entry| entry.contains(&here)).unwrap_or(&descriptions);
+    // The ways to call it stand at the margin, and what it does is indented.
+    let (heads, documentation): (Vec<&str>, Vec<&str>) = description
         .lines()
-        .map(str::trim)
         .filter(|line| !line.is_empty())
-        .collect();
+        .partition(|line| !line.starts_with(' '));
+    let heads: Vec<&str> = heads.iter().map(|head| head.split("  in ").next().unwrap()).collect();
+    let head = heads.join("` or `");
+    let documentation: Vec<&str> = documentation.into_iter().map(str::trim).collect();
     let mut page = format!(
         "# `{name}`\n\n`{head}` in `(duet {library})`\n\n{}\n",
         documentation.join("\n")

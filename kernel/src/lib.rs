@@ -7,7 +7,7 @@ pub mod datum;
 pub mod diagnostic;
 pub mod core;
 pub mod syntax;
-mod form;
+pub mod form;
 pub mod expander;
 pub mod instruction;
 pub mod unit;

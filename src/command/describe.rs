@@ -3,18 +3,19 @@
 use duet_runtime::scheme::description::{Description, descriptions};
 
 use crate::arguments::Arguments;
+use crate::exports::home_of;
 use crate::failure::{Code, Failure};
 use crate::terminal::Terminal;
 
 pub(super) const DETAILS: &str =
-    "It knows the primitives of the kernel, the procedures of the runtime, and what the standard library defines.";
+    "It knows the forms and primitives of the kernel, the procedures of the runtime, and what the standard library defines.";
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
     let name = arguments.word(0).unwrap_or_default();
     let found = descriptions(name, duet_stdlib::FILES);
     if found.is_empty() {
         return Err(Failure::problem(format!("nothing is known of `{name}`"))
-            .advise("core forms such as `lambda` are described in the reports, a program's own names by the program"));
+            .advise("a program's own names are described by the program"));
     }
     let entries: Vec<String> = found.iter().map(|description| entry(name, description)).collect();
     terminal.data(&entries.join("\n"))?;
@@ -39,9 +40,23 @@ fn entry(asked: &str, description: &Description) -> String {
     } else {
         format!("{asked} is {name}:\n")
     };
-    let place = place.as_ref().map(|place| format!("  in {place}")).unwrap_or_default();
+    let place = place
+        .as_ref()
+        .map(|place| format!("  in {}", library(place, asked)))
+        .unwrap_or_default();
     let lines: String = documentation.lines().map(|line| format!("  {line}\n")).collect();
     format!("{renamed}{call}{place}\n{lines}")
+}
+
+/// The library to import for a name that is defined in a text of the standard library: that of the text, or if it is internal, one that exports the name.
+fn library(path: &str, name: &str) -> String {
+    let is_internal = path.starts_with("duet/internal/");
+    let own = || {
+        let path = path.strip_suffix(".sld").or_else(|| path.strip_suffix(".scm"));
+        let parts: Vec<&str> = path.unwrap_or_default().split('/').take(2).collect();
+        format!("({})", parts.join(" "))
+    };
+    is_internal.then(|| home_of(name)).flatten().unwrap_or_else(own)
 }
 
 #[cfg(test)]
@@ -52,11 +67,8 @@ mod tests {
     use duet_kernel::datum::reader::read_all;
     use duet_kernel::datum::{Node, NodeId, SourceId};
 
-    /// What the language itself knows; the reports describe it.
-    const FORMS: &str = "_ ... => else quote quasiquote unquote unquote-splicing lambda if set! begin define define-values let let* letrec \
-        letrec* let-syntax letrec-syntax define-syntax syntax-rules syntax-error define-record-type cond case and or when unless do \
-        case-lambda cond-expand include include-ci syntax syntax-case pattern capture-lambda define-module define-library import \
-        begin-for-syntax with-syntax quasisyntax unsyntax unsyntax-splicing er-macro-transformer";
+    /// What only a transformer's definition understands.
+    const FORMS: &str = "er-macro-transformer";
 
     #[test]
     fn whatever_a_library_exports_is_described() {

@@ -1,13 +1,15 @@
 //! What is known of a name: how it is called, what it does, in the words of its definition.
 //!
-//! Owns the reading of documentation: the docstrings of the kernel's primitives and of host procedures, and the `;;;>` lines above what the text
+//! Owns the reading of documentation: the docstrings of the kernel's forms and primitives and of host procedures, and the `;;;>` lines above what the text
 //! of a library defines. INVARIANT: the answer depends on the name and the texts alone.
 //! It does not know which texts a program has; whoever asks brings them.
 //! Read next: `host/evaluation.rs`.
 
 use std::collections::BTreeSet;
 
-use duet_kernel::primitive;
+use duet_kernel::datum::reader::{Reading, read_all};
+use duet_kernel::datum::{Node, NodeId, SourceId};
+use duet_kernel::{form, primitive};
 use preserves::{IOValue, Map, Value};
 
 use super::host;
@@ -17,7 +19,7 @@ use super::host;
 pub struct Description {
     /// The name that is defined; another than was asked for if a library exports it under that one.
     pub name: String,
-    /// A call of it, as in `(vector-ref vector k)`; the name alone for what is no procedure.
+    /// A call of it, as in `(vector-ref vector k)`, on a line for each way to call it; what a form looks like; the name alone for anything else.
     pub call: String,
     /// The text that defines it; nothing for what is built in.
     pub place: Option<String>,
@@ -59,7 +61,15 @@ fn definitions(name: &str, files: &[(&str, &str)]) -> Vec<Description> {
         place: None,
         documentation: joined(documentation.lines()),
     });
-    built_in
+    let forms = form::descriptions().filter(|form| form.name == name);
+    let forms = forms.map(|form| Description {
+        name: name.to_owned(),
+        call: form.grammar.to_owned(),
+        place: None,
+        documentation: joined(form.documentation.lines()),
+    });
+    forms
+        .chain(built_in)
         .chain(files.iter().filter_map(|(path, text)| in_library(path, text, name)))
         .collect()
 }
@@ -106,19 +116,66 @@ fn in_library(path: &str, text: &str, name: &str) -> Option<Description> {
         .map_while(|line| line.trim_start().strip_prefix(";;;>"));
     let mut documentation: Vec<&str> = documented.collect();
     documentation.reverse();
-    let head = lines[at]
-        .trim_start()
-        .strip_prefix("(define ")
-        .filter(|rest| rest.starts_with('('));
-    let head = head
-        .and_then(|rest| rest.find(')').map(|end| &rest[..=end]))
-        .unwrap_or(name);
     Some(Description {
         name: name.to_owned(),
-        call: head.to_owned(),
+        call: calls(&lines[at..].join("\n"), name).unwrap_or_else(|| name.to_owned()),
         place: Some(path.to_owned()),
         documentation: joined(documentation.into_iter()),
     })
+}
+
+/// Shows the calls of the procedure whose definition `text` begins with; nothing if it does not begin so.
+fn calls(text: &str, name: &str) -> Option<String> {
+    let (reading, _) = read_all(text, SourceId(0));
+    let (keyword, rest) = pair(&reading, *reading.forms.first()?)?;
+    let (target, rest) = pair(&reading, rest)?;
+    if symbol(&reading, keyword)? != "define" {
+        return None;
+    }
+    if let Some((_, formals)) = pair(&reading, target) {
+        return shown(&reading, name, formals);
+    }
+    let (value, _) = pair(&reading, rest)?;
+    let (keyword, mut clauses) = pair(&reading, value)?;
+    match symbol(&reading, keyword)? {
+        "lambda" => shown(&reading, name, pair(&reading, clauses)?.0),
+        "case-lambda" => {
+            let mut ways = Vec::new();
+            while let Some((clause, rest)) = pair(&reading, clauses) {
+                ways.push(shown(&reading, name, pair(&reading, clause)?.0)?);
+                clauses = rest;
+            }
+            Some(ways.join("\n"))
+        }
+        _ => None,
+    }
+}
+
+/// A call with these formals: `(f a . b)`.
+fn shown(reading: &Reading, name: &str, mut formals: NodeId) -> Option<String> {
+    let mut words = vec![name];
+    while let Some((first, rest)) = pair(reading, formals) {
+        words.push(symbol(reading, first)?);
+        formals = rest;
+    }
+    if let Some(rest) = symbol(reading, formals) {
+        words.extend([".", rest]);
+    }
+    Some(format!("({})", words.join(" ")))
+}
+
+fn pair(reading: &Reading, id: NodeId) -> Option<(NodeId, NodeId)> {
+    let Node::Pair(first, rest) = &reading.nodes[id.0 as usize] else {
+        return None;
+    };
+    Some((*first, *rest))
+}
+
+fn symbol(reading: &Reading, id: NodeId) -> Option<&str> {
+    let Node::Symbol(name) = &reading.nodes[id.0 as usize] else {
+        return None;
+    };
+    Some(name.as_str())
 }
 
 /// The list of dictionaries that a program sees: of each, `name`, `call`, `place` and `documentation`.
@@ -156,6 +213,12 @@ mod tests {
         );
         assert_eq!(in_library("l.scm", text, "g"), None);
         assert_eq!(in_library("l.scm", text, "x"), Some(described("x", "x", "Not this.")));
+        let text = "(begin\n;;;> Both.\n(define h\n  (case-lambda\n    ((a) 1)\n    ((a b . c) 2)))\n;;;> One.\n(define i (lambda j j)))";
+        assert_eq!(
+            in_library("l.scm", text, "h"),
+            Some(described("h", "(h a)\n(h a b . c)", "Both."))
+        );
+        assert_eq!(in_library("l.scm", text, "i"), Some(described("i", "(i . j)", "One.")));
     }
 
     #[test]
