@@ -7,8 +7,7 @@ use crate::exports::home_of;
 use crate::failure::{Code, Failure};
 use crate::terminal::Terminal;
 
-pub(super) const DETAILS: &str =
-    "It knows the forms and primitives of the kernel, the procedures of the runtime, and what the standard library defines.";
+pub(super) const DETAILS: &str = "It knows the forms and primitives of the kernel, the procedures of the runtime, and what the standard library defines.";
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<Code, Failure> {
     let name = arguments.word(0).unwrap_or_default();

@@ -53,7 +53,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return session.drive(&mut store, false, terminal);
     }
     let journal = Journal::of(arguments);
-    let (store, prepared) = both(|| journal.open_or_create("run"), || Prepared::new(&launch, outfit, terminal));
+    let (store, prepared) = both(
+        || journal.open_or_create("run"),
+        || Prepared::new(&launch, outfit, terminal),
+    );
     let (mut store, prepared) = (store?, prepared?);
     let id = match given {
         Some(id) if store.has_run(&id)? => return Err(taken(&id)),
@@ -131,7 +134,10 @@ mod tests {
             asked.set(asked.get() + 1);
             Ok(number == 1 || taken.contains(&number))
         });
-        (found.unwrap_or_else(|_| unreachable!("asking cannot fail")), asked.get())
+        (
+            found.unwrap_or_else(|_| unreachable!("asking cannot fail")),
+            asked.get(),
+        )
     }
 
     #[test]
