@@ -1,6 +1,6 @@
 //! Core forms: the keywords of the kernel's own library.
 //!
-//! Owns the table of forms.
+//! Owns the table of forms, and what is said of each.
 //! INVARIANT: a form's name in this table is the name under which `(duet kernel)` exports it.
 //! It does not know how identifiers get their meaning.
 //! Read next: `form/lambda.rs`, a typical form.
