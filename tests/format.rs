@@ -112,7 +112,8 @@ fn a_reader_in_another_language_finds_what_is_there() {
 
 #[test]
 fn a_reader_in_another_language_reads_every_golden_journal() {
-    for entry in fs::read_dir("journal/tests/golden").unwrap() {
+    let folders = ["journal/tests/golden", "tests/golden"].map(|folder| fs::read_dir(folder).unwrap());
+    for entry in folders.into_iter().flatten() {
         let golden = entry.unwrap().path();
         if golden.extension().is_none_or(|extension| extension != "sqlite") {
             continue;

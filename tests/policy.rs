@@ -11,7 +11,6 @@ use std::process::{Command, Stdio};
 
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{Sequence, Store};
-use duet_runtime::codec::Codec;
 use duet_runtime::record::{Body, TurnRecord};
 use tempfile::TempDir;
 

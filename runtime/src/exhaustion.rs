@@ -12,12 +12,9 @@ use duet_journal::ClosedRecord;
 use crate::activation::{Activation, Attempt};
 use crate::codec::{Codec, DecodeError};
 use crate::identity::FiberId;
-use crate::record::{Failure, Outcome};
+use crate::record::{Failure, Outcome, form};
 use crate::replay::decode_closed_turn;
 use crate::run::RunError;
-
-/// How the body of a record ends whose turn was committed.
-const COMMITTED_END: &[u8] = b"committed\x84\x84";
 
 /// A turn that was stopped.
 pub(crate) struct Exhaustion {
@@ -33,7 +30,7 @@ impl Exhaustion {
     /// # Errors
     /// [`RunError::Decode`].
     pub(crate) fn recorded(record: &ClosedRecord) -> Result<Option<Self>, RunError> {
-        if record.body_bytes().ends_with(COMMITTED_END) {
+        if form::has_committed(record.body_bytes()) {
             return Ok(None);
         }
         let Outcome::Failed { failure } = decode_closed_turn(record)?.outcome else {

@@ -15,7 +15,6 @@ use preserves::IOValue;
 
 use crate::action::Action;
 use crate::body::Programs;
-use crate::codec::Codec;
 use crate::driver::{Effect, EffectKind, RequestId};
 use crate::event::Event;
 use crate::record::{Body, TurnRecord};

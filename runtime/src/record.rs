@@ -1,14 +1,16 @@
 //! What the journal keeps of a turn: the body of its record.
 //!
-//! Owns [`Body`] and its encoding. INVARIANT: with the records before it, a body determines the turn: its inputs are in it with their
+//! Owns [`Body`] and, with `record/form.rs`, its encoding. INVARIANT: with the records before it, a body determines the turn: its inputs are in it with their
 //! payloads, so replay needs nothing else, and everything the turn decided is in it, so replay can tell a difference.
 //! It does not hash or chain; the journal's envelope does.
-//! Read next: `turn.rs`.
+//! Read next: `record/form.rs`, then `turn.rs`.
+
+pub(crate) mod form;
 
 use std::fmt;
 use std::sync::Arc;
 
-use duet_journal::{BlobHash, PackedValue};
+use duet_journal::BlobHash;
 use preserves::{IOValue, ValueImpl};
 
 use crate::action::Action;
@@ -20,8 +22,7 @@ use crate::identity::ActorId;
 use crate::policy::card::ToolCard;
 use crate::{codec_enum, codec_struct};
 
-/// The version of the bodies that this code writes, and the only one it reads.
-pub const VERSION: u64 = 1;
+pub use form::{OLDEST, VERSION};
 
 /// The body of a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,15 +33,12 @@ pub enum Body {
     Turn(TurnRecord),
 }
 
-impl Codec for Body {
-    fn encode(&self) -> IOValue {
-        match self {
-            Self::Genesis(genesis) => genesis.encode(),
-            Self::Turn(turn) => turn.encode(),
-        }
-    }
-
-    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+impl Body {
+    /// Reads the body of a record.
+    ///
+    /// # Errors
+    /// [`DecodeError`].
+    pub fn decode(value: &IOValue) -> Result<Self, DecodeError> {
         match label_of(value).as_deref() {
             Some("run") => Genesis::decode(value).map(Self::Genesis),
             Some("turn") => TurnRecord::decode(value).map(Self::Turn),
@@ -52,7 +50,7 @@ impl Codec for Body {
 /// How a run begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Genesis {
-    /// The version of all bodies of the run: [`VERSION`].
+    /// The version of all bodies of the run: [`VERSION`] if it begins with this code.
     pub version: u64,
     /// The main program; means something to whoever loads programs.
     pub program: IOValue,
@@ -64,6 +62,17 @@ pub struct Genesis {
     pub pinned: Vec<BlobHash>,
     /// The tools, as far as policy judges calls by what they are.
     pub tools: Vec<ToolCard>,
+}
+
+impl Genesis {
+    /// Says whether a run begins in the same way, in whatever version of bodies.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let other = Self {
+            version: self.version,
+            ..other.clone()
+        };
+        *self == other
+    }
 }
 
 impl Codec for Genesis {
@@ -140,23 +149,6 @@ pub struct TurnRecord {
     pub fuel: u64,
     /// How it ended.
     pub outcome: Outcome,
-}
-codec_struct!(TurnRecord "turn" { actor, cause, events, dropped, actions, verdicts, fuel, outcome });
-
-impl TurnRecord {
-    /// Encodes the record's body for the journal.
-    ///
-    /// # Errors
-    /// [`PackedError`](duet_journal::packed::PackedError) if it is too large.
-    pub fn pack(&self) -> Result<PackedValue, duet_journal::packed::PackedError> {
-        let packed = PackedValue::write(|out| self.write(out));
-        debug_assert_eq!(
-            packed,
-            PackedValue::from_value(&self.encode()),
-            "both ways to encode a record agree"
-        );
-        packed
-    }
 }
 
 /// For people: what the actor was told, what it did, what came of it, one per line.

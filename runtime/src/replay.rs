@@ -17,7 +17,7 @@ use crate::driver::{Effect, EffectKind, RequestId};
 use crate::event::{Batch, Cause};
 use crate::identity::ActorId;
 use crate::inflight;
-use crate::record::{Body, Genesis, Origin, Outcome, TurnRecord, VERSION};
+use crate::record::{Body, Genesis, OLDEST, Origin, Outcome, TurnRecord, VERSION, form};
 use crate::run::{Run, RunError, Tip};
 use crate::snapshot::{self, SnapshotPolicy};
 use crate::state::Question;
@@ -405,7 +405,7 @@ impl<P: Programs> Run<P> {
 
     /// Finds the batch that a record's turn handled: the oldest in the queue, or what the record says came from outside.
     fn recorded_batch(&mut self, record: &ClosedRecord) -> Result<Batch, RunError> {
-        if came_from_inside(record.body_bytes())
+        if form::came_from_inside(record.body_bytes())
             && let Some(batch) = self.state.queue.pop_front()
         {
             return Ok(batch);
@@ -447,18 +447,6 @@ impl<P: Programs> Run<P> {
     }
 }
 
-/// How the body of a turn's record begins, up to the length of the actor's number.
-const ACTOR: &[u8] = b"\xb4\xb3\x04turn\xb0";
-/// How the causes inside the run begin, which follow the number.
-const CAUSES: [&[u8]; 2] = [b"\xb4\xb3\x05start", b"\xb4\xb3\x04turn"];
-
-/// Says whether a turn came from inside the run, by a body that may be anything.
-fn came_from_inside(body: &[u8]) -> bool {
-    let number = body.strip_prefix(ACTOR).and_then(<[u8]>::split_first);
-    let cause = number.and_then(|(length, rest)| rest.get(usize::from(*length)..));
-    cause.is_some_and(|cause| CAUSES.iter().any(|inside| cause.starts_with(inside)))
-}
-
 /// Reads the body of a turn's record that nobody has looked into.
 pub(crate) fn decode_closed_turn(record: &ClosedRecord) -> Result<TurnRecord, RunError> {
     let hash = record.hash();
@@ -482,7 +470,7 @@ pub fn decode_turn(record: &Record) -> Result<TurnRecord, RunError> {
 /// [`RunError::NotARun`].
 pub fn genesis(record: &Record) -> Result<Genesis, RunError> {
     match Body::decode(&record.body()) {
-        Ok(Body::Genesis(genesis)) if genesis.version == VERSION => Ok(genesis),
+        Ok(Body::Genesis(genesis)) if (OLDEST..=VERSION).contains(&genesis.version) => Ok(genesis),
         Ok(Body::Genesis(genesis)) => Err(RunError::NotARun {
             version: Some(genesis.version),
         }),

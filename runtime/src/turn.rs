@@ -125,7 +125,7 @@ impl<P: Programs> Run<P> {
         let fuel = performed.fuel_used;
         let (failure, mut performed) = match failure {
             Some(failure) => (failure, performed),
-            None => match judged(batch, performed, None) {
+            None => match judged(batch, performed, None, self.genesis.version) {
                 Ok(judged) => return Ok(judged),
                 Err((failure, performed)) => (failure, *performed),
             },
@@ -136,7 +136,7 @@ impl<P: Programs> Run<P> {
             Some(fiber) => self.give_up(batch, fiber, fuel)?,
             None => self.crash(batch, &failure, fuel)?,
         };
-        judged(batch, end, Some(failure)).map_err(|(failure, _)| RunError::Crash(failure))
+        judged(batch, end, Some(failure), self.genesis.version).map_err(|(failure, _)| RunError::Crash(failure))
     }
 
     /// Finds the interaction that is to end instead of the actor: what failed, or what was wanted where the turn as a whole could not be.
@@ -317,7 +317,7 @@ impl<P: Programs> Run<P> {
     }
 }
 
-/// Judges what was done and writes it down.
+/// Judges what was done and writes it down, in a version of bodies.
 ///
 /// # Errors
 /// The failure for which the turn must be undone, a denial or a record that would be too large; and what was done.
@@ -325,6 +325,7 @@ fn judged(
     batch: &Batch,
     mut performed: Performed,
     failure: Option<Failure>,
+    version: u64,
 ) -> Result<Judged, (Failure, Box<Performed>)> {
     let nothing = crate::actor::Manifest::default();
     let before = performed.draft.state.before();
@@ -351,7 +352,7 @@ fn judged(
         fuel: performed.fuel_used,
         outcome: failure.map_or(Outcome::Committed {}, |failure| Outcome::Failed { failure }),
     };
-    match turn.pack() {
+    match turn.pack(version) {
         Ok(body) => Ok(Judged { performed, turn, body }),
         Err(error) => {
             performed.events = turn.events;

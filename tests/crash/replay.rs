@@ -6,8 +6,8 @@
 
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_journal::{Append, Blob, Header, PackedValue, Record, Store};
-use duet_runtime::codec::Codec;
-use duet_runtime::record::{Body, TurnRecord};
+use duet_runtime::gate::{Reason, Verdict};
+use duet_runtime::record::{TurnRecord, VERSION};
 use duet_runtime::replay::{Divergence, genesis};
 use duet_runtime::run::RunError;
 use duet_runtime::scheme::SchemePrograms;
@@ -54,7 +54,7 @@ pub(super) fn altered(scenario: &Scenario, records: &[Record], position: usize, 
     let mut chain: Vec<Record> = records[..position].to_vec();
     for record in &records[position..] {
         let body = if chain.len() == position {
-            Body::Turn(turn.clone()).encode()
+            turn.encode(VERSION)
         } else {
             record.body()
         };
@@ -136,8 +136,14 @@ fn another_use_of_fuel_is_found() {
 }
 
 #[test]
-fn a_verdict_that_is_missing_is_found() {
-    alter_everywhere("verdicts", |turn| turn.verdicts.pop().is_some());
+fn another_verdict_is_found() {
+    let denied = Verdict::Deny {
+        reason: Reason::NotOwned {},
+    };
+    alter_everywhere("verdicts", |turn| {
+        let last = turn.verdicts.last_mut();
+        last.map(|last| last.clone_from(&denied)).is_some()
+    });
 }
 
 /// Replays the review with a program in which `old` is replaced, and returns the divergence with the text that it points to.

@@ -98,9 +98,13 @@ def verify_branch(journal, run, branch, sequence, row, head):
     require(is_name(run) and is_name(branch), "a name has other characters")
     chain = journal.chain(row)
     require(len(chain) == sequence + 1, "the head is at %d, its chain has %d records" % (sequence, len(chain)))
-    parent, labels, blobs = None, collections.Counter(), set()
+    parent, version, labels, blobs = None, None, collections.Counter(), set()
     for position, data in enumerate(chain):
         named, body = verify_record(data, run, position, parent)
+        if has_label(body, "run") and body.fields:
+            version = body.fields[0]
+        elif is_turn(body):
+            require(is_of_version(version, body), "turn %d is not written in version %r" % (position, version))
         blobs.update(named)
         labels.update(labels_of(body))
         parent = blake3(data)
@@ -110,12 +114,35 @@ def verify_branch(journal, run, branch, sequence, row, head):
     return {"run": run, "branch": branch, "records": len(chain), "head": head.hex(), "blobs": len(blobs), "labels": dict(sorted(labels.items()))}
 
 
+def has_label(value, name):
+    return isinstance(value, Record) and value.label == Symbol(name)
+
+
+def is_turn(body):
+    return has_label(body, "turn") and len(body.fields) == 8 and isinstance(body.fields[4], list)
+
+
+def is_of_version(version, turn):
+    """Whether a turn's cause, verdicts and outcome are long, as in version 1, or short where that can be, as in version 2."""
+    (_, cause, _, _, actions, verdicts, _, outcome) = turn.fields
+    is_complete = len(verdicts) == len(actions)
+    if version == 1:
+        return is_complete and all(isinstance(part, Record) for part in [cause, outcome] + verdicts)
+    allowed = [verdict for verdict in verdicts if has_label(verdict, "allow")]
+    return (
+        version == 2
+        and (type(cause) is int or has_label(cause, "start") or has_label(cause, "input"))
+        and (not verdicts or is_complete and len(allowed) < len(verdicts))
+        and (outcome is True or has_label(outcome, "failed"))
+    )
+
+
 def labels_of(body):
     """The label of a body, and those of the actions of a turn."""
     if not isinstance(body, Record) or not isinstance(body.label, Symbol):
         return []
     found = [body.label.name]
-    if body.label == Symbol("turn") and len(body.fields) == 8 and isinstance(body.fields[4], list):
+    if is_turn(body):
         found += ["turn/" + action.label.name for action in body.fields[4] if isinstance(action, Record)]
     return found
 

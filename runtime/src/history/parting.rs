@@ -7,7 +7,6 @@
 
 use duet_journal::{Record, Sequence};
 
-use crate::codec::Codec;
 use crate::record::{Body, TurnRecord};
 use crate::replay::{Divergence, Source, difference};
 use crate::run::RunError;
@@ -38,9 +37,10 @@ pub fn part(left: (&Source<'_>, Sequence), right: (&Source<'_>, Sequence)) -> Re
         let to = end.min(next + PORTION);
         let from = position(next)?;
         for (one, other) in left.0.read(from, to)?.iter().zip(right.0.read(from, to)?) {
-            if one.body_bytes() != other.body_bytes() {
-                let first = compare(one, &other)?;
-                return parting(shared, next, first);
+            if one.body_bytes() != other.body_bytes()
+                && let Some(first) = compare(one, &other)?
+            {
+                return parting(shared, next, Some(first));
             }
             next += 1;
         }
@@ -76,12 +76,14 @@ fn shared(left: &Source<'_>, right: &Source<'_>, end: u64) -> Result<u64, RunErr
     Ok(low)
 }
 
-fn compare(left: &Record, right: &Record) -> Result<Option<Box<Divergence>>, RunError> {
-    let sequence = left.header().sequence;
+/// Finds what two records differ in; nothing if they say the same in different versions of bodies.
+fn compare(one: &Record, other: &Record) -> Result<Option<Box<Divergence>>, RunError> {
+    let sequence = one.header().sequence;
     let read = |record: &Record| Body::decode(&record.body()).map_err(|source| RunError::Decode { sequence, source });
-    let (left, right) = (read(left)?, read(right)?);
+    let (left, right) = (read(one)?, read(other)?);
     let first = match (&left, &right) {
         (Body::Turn(left), Body::Turn(right)) => difference(sequence, left, right),
+        (Body::Genesis(left), Body::Genesis(right)) if left.is_like(right) => None,
         (Body::Genesis(_), _) | (_, Body::Genesis(_)) => Some(Divergence {
             sequence,
             actor: actor_of(&left)
@@ -89,8 +91,8 @@ fn compare(left: &Record, right: &Record) -> Result<Option<Box<Divergence>>, Run
                 .unwrap_or(crate::action::exit::MAIN),
             part: "beginning",
             element: None,
-            journal_says: Some(left.encode()),
-            program_did: Some(right.encode()),
+            journal_says: Some(one.body()),
+            program_did: Some(other.body()),
             span: None,
         }),
     };

@@ -50,11 +50,70 @@ fn a_journal_reads_like_a_story() {
 
 #[test]
 fn records_decode_to_what_was_encoded() {
+    for (turn, version) in example().iter().flat_map(|turn| [(turn, OLDEST), (turn, VERSION)]) {
+        let packed = turn.pack(version).expect("it is small");
+        assert_eq!(TurnRecord::decode(&packed.to_value()).as_ref(), Ok(turn));
+        let bytes = packed.as_bytes();
+        assert_eq!(form::came_from_inside(bytes), turn.cause != (Cause::Input {}), "{turn}");
+        assert_eq!(
+            form::has_committed(bytes),
+            turn.outcome == (Outcome::Committed {}),
+            "{turn}"
+        );
+    }
+}
+
+#[test]
+fn a_turn_is_written_as_one_version_writes_it() {
+    let parts = |value: &IOValue| -> Vec<IOValue> { value.iter().map(IOValue::from).collect() };
+    let mut mixed = 0;
     for turn in example() {
-        let value = turn.encode();
-        assert_eq!(TurnRecord::decode(&value).as_ref(), Ok(&turn));
-        let packed = turn.pack().expect("it is small");
-        assert_eq!(TurnRecord::decode(&packed.to_value()), Ok(turn));
+        let versions = [turn.encode(OLDEST), turn.encode(VERSION)];
+        let [first, second] = versions.each_ref().map(parts);
+        for choice in 0..8_usize {
+            let mut fields = first.clone();
+            for (bit, place) in [1, 5, 7].into_iter().enumerate() {
+                if choice >> bit & 1 == 1 {
+                    fields[place] = second[place].clone();
+                }
+            }
+            let value = crate::codec::record("turn", fields);
+            let is_one = versions.contains(&value);
+            assert_eq!(
+                TurnRecord::decode(&value).ok(),
+                is_one.then(|| turn.clone()),
+                "{value:?}"
+            );
+            mixed += usize::from(!is_one);
+        }
+    }
+    assert!(mixed > 20, "{mixed}");
+}
+
+#[test]
+fn bodies_of_each_version_are_pinned() {
+    let turn = TurnRecord {
+        actor: ActorId(0),
+        cause: Cause::Turn {
+            sequence: duet_journal::Sequence::FIRST,
+        },
+        events: vec![Event::Boot {}],
+        dropped: Vec::new(),
+        actions: vec![crate::action::Action::from(crate::action::Revoke {
+            capability: crate::identity::CapabilityId(1),
+        })],
+        verdicts: vec![Verdict::Allow {}],
+        fuel: 7,
+        outcome: Outcome::Committed {},
+    };
+    for (version, expected) in [
+        (
+            OLDEST,
+            "<turn 0 <turn 0> [<boot>] [] [<revoke 1>] [<allow>] 7 <committed>>",
+        ),
+        (VERSION, "<turn 0 0 [<boot>] [] [<revoke 1>] [] 7 #t>"),
+    ] {
+        assert_eq!(turn.encode(version), expected.parse::<IOValue>().expect("well formed"));
     }
 }
 
@@ -98,6 +157,13 @@ fn what_is_no_record_is_refused() {
             "field `ignored` of `retract` is wrong",
             "expected #f or a sequence of one, found <perhaps>",
         ],
+    );
+    let mixed = ["it does not hold that one version writes all parts of a turn as they are"];
+    refuse("<turn 0 <start> [] [] [] [] 0 #f>", &mixed);
+    refuse("<turn 0 0 [] [] [<revoke 1>] [<allow>] 0 #t>", &mixed);
+    refuse(
+        "<turn 0 0 [] [] [] [<deny <not_owned>>] 0 #t>",
+        &["it does not hold that each action has one verdict"],
     );
 }
 

@@ -99,7 +99,7 @@ impl fmt::Display for RunError {
             Self::NotARun { version: Some(version) } => {
                 write!(
                     f,
-                    "the run has version {version}, this program reads version {}",
+                    "the run has version {version}, this program reads up to version {}",
                     crate::record::VERSION
                 )
             }

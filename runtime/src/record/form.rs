@@ -1,0 +1,204 @@
+//! How a turn is written as the body of a record, in each version of bodies.
+//!
+//! Owns what differs from version to version. INVARIANT: what is read as a turn is what one version writes, to the byte, and has one meaning; so a
+//! reader need not know the version, and only who writes does.
+//! It does not choose the version; the run's first record does, for all of its turns.
+//! Read next: `../replay.rs`.
+
+use duet_journal::packed::{PackedError, PackedWriter};
+use duet_journal::{PackedValue, Sequence};
+use preserves::IOValue;
+
+use super::{Outcome, TurnRecord};
+use crate::codec::{Codec, DecodeError, Fields, record};
+use crate::event::Cause;
+use crate::gate::Verdict;
+
+/// The oldest version: each verdict, each cause and the outcome are records.
+pub const OLDEST: u64 = 1;
+
+/// The version of bodies that new runs have: what is so of nearly every turn is a byte or two.
+pub const VERSION: u64 = 2;
+
+/// Says whether bodies of a version have short forms.
+fn is_short(version: u64) -> bool {
+    version > OLDEST
+}
+
+const LABEL: &str = "turn";
+const FIELDS: usize = 8;
+
+/// A part of a body: a record, or something short in its place.
+#[derive(PartialEq)]
+enum Part<S, T> {
+    Short(S),
+    Full(T),
+}
+
+impl<S: Codec, T: Codec> Codec for Part<S, T> {
+    fn encode(&self) -> IOValue {
+        match self {
+            Self::Short(short) => short.encode(),
+            Self::Full(full) => full.encode(),
+        }
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        match self {
+            Self::Short(short) => short.write(out),
+            Self::Full(full) => full.write(out),
+        }
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        // Elsewhere here its `write` would be in the way.
+        use preserves::ValueImpl as _;
+        if value.is_record() {
+            T::decode(value).map(Self::Full)
+        } else {
+            S::decode(value).map(Self::Short)
+        }
+    }
+}
+
+impl TurnRecord {
+    /// Encodes the record's body for the journal, in the version that the run has.
+    ///
+    /// # Errors
+    /// [`PackedError`] if it is too large.
+    pub fn pack(&self, version: u64) -> Result<PackedValue, PackedError> {
+        let packed = PackedValue::write(|out| self.write(version, out));
+        debug_assert_eq!(
+            packed,
+            PackedValue::from_value(&self.encode(version)),
+            "both ways to encode a record agree"
+        );
+        packed
+    }
+
+    /// Represents the record's body.
+    pub fn encode(&self, version: u64) -> IOValue {
+        let verdicts = self.verdicts(version).iter().map(Verdict::encode);
+        let fields = vec![
+            self.actor.encode(),
+            self.cause(version).encode(),
+            self.events.encode(),
+            self.dropped.encode(),
+            self.actions.encode(),
+            IOValue::new(verdicts.collect::<Vec<_>>()),
+            self.fuel.encode(),
+            self.outcome(version).encode(),
+        ];
+        record(LABEL, fields)
+    }
+
+    fn write(&self, version: u64, out: &mut PackedWriter) {
+        out.record(LABEL, |out| {
+            self.actor.write(out);
+            self.cause(version).write(out);
+            self.events.write(out);
+            self.dropped.write(out);
+            self.actions.write(out);
+            out.sequence(|out| self.verdicts(version).iter().for_each(|verdict| verdict.write(out)));
+            self.fuel.write(out);
+            self.outcome(version).write(out);
+        });
+    }
+
+    /// Reads the body of any version.
+    ///
+    /// # Errors
+    /// [`DecodeError`] if it is not what one of them writes.
+    pub fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        let mut fields = Fields::of(value, LABEL, FIELDS)?;
+        let actor = fields.read("actor")?;
+        let cause: Part<Sequence, Cause> = fields.read("cause")?;
+        let events = fields.read("events")?;
+        let dropped = fields.read("dropped")?;
+        let actions: Vec<_> = fields.read("actions")?;
+        let verdicts: Vec<Verdict> = fields.read("verdicts")?;
+        let fuel = fields.read("fuel")?;
+        let outcome: Part<bool, Outcome> = fields.read("outcome")?;
+        let turn = Self {
+            actor,
+            cause: match &cause {
+                Part::Short(sequence) => Cause::Turn { sequence: *sequence },
+                Part::Full(cause) => cause.clone(),
+            },
+            events,
+            dropped,
+            verdicts: if verdicts.is_empty() {
+                vec![Verdict::Allow {}; actions.len()]
+            } else {
+                verdicts.clone()
+            },
+            actions,
+            fuel,
+            outcome: match &outcome {
+                Part::Short(_) => Outcome::Committed {},
+                Part::Full(outcome) => outcome.clone(),
+            },
+        };
+        if turn.verdicts.len() != turn.actions.len() {
+            return inconsistent("each action has one verdict");
+        }
+        let writes = |version| {
+            turn.cause(version) == cause && turn.verdicts(version) == verdicts && turn.outcome(version) == outcome
+        };
+        if (OLDEST..=VERSION).any(writes) {
+            Ok(turn)
+        } else {
+            inconsistent("one version writes all parts of a turn as they are")
+        }
+    }
+
+    /// Why the turn took place: the position of the turn that sent its events is enough.
+    fn cause(&self, version: u64) -> Part<Sequence, Cause> {
+        match self.cause {
+            Cause::Turn { sequence } if is_short(version) => Part::Short(sequence),
+            Cause::Turn { .. } | Cause::Start {} | Cause::Input {} => Part::Full(self.cause.clone()),
+        }
+    }
+
+    /// The verdicts: none, if all are yes.
+    fn verdicts(&self, version: u64) -> &[Verdict] {
+        let is_yes = |verdict: &Verdict| *verdict == Verdict::Allow {};
+        if is_short(version) && self.verdicts.iter().all(is_yes) {
+            &[]
+        } else {
+            &self.verdicts
+        }
+    }
+
+    /// How the turn ended: that it committed is one byte.
+    fn outcome(&self, version: u64) -> Part<bool, Outcome> {
+        if is_short(version) && self.outcome == (Outcome::Committed {}) {
+            Part::Short(true)
+        } else {
+            Part::Full(self.outcome.clone())
+        }
+    }
+}
+
+fn inconsistent<T>(what: &'static str) -> Result<T, DecodeError> {
+    Err(DecodeError::Inconsistent { what })
+}
+
+/// How the body of a turn begins, up to the length of the actor's number.
+const ACTOR: &[u8] = b"\xb4\xb3\x04turn\xb0";
+/// How the causes inside the run begin, which follow the number: a record, or the turn's position.
+const CAUSES: [&[u8]; 3] = [b"\xb4\xb3\x05start", b"\xb4\xb3\x04turn", b"\xb0"];
+/// How the body ends of a turn that was committed: a record or `#t`, and the ends of what it is in.
+const COMMITTED: [&[u8]; 2] = [b"committed\x84\x84", b"\x81\x84"];
+
+/// Says whether a turn came from inside the run, by a body that may be anything.
+pub(crate) fn came_from_inside(body: &[u8]) -> bool {
+    let number = body.strip_prefix(ACTOR).and_then(<[u8]>::split_first);
+    let cause = number.and_then(|(length, rest)| rest.get(usize::from(*length)..));
+    cause.is_some_and(|cause| CAUSES.iter().any(|inside| cause.starts_with(inside)))
+}
+
+/// Says whether a turn was committed, by a body that may be anything: one that failed ends in the ends of three records.
+pub(crate) fn has_committed(body: &[u8]) -> bool {
+    COMMITTED.iter().any(|end| body.ends_with(end))
+}
