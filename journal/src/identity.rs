@@ -233,7 +233,7 @@ macro_rules! hashes {
 }
 
 hashes! {
-    /// Names a record: the BLAKE3 hash of its bytes.
+    /// Names a record: the BLAKE3 hash of its bytes, with its parent's name as the key.
     RecordHash
     /// Names a blob: the BLAKE3 hash of its bytes.
     BlobHash
@@ -251,6 +251,13 @@ fn parse_hash(text: &str) -> Result<[u8; 32], IdentityError> {
         bytes.try_into().map_err(|_| IdentityError::NotAHash)
     } else {
         Err(IdentityError::NotAHash)
+    }
+}
+
+impl RecordHash {
+    /// Names the record with these bytes that follows `parent`: their BLAKE3 hash with the parent's name as the key.
+    pub(crate) fn following(parent: Self, bytes: &[u8]) -> Self {
+        Self(*blake3::keyed_hash(&parent.0, bytes).as_bytes())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Duet's journal: an append-only graph of hash-chained records behind a small store trait.
 //!
-//! A [`Record`] is one canonical Preserves value; its name is the BLAKE3 hash of its bytes, which contain its parent's
-//! name, so a [head](store::Head) pins its whole history. A branch is a name for a head, and forks share what came before.
+//! A [`Record`] is one canonical Preserves value; its name is the BLAKE3 hash of its bytes with its parent's name as
+//! the key, so a [head](store::Head) pins its whole history. A branch is a name for a head, and forks share what came before.
 //! INVARIANT: whatever a [`Store`] has acknowledged it gives back byte for byte, or names the damage.
 //!
 //! The crate does not know Scheme, nor what the body of a record means; `FORMAT.md` and `schema.prs` describe the bytes.

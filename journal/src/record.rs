@@ -1,6 +1,6 @@
 //! One record: an envelope the journal understands around a body it does not.
 //!
-//! INVARIANT: a [`Record`] is its canonical bytes; header, hash and body are read from them and never disagree.
+//! INVARIANT: a [`Record`] is its canonical bytes and its parent's name; header, hash and body follow from them and never disagree.
 //! It does not look inside the body; `record/closed.rs` has records whose bodies may not even be values.
 //! Read next: `record/closed.rs`, then `store.rs`.
 //!
@@ -14,13 +14,28 @@ use std::fmt;
 use std::ops::Deref;
 
 use crate::identity::{BlobHash, BranchName, IdentityError, RecordHash, RunId, Sequence};
-use crate::packed::write::{atom, open_record, tag, unsigned};
+use crate::packed::write::{atom, tag, unsigned};
 use crate::packed::{self, MAX_VALUE_BYTES, PackedError, PackedFault, PackedValue, View};
 
-/// The version of the record format that this code writes, and the only one it reads.
-pub const FORMAT: u64 = 1;
+/// The record format that this code writes, and the newest that it reads; the label of its records.
+pub const FORMAT: u64 = 2;
 
-const LABEL: &str = "record";
+/// The format whose bytes say the parent's name, and are named by their hash alone; the first field of its records.
+const NAMING_PARENT: u64 = 1;
+
+/// The label of the records of that format.
+const NAMING_PARENT_LABEL: &str = "record";
+
+/// How their bytes begin.
+const NAMING_PARENT_BEGINS: &[u8] = b"\xb4\xb3\x06record\xb0\x01\x01";
+
+/// Names a record by its bytes, and by its parent if they do not say it.
+pub(crate) fn name(bytes: &[u8], parent: Option<RecordHash>) -> RecordHash {
+    match parent {
+        Some(parent) if !bytes.starts_with(NAMING_PARENT_BEGINS) => RecordHash::following(parent, bytes),
+        Some(_) | None => RecordHash::of(bytes),
+    }
+}
 
 /// What the journal knows of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,19 +83,19 @@ impl Record {
             .into());
         }
         Ok(Self(ClosedRecord {
+            hash: name(&bytes, header.parent),
             header,
-            hash: RecordHash::of(&bytes),
             bytes,
             body,
         }))
     }
 
-    /// Reads a record from its bytes.
+    /// Reads a record from its bytes, and the name of the record before it, which those of an older format say themselves.
     ///
     /// # Errors
     /// [`RecordError`] if they are not canonical, not a record, or of another format.
-    pub fn decode(bytes: Vec<u8>) -> Result<Self, RecordError> {
-        ClosedRecord::decode_named(RecordHash::of(&bytes), bytes, None)?.open()
+    pub fn decode(bytes: Vec<u8>, parent: Option<RecordHash>) -> Result<Self, RecordError> {
+        ClosedRecord::decode_named((name(&bytes, parent), parent), bytes, None)?.open()
     }
 
     /// Looks into the body without decoding it.
@@ -131,26 +146,21 @@ fn check_parent(header: &Header) -> Result<(), RecordError> {
 }
 
 fn encode_header(out: &mut Vec<u8>, header: &Header) {
-    open_record(out, LABEL);
+    out.push(tag::RECORD);
     unsigned(out, FORMAT);
     atom(out, tag::STRING, header.run.as_str().as_bytes());
     atom(out, tag::STRING, header.branch.as_str().as_bytes());
     unsigned(out, header.sequence.number());
-    encode_hash(out, header.parent.as_ref().map(RecordHash::as_bytes));
-    encode_hash(out, header.snapshot.as_ref().map(BlobHash::as_bytes));
+    match &header.snapshot {
+        Some(hash) => atom(out, tag::BYTE_STRING, hash.as_bytes()),
+        None => out.push(tag::FALSE),
+    }
     out.push(tag::SEQUENCE);
     header
         .blobs
         .iter()
         .for_each(|blob| atom(out, tag::BYTE_STRING, blob.as_bytes()));
     out.push(tag::END);
-}
-
-fn encode_hash(out: &mut Vec<u8>, hash: Option<&[u8; 32]>) {
-    match hash {
-        Some(hash) => atom(out, tag::BYTE_STRING, hash),
-        None => out.push(tag::FALSE),
-    }
 }
 
 /// Says why bytes, or parts, are not a record.
@@ -197,7 +207,9 @@ impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Packed(_) => write!(f, "the bytes are not a canonical value"),
-            Self::UnsupportedFormat { found } => write!(f, "record format {found}, this program reads format {FORMAT}"),
+            Self::UnsupportedFormat { found } => {
+                write!(f, "record format {found}, this program reads up to format {FORMAT}")
+            }
             Self::Unexpected { expected, offset_bytes } => write!(f, "expected {expected} at byte {offset_bytes}"),
             Self::Identity(_) => write!(f, "the record's envelope has a malformed name or number"),
             Self::ParentAndSequence {

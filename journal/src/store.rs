@@ -17,7 +17,7 @@ pub use error::{Object, StoreError};
 use std::ops::Range;
 
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
-use crate::record::{ClosedRecord, Header, Record};
+use crate::record::{self, ClosedRecord, Header, Record};
 
 /// The greatest length of a blob, in bytes (256 MiB).
 pub const MAX_BLOB_BYTES: usize = 256 << 20;
@@ -242,14 +242,19 @@ pub trait Store: Send {
     }
 }
 
-/// Makes a record of its bytes after checking that they are those that `hash` names; names that are those of a `relative` are shared with it.
-fn checked_record(hash: RecordHash, bytes: &[u8], relative: Option<&Header>) -> Result<ClosedRecord, StoreError> {
-    if RecordHash::of(bytes) != hash {
+/// Makes a record of its bytes after checking that they are those that `hash` names, after `parent`; names that are those of a `relative` are shared
+/// with it.
+fn checked_record(
+    (hash, parent): (RecordHash, Option<RecordHash>),
+    bytes: Vec<u8>,
+    relative: Option<&Header>,
+) -> Result<ClosedRecord, StoreError> {
+    if record::name(&bytes, parent) != hash {
         return Err(StoreError::ChecksumMismatch {
             object: Object::Record(hash),
         });
     }
-    let record = ClosedRecord::decode_named(hash, bytes.to_vec(), relative);
+    let record = ClosedRecord::decode_named((hash, parent), bytes, relative);
     record.map_err(|source| StoreError::BadRecord { hash, source })
 }
 

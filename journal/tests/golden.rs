@@ -1,4 +1,4 @@
-//! Journals of every released format are opened by today's code, which writes the same bytes still.
+//! Journals of every released format are opened and continued by today's code, which writes the newest as it was written.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "common/writer.rs"]
@@ -8,32 +8,41 @@ mod script;
 
 use std::path::{Path, PathBuf};
 
-use common::{branch, run};
-use duet_journal::Store;
+use common::{Writer, at, branch, read_all, run};
 use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::verify::verify;
+use duet_journal::{Head, Header, Store};
 use script::{World, observe, sample};
 
-/// The heads of the sample, as format 1 names them.
-const HEADS: [(&str, &str, u64, &str); 3] = [
+/// The heads of the sample: run, branch, position, and the names in formats 1 and 2.
+const HEADS: [(&str, &str, u64, [&str; 2]); 3] = [
     (
         "r0",
         "b0",
         3,
-        "179d81232f14ae874fd0e1a9bc43830fe57b83e1e49b8c11093c18afb0003696",
+        [
+            "179d81232f14ae874fd0e1a9bc43830fe57b83e1e49b8c11093c18afb0003696",
+            "dedef21f269031e6e154e01bc1d440a58f4228ea155f5c6e0ac078e25a6678d3",
+        ],
     ),
     (
         "r0",
         "b1",
         4,
-        "277e4bfea541f3d310d54cbf1ea8352506212adab37140c6ba1d8fc5f1a8e00b",
+        [
+            "277e4bfea541f3d310d54cbf1ea8352506212adab37140c6ba1d8fc5f1a8e00b",
+            "609a537dcd13ff89776b3743e92294d0d2203628b9bd4b383bac14700df64eb8",
+        ],
     ),
     (
         "r1",
         "b1",
         0,
-        "37df4aeef02c6ace0741f49c9d2563c2734205f6751f41cafe902e358b1aa313",
+        [
+            "37df4aeef02c6ace0741f49c9d2563c2734205f6751f41cafe902e358b1aa313",
+            "41e088dfc6585bf9e94948472722600ae149406439d23f7181ab1c330ac6fbc1",
+        ],
     ),
 ];
 
@@ -41,43 +50,130 @@ fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
-fn write_sample(store: &mut dyn Store) {
-    let mut world = World::default();
-    sample().iter().for_each(|step| world.take(step, store).unwrap());
+/// A journal of a format, copied to where it can be opened.
+fn database(format: usize) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    std::fs::copy(golden(&format!("format-{format}.sqlite")), &path).unwrap();
+    (folder, path)
+}
+
+fn log(format: usize) -> SimulatedDisk {
+    let bytes = std::fs::read(golden(&format!("format-{format}.log"))).unwrap();
+    SimulatedDisk::new(bytes, FaultPlan::default())
+}
+
+fn written() -> MemoryStore {
+    let (mut world, mut store) = (World::default(), MemoryStore::default());
+    sample().iter().for_each(|step| world.take(step, &mut store).unwrap());
+    store
+}
+
+/// What the records of all branches say, but for names, with their bodies.
+fn said(store: &dyn Store) -> Vec<(Header, Vec<u8>)> {
+    let mut said = Vec::new();
+    for (run_name, branch_name, ..) in HEADS {
+        let records = store.read(&run(run_name), &branch(branch_name), at(0)..at(1 << 40));
+        said.extend(records.unwrap().iter().map(|record| {
+            let header = Header {
+                parent: None,
+                ..record.header().clone()
+            };
+            (header, record.body_bytes().to_vec())
+        }));
+    }
+    said
+}
+
+/// Requires a store to hold the sample as a format names it.
+#[track_caller]
+fn check(store: &dyn Store, format: usize) {
+    assert_eq!(said(store), said(&written()));
+    for (run_name, branch_name, sequence, names) in HEADS {
+        let (run, branch) = (run(run_name), branch(branch_name));
+        let expected = Head {
+            branch: branch.clone(),
+            sequence: at(sequence),
+            hash: names[format - 1].parse().unwrap(),
+        };
+        assert_eq!(store.head(&run, &branch).unwrap(), Some(expected));
+        assert!(verify(store, &run, &branch).unwrap().is_sound());
+    }
+}
+
+/// Appends to a branch of the sample, whose new records are of the newest format.
+#[track_caller]
+fn go_on(store: &mut dyn Store) {
+    let mut writer = Writer::claim(store, "r0", "b0");
+    let head = store.head(&writer.run, &writer.branch).unwrap().unwrap();
+    writer.head = Some((head.sequence, head.hash));
+    let new = writer.write(store, &["<turn more>", "<turn still>"]).unwrap();
+    check_mixed(store);
+    assert_eq!(store.record(&new[0].hash()).unwrap(), new[0]);
 }
 
 #[track_caller]
-fn check(store: &dyn Store) {
-    let mut expected = MemoryStore::default();
-    write_sample(&mut expected);
-    assert_eq!(observe(store).unwrap(), observe(&expected).unwrap());
-    for (run_name, branch_name, sequence, hash) in HEADS {
-        let head = store.head(&run(run_name), &branch(branch_name)).unwrap().unwrap();
-        assert_eq!(
-            (head.sequence.number(), head.hash.to_string().as_str()),
-            (sequence, hash)
-        );
-        assert!(verify(store, &run(run_name), &branch(branch_name)).unwrap().is_sound());
+fn check_mixed(store: &dyn Store) {
+    let mut writer = Writer {
+        run: run("r0"),
+        branch: branch("b0"),
+        epoch: duet_journal::Epoch(0),
+        head: None,
+    };
+    let records = read_all(store, &writer).unwrap();
+    assert_eq!(records.len(), 6);
+    for record in &records {
+        assert_eq!(record.header().parent, writer.head.map(|(_, hash)| hash));
+        assert_eq!(store.record(&record.hash()).unwrap(), *record);
+        writer.move_to(record);
+    }
+    assert!(verify(store, &writer.run, &writer.branch).unwrap().is_sound());
+}
+
+#[test]
+fn a_log_of_each_format_is_read_and_continued() {
+    for format in [1, 2] {
+        let mut store = MemoryStore::open(log(format)).unwrap();
+        check(&store, format);
+        go_on(&mut store);
+        check_mixed(&MemoryStore::open(store.into_disk()).unwrap());
     }
 }
 
 #[test]
-fn a_log_of_format_1_is_read_and_written_still() {
-    let bytes = std::fs::read(golden("format-1.log")).unwrap();
-    check(&MemoryStore::open(SimulatedDisk::new(bytes.clone(), FaultPlan::default())).unwrap());
-    let mut store = MemoryStore::default();
-    write_sample(&mut store);
-    assert_eq!(store.disk().bytes(), bytes);
+fn the_newest_log_is_written_still() {
+    assert_eq!(written().disk().bytes(), log(2).bytes());
 }
 
 #[test]
-fn a_database_of_format_1_is_read_and_continued() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal");
-    std::fs::copy(golden("format-1.sqlite"), &path).unwrap();
-    check(&SqliteStore::open_to_read(&path).unwrap());
-    let mut store = SqliteStore::open(&path, "golden").unwrap();
-    check(&store);
-    let epoch = store.claim(&run("r0"), "golden").unwrap();
-    assert_eq!(epoch.0, 3);
+fn a_database_of_each_format_is_read_and_continued() {
+    for format in [1, 2] {
+        let (_folder, path) = database(format);
+        check(&SqliteStore::open_to_read(&path).unwrap(), format);
+        let mut store = SqliteStore::open(&path, "golden").unwrap();
+        check(&store, format);
+        assert_eq!(store.claim(&run("r1"), "golden").unwrap().0, 2);
+        go_on(&mut store);
+        drop(store);
+        check_mixed(&SqliteStore::open_to_read(&path).unwrap());
+    }
+    let (_folder, path) = database(2);
+    let expected = observe(&written()).unwrap();
+    assert_eq!(observe(&SqliteStore::open_to_read(&path).unwrap()).unwrap(), expected);
+}
+
+/// Whoever writes may write records that an older program does not know; it must not take them for damage.
+#[test]
+fn who_writes_raises_the_version_of_the_file() {
+    let (_folder, path) = database(1);
+    let version = || -> u32 {
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .unwrap()
+    };
+    drop(SqliteStore::open_to_read(&path).unwrap());
+    assert_eq!(version(), 1);
+    drop(SqliteStore::open(&path, "golden").unwrap());
+    assert_eq!(version(), 2);
 }

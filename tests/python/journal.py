@@ -17,8 +17,8 @@ from preserves_packed import Record, Refused, Symbol, read
 try:
     from blake3 import blake3 as fast
 
-    def blake3(data):
-        return fast(data).digest()
+    def blake3(data, key=None):
+        return fast(data, key=key).digest()
 except ImportError:
     from plain_blake3 import blake3
 
@@ -27,7 +27,7 @@ try:
 except ImportError:
     preserves = None
 
-FORMAT = 1
+VERSIONS = (1, 2)
 HEADS = "SELECT runs.name, branch, sequence, record, hash FROM heads JOIN runs ON runs.id = heads.run ORDER BY runs.name, branch"
 APPLICATION_ID = 0x44756574
 NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
@@ -56,7 +56,7 @@ class Journal:
         (application,) = self.database.execute("PRAGMA application_id").fetchone()
         (version,) = self.database.execute("PRAGMA user_version").fetchone()
         require(application == APPLICATION_ID, "this is no journal")
-        require(version == FORMAT, "the journal has format %d, and this reads format %d" % (version, FORMAT))
+        require(version in VERSIONS, "the journal has version %d, and this reads %r" % (version, VERSIONS))
 
     def heads(self):
         return self.database.execute(HEADS).fetchall()
@@ -78,20 +78,25 @@ class Journal:
 
 
 def verify_record(data, run, sequence, parent):
-    """Checks one record of a chain; returns the blobs that it names, and its body."""
+    """Checks one record of a chain; returns the blobs that it names, its body, and its own name."""
     record = read(data)
-    require(isinstance(record, Record) and record.label == Symbol("record"), "that is no record")
-    require(record.fields and record.fields[0] == FORMAT, "a record has another format")
-    require(len(record.fields) == 8, "a record has eight fields")
-    (_, its_run, branch, its_sequence, its_parent, snapshot, blobs, body) = record.fields
+    require(isinstance(record, Record), "that is no record")
+    fields = list(record.fields)
+    if record.label == Symbol("record"):
+        require(len(fields) == 8 and fields.pop(0) == 1, "a record named so is of format 1 and has eight fields")
+        require(fields.pop(3) == (parent if parent is not None else False), "record %d has another parent" % sequence)
+        name = blake3(data)
+    else:
+        require(record.label == 2 and len(fields) == 6, "a record has another format or number of fields")
+        name = blake3(data, parent)
+    (its_run, branch, its_sequence, snapshot, blobs, body) = fields
     require(its_run == run and is_name(branch), "a record belongs to another run")
     require(its_sequence == sequence, "record %r stands at %d" % (its_sequence, sequence))
-    require(its_parent == (parent if parent is not None else False), "record %d has another parent" % sequence)
     require(snapshot is False or is_hash(snapshot), "record %d has a snapshot that is no hash" % sequence)
     require(all(is_hash(blob) for blob in blobs), "record %d names a blob that is no hash" % sequence)
     if preserves is not None:
         require(preserves.encode(preserves.decode(data), canonicalize=True) == data, "the package preserves reads something else")
-    return blobs + ([snapshot] if snapshot else []), body
+    return blobs + ([snapshot] if snapshot else []), body, name
 
 
 def verify_branch(journal, run, branch, sequence, row, head):
@@ -100,14 +105,13 @@ def verify_branch(journal, run, branch, sequence, row, head):
     require(len(chain) == sequence + 1, "the head is at %d, its chain has %d records" % (sequence, len(chain)))
     parent, version, labels, blobs = None, None, collections.Counter(), set()
     for position, data in enumerate(chain):
-        named, body = verify_record(data, run, position, parent)
+        named, body, parent = verify_record(data, run, position, parent)
         if has_label(body, "run") and body.fields:
             version = body.fields[0]
         elif is_turn(body):
             require(is_of_version(version, body), "turn %d is not written in version %r" % (position, version))
         blobs.update(named)
         labels.update(labels_of(body))
-        parent = blake3(data)
     require(parent == head, "the head has another name")
     for blob in blobs:
         journal.verify_blob(blob)

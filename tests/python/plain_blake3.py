@@ -1,4 +1,4 @@
-"""BLAKE3, as far as a journal needs it: the 32-byte hash of some bytes, without a key.
+"""BLAKE3, as far as a journal needs it: the 32-byte hash of some bytes, with a key or without.
 
 Written from the specification (O'Connor, Aumasson, Neves, Wilcox-O'Hearn: "BLAKE3, one function, fast everywhere", 2020). It is slow; with
 the package `blake3` from PyPI installed, `journal.py` uses that instead.
@@ -6,7 +6,7 @@ the package `blake3` from PyPI installed, `journal.py` uses that instead.
 
 IV = (0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19)
 PERMUTATION = (2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8)
-CHUNK_START, CHUNK_END, PARENT, ROOT = 1, 2, 4, 8
+CHUNK_START, CHUNK_END, PARENT, ROOT, KEYED_HASH = 1, 2, 4, 8, 16
 MASK = 0xFFFFFFFF
 BLOCK_BYTES, CHUNK_BYTES = 64, 1024
 
@@ -35,30 +35,34 @@ def rotate(word, count):
     return (word >> count | word << (32 - count)) & MASK
 
 
-def chunk(data, counter, flags):
+def chunk(data, counter, key, mode, flags):
     """The chaining value of at most 1024 bytes."""
-    chaining = list(IV)
+    chaining = list(key)
     blocks = [data[i:i + BLOCK_BYTES] for i in range(0, len(data), BLOCK_BYTES)] or [b""]
     for position, block in enumerate(blocks):
-        mine = CHUNK_START if position == 0 else 0
+        mine = mode | (CHUNK_START if position == 0 else 0)
         if position == len(blocks) - 1:
             mine |= CHUNK_END | flags
         chaining = compress(chaining, block.ljust(BLOCK_BYTES, b"\0"), counter, len(block), mine)
     return chaining
 
 
-def tree(data, counter, flags):
+def tree(data, counter, key, mode, flags):
     if len(data) <= CHUNK_BYTES:
-        return chunk(data, counter, flags)
+        return chunk(data, counter, key, mode, flags)
     # The left side is as large a power of two of chunks as leaves something for the right.
     left = CHUNK_BYTES
     while left * 2 < len(data):
         left *= 2
-    words = tree(data[:left], counter, 0) + tree(data[left:], counter + left // CHUNK_BYTES, 0)
+    words = tree(data[:left], counter, key, mode, 0) + tree(data[left:], counter + left // CHUNK_BYTES, key, mode, 0)
     block = b"".join(word.to_bytes(4, "little") for word in words)
-    return compress(IV, block, 0, BLOCK_BYTES, PARENT | flags)
+    return compress(key, block, 0, BLOCK_BYTES, mode | PARENT | flags)
 
 
-def blake3(data):
-    """The BLAKE3 hash of `data`, 32 bytes."""
-    return b"".join(word.to_bytes(4, "little") for word in tree(data, 0, ROOT))
+def blake3(data, key=None):
+    """The BLAKE3 hash of `data`, 32 bytes; with a key of 32 bytes the keyed one."""
+    if key is None:
+        words, mode = IV, 0
+    else:
+        words, mode = [int.from_bytes(key[i:i + 4], "little") for i in range(0, 32, 4)], KEYED_HASH
+    return b"".join(word.to_bytes(4, "little") for word in tree(data, 0, words, mode, ROOT))

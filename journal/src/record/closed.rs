@@ -1,14 +1,16 @@
 //! Records whose bodies nobody has looked into, and the reading of what comes before a body.
 //!
 //! Whoever takes a turn again compares the bytes that it comes to with those of the body; where they are the same, they need no other check.
-//! INVARIANT: a [`ClosedRecord`]'s name is the hash of its bytes, and its header is what they say.
+//! INVARIANT: a [`ClosedRecord`]'s name is the hash of its bytes under that of its parent, and its header is what they say.
 //! It does not promise that the body is a value; [`ClosedRecord::open`] finds out.
 //! Read next: `store.rs`.
 
 use std::fmt;
 use std::ops::Range;
 
-use super::{FORMAT, Header, LABEL, Record, RecordError, check_parent};
+use super::{
+    FORMAT, Header, NAMING_PARENT, NAMING_PARENT_BEGINS, NAMING_PARENT_LABEL, Record, RecordError, check_parent,
+};
 use crate::identity::{BlobHash, BranchName, RecordHash, RunId, Sequence};
 use crate::packed::write::tag;
 use crate::packed::{self, Compound, PackedError, Scanner, Token};
@@ -23,14 +25,14 @@ pub struct ClosedRecord {
 }
 
 impl ClosedRecord {
-    /// Reads what comes before the body of bytes whose hash is known; names that are those of a `relative` are shared with it.
+    /// Reads what comes before the body of a record whose name, and its parent's, are known; names that are those of a `relative` are shared with it.
     pub(crate) fn decode_named(
-        hash: RecordHash,
+        (hash, parent): (RecordHash, Option<RecordHash>),
         bytes: Vec<u8>,
         relative: Option<&Header>,
     ) -> Result<Self, RecordError> {
         let mut fields = Fields::of(&bytes)?;
-        let header = fields.header(relative)?;
+        let header = fields.header(parent, relative)?;
         check_parent(&header)?;
         let body = fields.scanner.offset()..bytes.len() - 1;
         let unexpected = |expected, offset_bytes| Err(RecordError::Unexpected { expected, offset_bytes });
@@ -70,6 +72,12 @@ impl ClosedRecord {
     /// Returns what the journal knows of it.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// Returns the parent's name if the bytes do not say it.
+    pub(crate) fn unsaid_parent(&self) -> Option<RecordHash> {
+        let is_said = self.bytes.starts_with(NAMING_PARENT_BEGINS);
+        self.header.parent.filter(|_| !is_said)
     }
 
     /// Returns the bytes of the whole record.
@@ -113,18 +121,9 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Reads everything before the body; what is as in the header of a `relative` is shared with it.
-    fn header(&mut self, relative: Option<&Header>) -> Result<Header, RecordError> {
-        self.expect("a record", |token| {
-            (token == Token::Open(Compound::Record)).then_some(())
-        })?;
-        self.expect("the label `record`", |token| {
-            (token == Token::Symbol(LABEL)).then_some(())
-        })?;
-        let format = self.unsigned("the format version")?;
-        if format != FORMAT {
-            return Err(RecordError::UnsupportedFormat { found: format });
-        }
+    /// Reads everything before the body of a record whose parent is `parent` unless it says another; what is as in the header of a `relative` is shared with it.
+    fn header(&mut self, parent: Option<RecordHash>, relative: Option<&Header>) -> Result<Header, RecordError> {
+        let format = self.format()?;
         let run = self.text("the run")?;
         let run = match relative.filter(|relative| relative.run.as_str() == run) {
             Some(relative) => relative.run.clone(),
@@ -136,7 +135,11 @@ impl<'a> Fields<'a> {
             None => BranchName::new(branch)?,
         };
         let sequence = Sequence::new(self.unsigned("the sequence number")?)?;
-        let parent = self.hash("the parent's hash or #f")?.map(RecordHash);
+        let parent = if format == NAMING_PARENT {
+            self.hash("the parent's hash or #f")?.map(RecordHash)
+        } else {
+            parent
+        };
         let snapshot = self.hash("the snapshot's hash or #f")?.map(BlobHash);
         self.expect("the blobs", |token| {
             (token == Token::Open(Compound::Sequence)).then_some(())
@@ -157,6 +160,29 @@ impl<'a> Fields<'a> {
             snapshot,
             blobs,
         })
+    }
+
+    /// Reads where the record opens, and its format: the label, or in the oldest format the field after that.
+    fn format(&mut self) -> Result<u64, RecordError> {
+        self.expect("a record", |token| {
+            (token == Token::Open(Compound::Record)).then_some(())
+        })?;
+        let label = self.expect("the label of a record", |token| {
+            if let Token::Integer(bytes) = token {
+                small(bytes).map(Some)
+            } else {
+                (token == Token::Symbol(NAMING_PARENT_LABEL)).then_some(None)
+            }
+        })?;
+        let (format, known) = match label {
+            Some(format) => (format, NAMING_PARENT + 1..=FORMAT),
+            None => (self.unsigned("the format")?, NAMING_PARENT..=NAMING_PARENT),
+        };
+        if known.contains(&format) {
+            Ok(format)
+        } else {
+            Err(RecordError::UnsupportedFormat { found: format })
+        }
     }
 
     fn expect<T>(

@@ -145,7 +145,7 @@ impl MemoryStore {
         }
         for entry in log::entries(self.disk.bytes(), &frame)? {
             match entry {
-                Entry::Record { bytes } => {
+                Entry::Record { bytes, .. } => {
                     let record = records.next().expect("the frame holds the given records");
                     debug_assert_eq!(record.as_bytes(), &self.disk.bytes()[bytes.clone()]);
                     self.index.add_record(record, bytes)?;
@@ -191,7 +191,7 @@ impl Store for MemoryStore {
         let mut tips: BTreeMap<(&RunId, &BranchName), Tip> = BTreeMap::new();
         let mut blobs = BTreeSet::new();
         let records = appends.iter().flat_map(|append| append.records);
-        let record_bytes = records.map(|record| record.as_bytes().len() + FrameBuilder::ENTRY_BYTES);
+        let record_bytes = records.map(|record| record.as_bytes().len() + FrameBuilder::RECORD_ENTRY_BYTES);
         let mut frame = FrameBuilder::with_room(record_bytes.sum::<usize>() + HEAD_ROOM_BYTES);
         for append in appends {
             let stored = self.owned_run(append.run, append.epoch)?.tip(append.branch);
@@ -204,7 +204,7 @@ impl Store for MemoryStore {
                 .iter()
                 .filter(|blob| !is_known(blob))
                 .for_each(|blob| frame.blob(blob));
-            append.records.iter().for_each(|record| frame.record(record.as_bytes()));
+            append.records.iter().for_each(|record| frame.record(record));
             frame.head(append.run, append.branch, tip.hash);
             tips.insert((append.run, append.branch), tip);
         }
@@ -277,8 +277,8 @@ impl Store for MemoryStore {
 
     fn record(&self, hash: &RecordHash) -> Result<Record, StoreError> {
         let place = self.index.place(hash)?;
-        let bytes = &self.disk.bytes()[place.bytes.clone()];
-        super::open_record(super::checked_record(*hash, bytes, None)?)
+        let names = (*hash, self.index.parent(place));
+        super::open_record(super::checked_record(names, self.bytes(&place.bytes), None)?)
     }
 
     fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {

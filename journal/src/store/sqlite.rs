@@ -72,6 +72,7 @@ impl SqliteStore {
         };
         if !is_new {
             store.commit_in_order(|connection, _| {
+                file::raise_version(connection)?;
                 let workspace = Workspace::read(connection)?;
                 Workspace {
                     owner: owner.to_owned(),

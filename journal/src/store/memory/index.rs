@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::log::Entry;
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
-use crate::record::Record;
+use crate::record::{Record, name};
 use crate::store::batch::Tip;
 use crate::store::{Head, StoreError};
 
@@ -87,10 +87,10 @@ impl Index {
     pub(super) fn apply(&mut self, log: &[u8], entry: Entry<'_>) -> Result<(), StoreError> {
         match entry {
             Entry::Claim { run, epoch, owner: _ } => self.runs.entry(run).or_default().epoch = epoch,
-            Entry::Record { bytes } => {
+            Entry::Record { parent, bytes } => {
                 let content = log[bytes.clone()].to_vec();
-                let record = Record::decode(content).map_err(|source| StoreError::BadRecord {
-                    hash: RecordHash::of(&log[bytes.clone()]),
+                let record = Record::decode(content, parent).map_err(|source| StoreError::BadRecord {
+                    hash: name(&log[bytes.clone()], parent),
                     source,
                 })?;
                 self.add_record(&record, bytes)?;
@@ -158,6 +158,11 @@ impl Index {
     /// [`StoreError::NoSuchRecord`].
     pub(super) fn place(&self, hash: &RecordHash) -> Result<&Place, StoreError> {
         self.find(hash).map(|place| self.at(place))
+    }
+
+    /// Names the parent of the record at a place.
+    pub(super) fn parent(&self, place: &Place) -> Option<RecordHash> {
+        place.parent.map(|parent| self.at(parent).hash)
     }
 
     fn find(&self, hash: &RecordHash) -> Result<PlaceId, StoreError> {

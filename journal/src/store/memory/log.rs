@@ -12,10 +12,11 @@
 use std::ops::Range;
 
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId};
+use crate::record::Record;
 use crate::store::{Blob, Object, StoreError};
 
-/// The version of the log format, little-endian in the header after the magic bytes.
-pub(super) const VERSION: u32 = 1;
+/// The version of the log format, little-endian in the header after the magic bytes. One of version 1 is read and continued: its entries mean the same.
+pub(super) const VERSION: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"DUETLOG\n";
 /// The length of the header: magic bytes, version.
@@ -38,6 +39,8 @@ pub(super) enum Entry<'a> {
         owner: &'a str,
     },
     Record {
+        /// The name of the record before it, if its bytes do not say it.
+        parent: Option<RecordHash>,
         bytes: Range<usize>,
     },
     Blob {
@@ -64,6 +67,7 @@ pub(super) enum Entry<'a> {
 mod code {
     pub(super) const CLAIM: u8 = b'C';
     pub(super) const RECORD: u8 = b'R';
+    pub(super) const RECORD_AFTER: u8 = b'P';
     pub(super) const BLOB: u8 = b'B';
     pub(super) const HEAD: u8 = b'H';
     pub(super) const DROP_HEAD: u8 = b'h';
@@ -96,8 +100,8 @@ impl FrameBuilder {
         Self { bytes }
     }
 
-    /// How many bytes an entry of one field takes besides the field.
-    pub(super) const ENTRY_BYTES: usize = 1 + 8;
+    /// How many bytes the entry of a record takes at most besides its bytes: code, parent, length.
+    pub(super) const RECORD_ENTRY_BYTES: usize = 1 + (8 + 32) + 8;
 
     pub(super) fn claim(&mut self, run: &RunId, epoch: Epoch, owner: &str) {
         self.entry(
@@ -106,8 +110,11 @@ impl FrameBuilder {
         );
     }
 
-    pub(super) fn record(&mut self, bytes: &[u8]) {
-        self.entry(code::RECORD, &[bytes]);
+    pub(super) fn record(&mut self, record: &Record) {
+        match record.unsaid_parent() {
+            Some(parent) => self.entry(code::RECORD_AFTER, &[parent.as_bytes(), record.as_bytes()]),
+            None => self.entry(code::RECORD, &[record.as_bytes()]),
+        }
     }
 
     pub(super) fn blob(&mut self, blob: &Blob) {
@@ -253,7 +260,7 @@ pub(super) fn check_header(log: &[u8]) -> Result<bool, StoreError> {
         .and_then(|rest| rest.first_chunk())
         .map(|bytes| u32::from_le_bytes(*bytes));
     match version {
-        Some(VERSION) => Ok(true),
+        Some(1..=VERSION) => Ok(true),
         Some(found) => Err(StoreError::UnsupportedVersion {
             found: found.into(),
             supported: VERSION.into(),
@@ -300,7 +307,14 @@ impl<'a> Reader<'a> {
                 epoch: Epoch(u64::from_le_bytes(self.bytes()?.try_into().ok()?)),
                 owner: self.text()?,
             },
-            code::RECORD => Entry::Record { bytes: self.field()? },
+            code::RECORD => Entry::Record {
+                parent: None,
+                bytes: self.field()?,
+            },
+            code::RECORD_AFTER => Entry::Record {
+                parent: Some(RecordHash::from_slice(self.bytes()?)?),
+                bytes: self.field()?,
+            },
             code::BLOB => Entry::Blob {
                 hash: BlobHash::from_slice(self.bytes()?)?,
                 bytes: self.field()?,

@@ -126,7 +126,10 @@ pub(super) fn names_after(connection: &Connection, key: i64) -> Result<(BTreeMap
     Ok((names, length_bytes))
 }
 
-const READ: &str = "SELECT id, sequence, parent, jump, hash, seal, bytes FROM records WHERE id = ?1";
+/// A record with the name of its parent.
+const READ: &str = "SELECT id, sequence, parent, jump, hash, seal, bytes,
+         (SELECT before.hash FROM records AS before WHERE before.id = records.parent)
+     FROM records WHERE id = ?1";
 
 /// The records at a key and below, newest first.
 const READ_DOWN: &str =
@@ -167,17 +170,40 @@ pub(super) fn read(connection: &Connection, key: i64, hash: RecordHash) -> Resul
     let mut statement = connection.prepare_cached(READ).map_err(&failed)?;
     let mut rows = statement.query([key]).map_err(&failed)?;
     let row = rows.next().map_err(&failed)?.ok_or(StoreError::NoSuchRecord { hash })?;
-    read_row(row, hash, None).map(|(_, record)| record)
+    let parent = row.get_ref(7).and_then(|value| Ok(value.as_blob_or_null()?));
+    let parent = parent.map_err(&failed)?.and_then(RecordHash::from_slice);
+    let found = Found::from_row(row)?;
+    if found.link.hash != hash {
+        return Err(BROKEN);
+    }
+    // What a branch had that was given up may have been left behind without the records before it.
+    if found.link.parent.is_some() && parent.is_none() {
+        return Err(StoreError::NoSuchRecord { hash });
+    }
+    found.check(parent, None)
 }
 
-/// Reads the row of a record with this name.
-fn read_row(row: &Row<'_>, hash: RecordHash, child: Option<&ClosedRecord>) -> Result<(Link, ClosedRecord), StoreError> {
-    let record = checked_record(hash, blob(row, 6)?, child.map(|child| child.header()))?;
-    let link = Link::from_row(row)?;
-    if link.hash == hash && link.sequence == record.header().sequence.number().cast_signed() {
-        Ok((link, record))
-    } else {
-        Err(BROKEN)
+/// A record's row with the record, whose bytes have not been looked at.
+struct Found {
+    link: Link,
+    bytes: Vec<u8>,
+}
+
+impl Found {
+    fn from_row(row: &Row<'_>) -> Result<Self, StoreError> {
+        let link = Link::from_row(row)?;
+        let bytes = blob(row, 6)?.to_vec();
+        Ok(Self { link, bytes })
+    }
+
+    /// Requires the bytes to be those of the record with the row's name, after the record with the name `parent`.
+    fn check(self, parent: Option<RecordHash>, child: Option<&ClosedRecord>) -> Result<ClosedRecord, StoreError> {
+        let record = checked_record((self.link.hash, parent), self.bytes, child.map(|child| child.header()))?;
+        if self.link.sequence == record.header().sequence.number().cast_signed() {
+            Ok(record)
+        } else {
+            Err(BROKEN)
+        }
     }
 }
 
@@ -199,7 +225,7 @@ pub(super) fn read_range(
         records: Vec::new(),
         left: range.end - range.start,
         at: Some(newest.key),
-        expected: newest.hash,
+        child: None,
     };
     let mut statement = connection
         .prepare_cached(READ_DOWN)
@@ -207,6 +233,8 @@ pub(super) fn read_range(
     while way.left > 0 {
         way.go_down(&mut statement)?;
     }
+    let before = way.at.map(|key| Link::expect(connection, key)).transpose()?;
+    way.follow(before.map(|link| link.hash))?;
     way.records.reverse();
     Ok(way.records)
 }
@@ -217,9 +245,10 @@ struct Way {
     records: Vec<ClosedRecord>,
     /// How many records are still to be read.
     left: u64,
-    /// Where the next one is, and its name.
+    /// Where the next one is.
     at: Option<i64>,
-    expected: RecordHash,
+    /// The one that was read last, until its parent's name is known.
+    child: Option<Found>,
 }
 
 impl Way {
@@ -228,25 +257,36 @@ impl Way {
         let failed = failed("reading a record");
         let mut rows = statement.query([self.at.ok_or(BROKEN)?]).map_err(&failed)?;
         while self.left > 0 {
-            let gone = || StoreError::NoSuchRecord { hash: self.expected };
-            let row = rows.next().map_err(&failed)?.ok_or_else(gone)?;
+            let row = rows.next().map_err(&failed)?.ok_or(BROKEN)?;
             let key: i64 = row.get(0).map_err(&failed)?;
             let at = self.at.ok_or(BROKEN)?;
             if key > at {
                 continue;
             }
             if key < at {
-                return Err(gone());
+                return Err(BROKEN);
             }
-            let (link, record) = read_row(row, self.expected, self.records.last())?;
-            self.expected = record.header().parent.unwrap_or(self.expected);
+            let found = Found::from_row(row)?;
+            let link = found.link;
+            self.follow(Some(link.hash))?;
+            self.child = Some(found);
             self.at = link.parent;
             self.left -= 1;
-            self.records.push(record);
             if link.parent.is_none_or(|parent| key - parent > STEPS_MAX) {
                 break;
             }
         }
+        Ok(())
+    }
+
+    /// Takes what was read last, as its parent's name is known.
+    fn follow(&mut self, parent: Option<RecordHash>) -> Result<(), StoreError> {
+        let Some(child) = self.child.take() else { return Ok(()) };
+        let record = child.check(parent, self.records.last())?;
+        if record.header().parent != parent {
+            return Err(BROKEN);
+        }
+        self.records.push(record);
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Opens, creates and locks a journal file.
 //!
-//! INVARIANT: a file that is not a journal of this version is never written to, nor is anything created beside it, except
+//! INVARIANT: a file that is not a journal of a version that this code knows is never written to, nor is anything created beside it, except
 //! for the lock; and a journal file appears under its name only when it is complete.
 //!
 //! It knows nothing of what the tables hold.
@@ -106,7 +106,7 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
 }
 
 fn check_version(found: u32) -> Result<(), StoreError> {
-    if found == schema::VERSION {
+    if (schema::OLDEST..=schema::VERSION).contains(&found) {
         return Ok(());
     }
     Err(StoreError::UnsupportedVersion {
@@ -135,6 +135,18 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
             .map_err(&failed)?,
     )?;
     Ok(connection)
+}
+
+/// Says in the journal that what is going to be written may be of this version; part of the transaction around it.
+pub(super) fn raise_version(connection: &Connection) -> Result<(), StoreError> {
+    let failed = database_error("raising the journal's version");
+    let found = connection.pragma_query_value(None, "user_version", |row| row.get::<_, u32>(0));
+    if found.map_err(&failed)? < schema::VERSION {
+        connection
+            .pragma_update(None, "user_version", schema::VERSION)
+            .map_err(&failed)?;
+    }
+    Ok(())
 }
 
 /// Makes a complete journal under another name, then gives it its own.

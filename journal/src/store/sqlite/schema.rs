@@ -10,8 +10,11 @@
 /// Marks a database as a journal: "Duet" in ASCII.
 pub(super) const APPLICATION_ID: u32 = 0x4475_6574;
 
-/// The version of the tables.
-pub(super) const VERSION: u32 = 1;
+/// The version of the tables and of what is in them.
+pub(super) const VERSION: u32 = 2;
+
+/// The version without records of format 2, and otherwise the same; it is raised when somebody is going to write.
+pub(super) const OLDEST: u32 = 1;
 
 /// Creates the tables.
 pub(super) const CREATE: &str = "
@@ -44,7 +47,7 @@ CREATE TABLE records (
     sequence INTEGER NOT NULL,
     parent INTEGER,                 -- records.id
     jump INTEGER NOT NULL,          -- records.id of a remoter ancestor
-    hash BLOB NOT NULL,             -- BLAKE3 of bytes
+    hash BLOB NOT NULL,             -- BLAKE3 of bytes, with the parent's hash as the key
     seal BLOB NOT NULL,
     bytes BLOB NOT NULL             -- canonical packed Preserves
 ) STRICT;
