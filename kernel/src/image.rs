@@ -2,12 +2,13 @@
 //!
 //! [`freeze`] and [`thaw`] carry the graph reachable from some values into any heap; [`snapshot`] and [`restore`] carry a heap word for
 //! word, so that it goes on exactly as it would have; [`freeze_instance`] and [`restore_instance`] do so for an instance whose code may be loaded elsewhere in another order. Each chunk is a shallow Preserves record: names and texts stand in it as
-//! symbols and strings, object structure as one byte string in the code of `image/code.rs`.
+//! symbols and strings, object structure as one byte string in the code of `image/code.rs`, the words of a range as two in that of `image/columns.rs`.
 //! INVARIANT: whatever the bytes, decoding ends in memory proportional to them, or within the limits asked for, and yields a well-formed heap or an [`ImageError`].
 //! It does not store chunks and knows code only by name, through [`CodeNames`]. Read next: `image/freeze.rs`.
 
 mod code;
 mod code_space;
+mod columns;
 mod freeze;
 mod instance;
 mod names;
@@ -31,7 +32,7 @@ use crate::value::Value;
 /// The version of the format that is written, and the only one that is read.
 const VERSION: u64 = 1;
 /// The version of the format of snapshots that is written; versions from 1 on are read.
-const SNAPSHOT_VERSION: u64 = 2;
+const SNAPSHOT_VERSION: u64 = 3;
 
 /// A place in code, named so that any process that has the unit can find it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -20,9 +20,11 @@
 //! INVARIANT: every word has one code.
 //! It does not know what references mean or how objects are framed. Read next: `image/freeze.rs`, `image/snapshot.rs`.
 
+use super::freeze::FLAGGED;
 use super::names::{NamesReader, NamesWriter};
 use super::packed::{put_varint, take_varint};
 use super::{ChunkName, ImageError};
+use crate::heap::{Flags, Header, Kind};
 use crate::value::{Immediate, Value};
 
 const FIXNUM: u8 = 0;
@@ -59,6 +61,17 @@ impl CodeWriter {
 
     pub(super) fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Writes the header of an object: kind, flags if there are any, and length.
+    pub(super) fn header(&mut self, header: Header) {
+        if header.flags == Flags::NONE {
+            self.byte(header.kind.code());
+        } else {
+            self.byte(header.kind.code() | FLAGGED);
+            self.varint(header.flags.bits().into());
+        }
+        self.varint(header.length.into());
     }
 
     /// Writes a reference.
@@ -102,8 +115,7 @@ impl CodeWriter {
     }
 
     fn flonum(&mut self, number: f64) {
-        let is_integral = number.abs() < INTEGRAL_MAX && number == number.trunc() && !is_negative_zero(number);
-        if is_integral {
+        if is_integral(number) {
             self.tagged(FLONUM, zigzag(number as i64) + 1);
         } else {
             self.tagged(FLONUM, 0);
@@ -193,6 +205,58 @@ impl<'a> CodeReader<'a> {
             .ok_or_else(|| self.malformed("more bytes"))?;
         self.position += length;
         Ok(bytes)
+    }
+
+    /// Reads the next `length` bytes, at most eight, as the low ones of a number whose others are what follows; zeros follow the last, which the
+    /// reader may pass over: whoever reads so must ask [`is_at_end`](Self::is_at_end) in the end.
+    pub(super) fn take(&mut self, length: u8) -> u64 {
+        let window = self.bytes.get(self.position..).and_then(<[u8]>::first_chunk);
+        let number = match window {
+            Some(window) => u64::from_le_bytes(*window),
+            None => self.last_bytes(),
+        };
+        self.position += usize::from(length);
+        number
+    }
+
+    /// What is left of the code.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.position..).unwrap_or(&[])
+    }
+
+    /// Passes over bytes.
+    pub(super) fn pass(&mut self, length: usize) {
+        self.position += length;
+    }
+
+    /// What is left of the code, fewer than eight bytes, as a number.
+    #[cold]
+    fn last_bytes(&self) -> u64 {
+        self.rest()
+            .iter()
+            .rev()
+            .fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+
+    /// Reads the header of an object other than a pair.
+    #[inline]
+    pub(super) fn header(&mut self) -> Result<Header, ImageError> {
+        let first = self.byte()?;
+        let kind = Kind::from_code(first & !FLAGGED).ok_or_else(|| self.malformed("a kind of object"))?;
+        let flags = if first & FLAGGED == 0 {
+            Ok(0)
+        } else {
+            u16::try_from(self.varint()?)
+        };
+        let length = u32::try_from(self.varint()?);
+        let (Ok(flags), Ok(length)) = (flags, length) else {
+            return Err(self.malformed("flags and length"));
+        };
+        Ok(Header {
+            kind,
+            flags: Flags::from_bits(flags),
+            length,
+        })
     }
 
     /// Passes over `byte` and says so, if it comes next.
@@ -307,7 +371,7 @@ impl<'a> CodeReader<'a> {
 }
 
 /// The constant with this payload, if it is one that objects may hold.
-fn constant(payload: u64) -> Option<Value> {
+pub(super) fn constant(payload: u64) -> Option<Value> {
     const CONSTANTS: [Value; 8] = [
         Value::FALSE,
         Value::TRUE,
@@ -321,6 +385,11 @@ fn constant(payload: u64) -> Option<Value> {
     CONSTANTS
         .into_iter()
         .find(|constant| u64::from(constant.payload()) == payload)
+}
+
+/// Whether a flonum is written as an integer.
+pub(super) fn is_integral(number: f64) -> bool {
+    number.abs() < INTEGRAL_MAX && number == number.trunc() && !is_negative_zero(number)
 }
 
 fn is_negative_zero(number: f64) -> bool {

@@ -11,16 +11,17 @@ mod root;
 
 use std::ops::Range;
 
-use self::raw::Raw;
+pub(super) use self::raw::Raw;
 use self::root::{Changes, Root};
 use super::code::{CodeReader, Decoded, HEADER, REPEATED, unzigzag};
-use super::freeze::{FLAGGED, PAIR};
+use super::columns::{ColumnsReader, Target};
+use super::freeze::PAIR;
 use super::names::NamesReader;
 use super::packed::PackedReader;
 use super::snapshot::CHANGES_MAX;
 use super::thaw::check_name;
 use super::{Chunk, ChunkName, CodeNames, ImageError};
-use crate::heap::{Flags, Header, Heap, Kind, Limits, Stored, Whole};
+use crate::heap::{Heap, Limits, Stored, Whole};
 use crate::value::Value;
 
 /// Makes the heap whose snapshot has this root; `fetch` finds the bytes of the other chunks, which it must have compared with their names: what they
@@ -54,13 +55,17 @@ pub fn restore(
     };
     let mut stored: Option<Stored> = None;
     while let Some(chunk) = roots.pop() {
-        let read = Root::read(&chunk, limits, code)?;
+        let mut read = Root::read(&chunk, limits, code)?;
         restoring.length = read.length;
         let length_bytes = chunk.bytes.len() as u64;
-        match (read.changes, &mut stored) {
+        match (read.changes.take(), &mut stored) {
             (None, None) => {
-                let whole = restoring.whole(&read.chunk_names, read.range_words, &mut find, code)?;
-                stored = Some(Stored::new(chunk.name.0, whole, read.length));
+                let whole = restoring.whole(&read, &mut find, code)?;
+                let stored = stored.insert(Stored::new(chunk.name.0, whole, read.length));
+                if !read.has_columns {
+                    // What is written otherwise today is not to be named again.
+                    stored.outdate(0..usize::MAX);
+                }
             }
             (Some(changes), Some(stored)) => {
                 restoring.change(changes, stored)?;
@@ -103,11 +108,16 @@ impl Restoring {
     /// Reads the words of a whole snapshot.
     fn whole(
         &mut self,
-        chunk_names: &[[u8; 32]],
-        range_words: usize,
+        root: &Root<'_>,
         find: &mut dyn FnMut([u8; 32]) -> Result<Chunk, ImageError>,
         code: &dyn CodeNames,
     ) -> Result<Whole, ImageError> {
+        let Root {
+            chunk_names,
+            range_words,
+            ..
+        } = root;
+        let range_words = *range_words;
         let length = self.length.min(chunk_names.len().saturating_mul(range_words));
         // So that it need not move for what changes add, unless they say that they add very much.
         let room = self.newest_length.clamp(length, length + length / 2);
@@ -116,7 +126,11 @@ impl Restoring {
         for &name in chunk_names {
             let chunk = find(name)?;
             chunks.push((name, chunk.bytes.len() as u32));
-            self.chunk(&chunk, range_words, code)?;
+            let end = (self.words.len() + range_words).min(self.length);
+            match root.has_columns {
+                true => self.columns(&chunk, end, code)?,
+                false => self.chunk(&chunk, end, code)?,
+            }
         }
         if self.words.len() != self.length || self.open.is_some() {
             return Err(ImageError::WrongShape(None));
@@ -172,7 +186,7 @@ impl Restoring {
         }
         for place in range {
             self.words[place] = match code.passes(HEADER) {
-                true => header(code)?.to_value().to_bits(),
+                true => code.header()?.to_value().to_bits(),
                 false => word_at(code, place, self.length, names)?.to_bits(),
             };
             self.raw.clear(place);
@@ -180,14 +194,31 @@ impl Restoring {
         Ok(())
     }
 
-    fn chunk(&mut self, chunk: &Chunk, range_words: usize, code: &dyn CodeNames) -> Result<(), ImageError> {
+    /// Reads the chunk of the words up to `end`.
+    fn columns(&mut self, chunk: &Chunk, end: usize, code: &dyn CodeNames) -> Result<(), ImageError> {
+        let mut reader = PackedReader::new(chunk);
+        reader.record("columns")?;
+        let kinds = reader.bytes()?;
+        let bytes = CodeReader::new(reader.bytes()?, reader.chunk());
+        let names = NamesReader::read(&mut reader, code)?;
+        reader.end()?;
+        reader.finish()?;
+        let mut target = Target {
+            words: &mut self.words,
+            raw: &mut self.raw,
+            length: self.length,
+        };
+        ColumnsReader::new(kinds, bytes).read(&mut target, end, &names)
+    }
+
+    /// The same of a chunk as snapshots before version 3 have them.
+    fn chunk(&mut self, chunk: &Chunk, end: usize, code: &dyn CodeNames) -> Result<(), ImageError> {
         let mut reader = PackedReader::new(chunk);
         reader.record("words")?;
         let mut encoding = CodeReader::new(reader.bytes()?, reader.chunk());
         let names = NamesReader::read(&mut reader, code)?;
         reader.end()?;
         reader.finish()?;
-        let end = (self.words.len() + range_words).min(self.length);
         self.continued(&mut encoding, end, &names)?;
         self.objects(&mut encoding, end, &names)?;
         if encoding.is_at_end() {
@@ -240,7 +271,7 @@ impl Restoring {
             };
             return self.payload(code, open, end, names);
         }
-        let header = header(code)?;
+        let header = code.header()?;
         let kind = header.kind;
         self.words.push(header.to_value().to_bits());
         let bytes_left = if kind.is_raw() { header.length as usize } else { 0 };
@@ -321,27 +352,6 @@ impl Restoring {
         self.words.push(word.to_bits());
         Ok(word)
     }
-}
-
-/// Reads the header of an object other than a pair.
-#[inline]
-fn header(code: &mut CodeReader<'_>) -> Result<Header, ImageError> {
-    let first = code.byte()?;
-    let kind = Kind::from_code(first & !FLAGGED).ok_or_else(|| code.malformed("a kind of object"))?;
-    let flags = if first & FLAGGED == 0 {
-        Ok(0)
-    } else {
-        u16::try_from(code.varint()?)
-    };
-    let length = u32::try_from(code.varint()?);
-    let (Ok(flags), Ok(length)) = (flags, length) else {
-        return Err(code.malformed("flags and length"));
-    };
-    Ok(Header {
-        kind,
-        flags: Flags::from_bits(flags),
-        length,
-    })
 }
 
 /// Reads the word that stands at `place` of a heap of `length` words.

@@ -148,8 +148,9 @@ fn is_vector_of_symbols(heap: &Heap, vector: Value) -> bool {
     heap.is_kind(vector, Kind::Vector) && heap.field_words(vector).iter().all(is_symbol)
 }
 
+/// Whether a string may keep its characters there.
 #[inline]
-fn is_characters(heap: &Heap, storage: Value) -> bool {
+pub(super) fn is_characters(heap: &Heap, storage: Value) -> bool {
     heap.is_kind(storage, Kind::NarrowCharacters) || heap.is_kind(storage, Kind::WideCharacters)
 }
 
@@ -168,7 +169,8 @@ fn is_real(heap: &Heap, part: Value) -> bool {
     heap.is_number(part) && !heap.is_kind(part, Kind::Complex)
 }
 
-fn is_sound_raw(heap: &Heap, object: Value, kind: Kind) -> bool {
+/// Whether the bytes of a raw object are what its kind promises.
+pub(super) fn is_sound_raw(heap: &Heap, object: Value, kind: Kind) -> bool {
     let bytes = heap.raw_bytes(object);
     if kind == Kind::NarrowCharacters {
         bytes.is_ascii()

@@ -1,19 +1,18 @@
 //! Snapshots: a heap word for word, whole or as what has changed since the snapshot before.
 //!
 //! A whole one has chunks of a fixed range of words, so that a range that has not changed since the last whole one has its chunk already. Chunk:
-//! `<words #[code] [unit…] [primitive…]>`, the code of the words of a range:
+//! `<columns #[kinds] #[bytes] [unit…] [primitive…]>`, in the encoding of `image/columns.rs`. Root:
+//! `<heap 3 words live range #[registers] [unit…] [primitive…] [chunk…]>`.
 //!
-//! * how many words continue an object that began before, and if any: 1 and the count of its bytes and these, or 0 and the words;
-//! * objects: kind code (0 for a pair; bit 5 set when flags follow), flags, then for a pair two words, for raw kinds the length
-//!   and the bytes, for others the length and the words, padding included; cut off where the range ends.
-//!
-//! A reference is the distance to the object's index, halved, from the word's own, zigzag, times three, plus 0 for a pair, 1 for a
-//! procedure, 2 for another object. Root: `<heap 2 words live range #[registers] [unit…] [primitive…] [chunk…]>`. In version 1 ranges have 512 words, and the
-//! root does not say so.
-//!
-//! Root of what has changed: `<changes 2 previous words live kept #[registers] #[code] [unit…] [primitive…]>`, where `previous` names the root of the snapshot before, of
+//! Root of what has changed: `<changes 3 previous words live kept #[registers] #[code] [unit…] [primitive…]>`, where `previous` names the root of the snapshot before, of
 //! whose words the first `kept` stay where they are. Code: a count, and so many times how many words to pass over, how many to replace, doubled, plus 1 if
-//! bytes follow and not words; then objects as in a chunk, which come behind those that stay.
+//! bytes follow and not words; then the objects that come behind those that stay, in the code of `image/code.rs`: kind code (0 for a pair; bit 5 set when flags
+//! follow), flags, then for a pair two words, for raw kinds the length and the bytes, for others the length and the words, padding included. There a
+//! reference is the distance to the object's index, halved, from the word's own, zigzag, times three, plus 0 for a pair, 1 for a procedure, 2 for another object.
+//!
+//! Before version 3 chunks were `<words #[code] [unit…] [primitive…]>`, the code of the words of a range: how many words continue an object that began before, and
+//! if any: 1 and the count of its bytes and these, or 0 and the words; then objects as above, cut off where the range ends. In version 1 ranges
+//! have 512 words, and the root does not say so.
 //! INVARIANT: a chunk depends only on its words and the names of the code they refer to.
 //! It does not collect: the heap must be settled. Read next: `image/restore.rs`.
 
@@ -24,11 +23,12 @@ pub(super) use changes::CHANGES_MAX;
 use std::ops::Range;
 
 use super::code::{CodeWriter, HEADER, REPEATED, zigzag};
-use super::freeze::{FLAGGED, PAIR};
+use super::columns::ColumnsWriter;
+use super::freeze::PAIR;
 use super::names::NamesWriter;
 use super::packed::PackedWriter;
 use super::{Chunk, ChunkName, CodeNames, ImageError, SNAPSHOT_VERSION};
-use crate::heap::{Flags, Header, Heap, Register, Stored, Whole};
+use crate::heap::{Header, Heap, Register, Stored, Whole};
 use crate::value::Value;
 
 /// Words per chunk of a small heap, of which many are alike, and of a large one, which is to be read fast.
@@ -140,45 +140,28 @@ fn registers(heap: &Heap, names: &mut NamesWriter<'_>) -> Result<Vec<u8>, ImageE
 /// Encodes the words of `range`, whose first word belongs to the object at `covering`.
 fn chunk(words: &[u64], range: Range<usize>, covering: usize, code: &dyn CodeNames) -> Result<Chunk, ImageError> {
     let mut names = NamesWriter::new(code);
-    let mut encoding = CodeWriter::default();
-    let mut index = range.start;
-    if covering == range.start {
-        encoding.varint(0);
-    } else {
-        index = continued(&mut encoding, words, range.clone(), covering, &mut names)?;
-    }
+    let mut columns = ColumnsWriter::default();
+    let mut index = covering;
     while index < range.end {
-        index = object(&mut encoding, words, index..range.end, &mut names)?;
+        let header = header_at(words, index);
+        let next = index + header.map_or(2, Header::object_words);
+        let mut fields = index.max(range.start)..next.min(range.end);
+        if let Some(header) = header.filter(|_| index == fields.start) {
+            columns.header(header);
+            fields.start += 1;
+        }
+        let is_raw = header.is_some_and(|header| header.kind.is_raw());
+        columns.words(fields.start, &words[fields], is_raw, &mut names)?;
+        index = next;
     }
+    let (kinds, bytes) = columns.finish();
     let mut writer = PackedWriter::default();
-    writer.record("words");
-    writer.bytes(&encoding.finish());
+    writer.record("columns");
+    writer.bytes(&kinds);
+    writer.bytes(&bytes);
     names.write(&mut writer);
     writer.end();
     Ok(Chunk::new(writer.finish()))
-}
-
-/// Encodes the part of the object at `covering`, which began before `range`, and returns where it ends.
-fn continued(
-    encoding: &mut CodeWriter,
-    words: &[u64],
-    range: Range<usize>,
-    covering: usize,
-    names: &mut NamesWriter<'_>,
-) -> Result<usize, ImageError> {
-    let header = header_at(words, covering).ok_or(ImageError::WrongShape(None))?;
-    let end = range.end.min(covering + header.object_words());
-    encoding.varint((end - range.start) as u64);
-    encoding.byte(header.kind.is_raw().into());
-    if header.kind.is_raw() {
-        let before = (range.start - covering - 1) * 8;
-        let bytes = payload_bytes(words, range.start, end, (header.length as usize).saturating_sub(before));
-        encoding.varint(bytes.len() as u64);
-        encoding.raw(bytes);
-    } else {
-        put_words(encoding, words, range.start..end, names)?;
-    }
-    Ok(end)
 }
 
 /// Encodes the object that begins at `range.start`, as far as `range` goes, and returns where it ends.
@@ -193,7 +176,7 @@ fn object(
         put_words(encoding, words, range.start..range.start + 2, names)?;
         return Ok(range.start + 2);
     };
-    put_header(encoding, header);
+    encoding.header(header);
     let end = range.end.min(range.start + header.object_words());
     if header.kind.is_raw() {
         encoding.raw(payload_bytes(words, range.start + 1, end, header.length as usize));
@@ -201,16 +184,6 @@ fn object(
         put_words(encoding, words, range.start + 1..end, names)?;
     }
     Ok(end)
-}
-
-fn put_header(encoding: &mut CodeWriter, header: Header) {
-    if header.flags == Flags::NONE {
-        encoding.byte(header.kind.code());
-    } else {
-        encoding.byte(header.kind.code() | FLAGGED);
-        encoding.varint(header.flags.bits().into());
-    }
-    encoding.varint(header.length.into());
 }
 
 /// The bytes of the words from `start` to `end`, at most `length` of them.

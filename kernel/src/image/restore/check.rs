@@ -3,16 +3,17 @@
 //! INVARIANT: what passes can be walked, collected and run.
 //! It does not read chunks. Read next: `image/shape.rs`.
 
-use super::super::shape::{do_chains_end, is_well_formed, may_be_field};
+use super::super::shape::{do_chains_end, is_characters, is_sound_raw, is_well_formed, may_be_field};
 use super::Raw;
+use crate::heap::kind::{extent, is_raw_header};
 use crate::heap::{Header, Heap, Kind, Register};
 use crate::image::{CodeNames, ImageError};
-use crate::value::Value;
+use crate::value::{Immediate, Value};
 
 /// Checks every reference, then every shape, and that no word that was written as bytes is read otherwise; returns the dictionaries and sets.
 pub(super) fn check(heap: &Heap, code: &dyn CodeNames, raw: &Raw) -> Result<Vec<Value>, ImageError> {
     let starts = Starts::find(heap.old_words(), raw)?;
-    let shapes = check_references(heap, code, &starts)?;
+    let shapes = check_references(heap, &starts)?;
     let registers = || Register::ALL.iter().map(|&register| heap.register(register));
     if !registers().all(|word| starts.are_sound_for(word)) {
         return Err(ImageError::DanglingReference);
@@ -38,6 +39,9 @@ pub(super) fn check(heap: &Heap, code: &dyn CodeNames, raw: &Raw) -> Result<Vec<
     }
 }
 
+/// The tag of a reference to a pair.
+const PAIR: u8 = Value::pair_at(0).tag();
+
 /// For each two words the tag of a reference to the object that begins there, or 0.
 struct Starts(Vec<u8>);
 
@@ -47,17 +51,19 @@ impl Starts {
         let mut starts = vec![0; words.len().div_ceil(2)];
         let mut index = 0;
         while index < words.len() {
-            let header = Header::from_value(Value::from_bits(words[index]));
-            let (values, next) = match header {
-                None => (2, index + 2),
-                Some(header) if header.kind.is_raw() => (1, index + header.object_words()),
-                Some(header) => (header.object_words(), index + header.object_words()),
-            };
-            if next > words.len() || raw.has(index..index + values) {
+            let first = Value::from_bits(words[index]);
+            // A header that was not written as bytes was read as one.
+            let extent = extent(first);
+            let is_header = first.is_immediate(Immediate::Header);
+            let values = if is_header && is_raw_header(first) { 1 } else { extent };
+            if extent > words.len() - index || raw.has(index..index + values) {
                 return Err(ImageError::WrongShape(None));
             }
-            starts[index / 2] = reference_to(header, index).tag();
-            index = next;
+            starts[index / 2] = match is_header {
+                true => reference_to(Header::from_value(first), index).tag(),
+                false => PAIR,
+            };
+            index += extent;
         }
         Ok(Starts(starts))
     }
@@ -92,7 +98,7 @@ impl Starts {
 }
 
 /// Walks the words once more, and looks at every field of each object; returns the objects whose shape follows from more than their fields.
-fn check_references(heap: &Heap, code: &dyn CodeNames, starts: &Starts) -> Result<Vec<Value>, ImageError> {
+fn check_references(heap: &Heap, starts: &Starts) -> Result<Vec<Value>, ImageError> {
     let words = heap.old_words();
     let is_sound_field = |word: &u64| starts.are_sound_for_field(Value::from_bits(*word));
     let mut shapes = Vec::new();
@@ -121,12 +127,17 @@ fn check_references(heap: &Heap, code: &dyn CodeNames, starts: &Starts) -> Resul
         }
         let object = reference_to(Some(header), index);
         // Of most objects of most heaps, all that matters is known by now.
-        if kind.is_raw() || kind == Kind::String {
-            if !is_well_formed(heap, code, object) {
-                return Err(ImageError::WrongShape(Some(kind)));
+        let is_well_formed = match kind {
+            Kind::Vector => true,
+            Kind::String => length == 1 && is_characters(heap, Value::from_bits(fields[0])),
+            _ if kind.is_raw() => is_sound_raw(heap, object, kind),
+            _ => {
+                shapes.push(object);
+                true
             }
-        } else if kind != Kind::Vector {
-            shapes.push(object);
+        };
+        if !is_well_formed {
+            return Err(ImageError::WrongShape(Some(kind)));
         }
         index = next;
     }

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 /// A bit for each word.
 #[derive(Default)]
-pub(super) struct Raw(Vec<u64>);
+pub(in crate::image) struct Raw(Vec<u64>);
 
 impl Raw {
     #[inline]
-    pub(super) fn set(&mut self, words: Range<usize>) {
+    pub(in crate::image) fn set(&mut self, words: Range<usize>) {
         if self.0.len() * 64 < words.end {
             self.0.resize(words.end.div_ceil(64), 0);
         }
@@ -39,7 +39,7 @@ impl Raw {
 
     /// Whether one of these words was written as bytes.
     #[inline]
-    pub(super) fn has(&self, words: Range<usize>) -> bool {
+    pub(in crate::image) fn has(&self, words: Range<usize>) -> bool {
         // An object of two words begins at an even one.
         if words.len() == 2 && words.start.is_multiple_of(2) {
             let block = self.0.get(words.start / 64).copied().unwrap_or(0);

@@ -24,6 +24,8 @@ pub(super) struct Root<'a> {
     pub(super) registers: [Value; Register::COUNT],
     pub(super) range_words: usize,
     pub(super) chunk_names: Vec<[u8; 32]>,
+    /// Whether the chunks are columns.
+    pub(super) has_columns: bool,
     /// What has changed since the snapshot before; `None` if this one is whole.
     pub(super) changes: Option<Changes<'a>>,
 }
@@ -104,6 +106,7 @@ impl<'a> Root<'a> {
             registers,
             range_words: third as usize,
             chunk_names,
+            has_columns: version > 2,
             changes,
         })
     }

@@ -49,7 +49,7 @@ pub(super) fn snapshot(heap: &mut Heap, code: &dyn CodeNames) -> Result<Snapshot
             match header_at(words, place) {
                 Some(header) => {
                     encoding.byte(HEADER);
-                    put_header(&mut encoding, header);
+                    encoding.header(header);
                 }
                 None => put_word(&mut encoding, place, Value::from_bits(words[place]), &mut names)?,
             }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::graphs::{HERE, build, recipes};
-use super::snapshots::exercise_value;
+use super::snapshots::{damage, exercise_value};
 use super::*;
 
 proptest! {
@@ -18,12 +18,7 @@ proptest! {
         let mut heap = roomy();
         let nodes = build(&mut heap, &recipes, &HERE);
         let image = freeze(&heap, &nodes, &HERE).unwrap();
-        let mut bytes = image.root.bytes.clone();
-        for (place, byte) in &changes {
-            let place = place.index(bytes.len());
-            bytes[place] = *byte;
-        }
-        bytes.truncate(cut.map_or(bytes.len(), |cut| cut.index(bytes.len())));
+        let bytes = damage(&image.root.bytes, &changes, cut);
         let unnamed = Chunk { name: image.root.name, bytes: bytes.clone() };
         if unnamed.bytes != image.root.bytes {
             let error = thaw(&Image { root: unnamed, chunks: Vec::new() }, &mut roomy(), &HERE);

@@ -177,6 +177,36 @@ proptest! {
     }
 
     #[test]
+    fn damage_of_an_earlier_version_is_an_error_or_another_heap(
+        file in 0..2usize,
+        chunk: prop::sample::Index,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        let mut chunks = golden(GOLDEN[file]);
+        let chunk = chunk.index(chunks.len());
+        let mut name = chunks[chunk].name;
+        chunks[chunk] = Chunk::new(damage(&chunks[chunk].bytes, &changes, cut));
+        let mut right = chunks[chunk].name;
+        // Later ones name it.
+        for later in chunks.iter_mut().skip(chunk + 1) {
+            let mut bytes = later.bytes.clone();
+            if let Some(found) = bytes.windows(32).position(|window| window == name.0) {
+                bytes[found..found + 32].copy_from_slice(&right.0);
+                name = later.name;
+                *later = Chunk::new(bytes);
+                right = later.name;
+            }
+        }
+        let root = chunks.pop().unwrap();
+        let mut kept = Kept::default();
+        kept.0.extend(chunks.into_iter().map(|chunk| (chunk.name, chunk.bytes)));
+        if let Ok(mut restored) = kept.restore(&root) {
+            exercise(&mut restored);
+        }
+    }
+
+    #[test]
     fn damage_is_an_error_or_another_heap(
         recipes in recipes(),
         chunk: prop::sample::Index,
@@ -200,13 +230,7 @@ proptest! {
         // The damaged chunk gets its right name everywhere, so that it is the decoder that must notice.
         let chunk = chunk.index(taken.chunks.len() + 1);
         let original = taken.chunks.get(chunk).unwrap_or(&taken.root);
-        let mut bytes = original.bytes.clone();
-        for (place, byte) in &changes {
-            let place = place.index(bytes.len());
-            bytes[place] = *byte;
-        }
-        bytes.truncate(cut.map_or(bytes.len(), |cut| cut.index(bytes.len())));
-        let damaged = Chunk::new(bytes);
+        let damaged = Chunk::new(damage(&original.bytes, &changes, cut));
         let mut root = taken.root.clone();
         if chunk == taken.chunks.len() {
             root = damaged;
@@ -220,6 +244,17 @@ proptest! {
             exercise(&mut restored);
         }
     }
+}
+
+/// Bytes of which some have been changed and the last cut off.
+pub(super) fn damage(bytes: &[u8], changes: &[(prop::sample::Index, u8)], cut: Option<prop::sample::Index>) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for (place, byte) in changes {
+        let place = place.index(bytes.len());
+        bytes[place] = *byte;
+    }
+    bytes.truncate(cut.map_or(bytes.len(), |cut| cut.index(bytes.len())));
+    bytes
 }
 
 /// Uses everything in a heap of unknown content: collections, hashing, equality, tables, symbols and another snapshot.
@@ -353,9 +388,8 @@ fn sample() -> Heap {
     heap
 }
 
-/// Chunks, each behind its length in four bytes, little-endian; the root is the last.
-fn golden() -> Vec<Chunk> {
-    let mut bytes = &include_bytes!("../../../tests/golden/snapshot-1.bin")[..];
+/// The chunks of a file, each behind its length in four bytes, little-endian; the root is the last.
+fn golden(mut bytes: &[u8]) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     while let Some((length, rest)) = bytes.split_first_chunk() {
         let (chunk, rest) = rest.split_at(u32::from_le_bytes(*length) as usize);
@@ -365,20 +399,51 @@ fn golden() -> Vec<Chunk> {
     chunks
 }
 
+/// A snapshot of the sample in version 1; one in version 2, and what changed of it.
+const GOLDEN: [&[u8]; 2] = [
+    include_bytes!("../../../tests/golden/snapshot-1.bin"),
+    include_bytes!("../../../tests/golden/snapshot-2.bin"),
+];
+
 #[test]
-fn a_snapshot_of_version_1_is_read() {
-    let mut chunks = golden();
+fn snapshots_of_earlier_versions_are_read() {
+    for (file, is_changed) in GOLDEN.into_iter().zip([false, true]) {
+        let mut expected = sample();
+        if is_changed {
+            write_number(&mut expected);
+        }
+        let mut chunks = golden(file);
+        let root = chunks.pop().unwrap();
+        let mut kept = Kept::default();
+        kept.0.extend(chunks.into_iter().map(|chunk| (chunk.name, chunk.bytes)));
+        let mut restored = kept.restore(&root).unwrap();
+        assert_eq!(state(&restored), state(&expected));
+        kept.0.insert(root.name, root.bytes.clone());
+        write_number(&mut restored);
+        let changes = snapshot(&mut restored, &HERE).unwrap();
+        assert!(changes.chunks.is_empty(), "what changed of it is said");
+        kept.keep(&changes);
+        assert_eq!(state(&kept.restore(&changes.root).unwrap()), state(&restored));
+    }
+}
+
+/// Chunks of earlier versions cannot stand among others.
+#[test]
+fn a_whole_snapshot_names_no_chunk_of_an_earlier_version() {
+    let mut chunks = golden(GOLDEN[0]);
     let root = chunks.pop().unwrap();
     let mut kept = Kept::default();
     kept.0.extend(chunks.into_iter().map(|chunk| (chunk.name, chunk.bytes)));
     let mut restored = kept.restore(&root).unwrap();
-    assert_eq!(state(&restored), state(&sample()));
-    kept.0.insert(root.name, root.bytes.clone());
-    write_number(&mut restored);
-    let changes = snapshot(&mut restored, &HERE).unwrap();
-    assert!(changes.chunks.is_empty(), "what changed of it is said");
-    kept.keep(&changes);
-    assert_eq!(state(&kept.restore(&changes.root).unwrap()), state(&restored));
+    // So much is new that it is not worth saying what has changed.
+    take(&mut restored, &Step::Large(2999, true));
+    take(&mut restored, &Step::Large(2999, true));
+    restored.collect_minor(&mut [], &AllLive);
+    let taken = snapshot(&mut restored, &HERE).unwrap();
+    assert!(!taken.chunks.is_empty());
+    let mut alone = Kept::default();
+    alone.keep(&taken);
+    assert_eq!(state(&alone.restore(&taken.root).unwrap()), state(&restored));
 }
 
 /// Changes a number of the sample.

@@ -1,0 +1,338 @@
+//! The encoding of a range of a heap's words in two columns, which is read fast: of what kind each word is, and its bytes.
+//!
+//! The first column has four bits for each word, the low ones of a byte first, and if their number is odd four zeros more:
+//!
+//! | kind | what | bytes in the second column, least significant first |
+//! |---|---|---|
+//! | 0 1 2 3 | a fixnum, zigzag | 1, 2, 4, 8 |
+//! | 4 | a constant, its payload | 1 |
+//! | 5 6 7 8 | a reference: the zigzag of the distance to the object's index, halved, from the word's own, times four, plus 0 for a pair, 1 for a procedure, 2 for another object | 1, 2, 3, 5 |
+//! | 9 | a flonum that is not integral | 8 |
+//! | 10 | a header without flags: kind, length | 1 and 1 |
+//! | 11 | something else, as `image/code.rs` says: a word; a header; that the word before, no reference, comes so many more times | |
+//! | 12 13 14 15 | bytes of an object that consists of bytes | 2, 4, 6, 8 |
+//!
+//! INVARIANT: the same words have the same columns; what is read as a value is one that may stand in a heap, whatever the bytes.
+//! It does not know where objects begin; who writes tells it, and who reads finds out (`image/restore/check.rs`).
+//! Read next: `image/snapshot.rs`.
+
+use std::ops::Range;
+
+use super::ImageError;
+use super::code::{CodeReader, CodeWriter, Decoded, HEADER, REPEATED, constant, is_integral, unzigzag, zigzag};
+use super::names::{NamesReader, NamesWriter};
+use super::restore::Raw;
+use crate::heap::{Flags, Header, Kind};
+use crate::value::{Immediate, Value};
+
+const FIXNUM: u8 = 0;
+const CONSTANT: u8 = 4;
+const REFERENCE: u8 = 5;
+const FLONUM: u8 = 9;
+const SHORT_HEADER: u8 = 10;
+const OTHER: u8 = 11;
+const RAW: u8 = 12;
+
+/// How many bytes a word of each kind has in the second column; of kind 11 they are told by themselves.
+const LENGTHS: [u8; 16] = [1, 2, 4, 8, 1, 1, 2, 3, 5, 8, 2, 0, 2, 4, 6, 8];
+
+/// So many repetitions are worth counting.
+const REPEATED_MIN: usize = 3;
+
+/// The low `length` bytes.
+const fn mask(length: u8) -> u64 {
+    if length == 0 {
+        0
+    } else {
+        u64::MAX >> (64 - 8 * length as u32)
+    }
+}
+
+/// The masks of [`LENGTHS`].
+const MASKS: [u64; 16] = {
+    let mut masks = [0; 16];
+    let mut kind = 0;
+    while kind < 16 {
+        masks[kind] = mask(LENGTHS[kind]);
+        kind += 1;
+    }
+    masks
+};
+
+/// Columns under construction.
+#[derive(Default)]
+pub(super) struct ColumnsWriter {
+    kinds: Vec<u8>,
+    bytes: CodeWriter,
+    /// Whether the last byte of kinds has room for one more.
+    is_odd: bool,
+}
+
+impl ColumnsWriter {
+    /// Writes words that begin at `place` and are values, or bytes where `is_raw` says so.
+    pub(super) fn words(
+        &mut self,
+        place: usize,
+        words: &[u64],
+        is_raw: bool,
+        names: &mut NamesWriter<'_>,
+    ) -> Result<(), ImageError> {
+        let mut index = 0;
+        while let Some(&word) = words.get(index) {
+            let value = Value::from_bits(word);
+            if is_raw {
+                self.raw(word);
+            } else {
+                self.word(place + index, value, names)?;
+            }
+            index += 1;
+            if !is_raw && value.is_reference() {
+                // What a reference is depends on where it stands.
+                continue;
+            }
+            let repeated = words[index..].iter().take_while(|next| **next == word).count();
+            if repeated >= REPEATED_MIN {
+                self.kind(OTHER);
+                self.bytes.byte(REPEATED);
+                self.bytes.varint(repeated as u64);
+                index += repeated;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the header of an object.
+    pub(super) fn header(&mut self, header: Header) {
+        if header.flags == Flags::NONE && header.length < 0x100 {
+            self.number(
+                SHORT_HEADER,
+                u64::from(header.kind.code()) | u64::from(header.length) << 8,
+            );
+        } else {
+            self.kind(OTHER);
+            self.bytes.byte(HEADER);
+            self.bytes.header(header);
+        }
+    }
+
+    /// Returns both columns.
+    pub(super) fn finish(self) -> (Vec<u8>, Vec<u8>) {
+        (self.kinds, self.bytes.finish())
+    }
+
+    fn word(&mut self, place: usize, word: Value, names: &mut NamesWriter<'_>) -> Result<(), ImageError> {
+        if let Some(integer) = word.as_fixnum() {
+            self.shortest(FIXNUM, zigzag(integer));
+        } else if word.is_reference() {
+            let class = class_of(word);
+            let distance = (word.index() / 2) as i64 - (place / 2) as i64;
+            self.shortest(REFERENCE, zigzag(distance) << 2 | class);
+        } else if word.is_immediate(Immediate::Constant) {
+            self.number(CONSTANT, word.payload().into());
+        } else if let Some(number) = word.as_flonum().filter(|number| !is_integral(*number)) {
+            self.number(FLONUM, number.to_bits());
+        } else {
+            self.kind(OTHER);
+            self.bytes.word(word, names)?;
+        }
+        Ok(())
+    }
+
+    fn raw(&mut self, word: u64) {
+        self.shortest(RAW, word);
+    }
+
+    /// Writes a number as the first of the four kinds from `first` on that has room for it.
+    fn shortest(&mut self, first: u8, number: u64) {
+        let longer = (first..first + 3).take_while(|kind| number & !MASKS[usize::from(*kind)] != 0);
+        self.number(first + longer.count() as u8, number);
+    }
+
+    fn number(&mut self, kind: u8, number: u64) {
+        self.kind(kind);
+        let length = LENGTHS[usize::from(kind)].into();
+        self.bytes.raw(&number.to_le_bytes()[..length]);
+    }
+
+    fn kind(&mut self, kind: u8) {
+        match self.kinds.last_mut() {
+            Some(last) if self.is_odd => *last |= kind << 4,
+            _ => self.kinds.push(kind),
+        }
+        self.is_odd = !self.is_odd;
+    }
+}
+
+/// Where words are read to: the words of a heap under restoration, and which of them were written as bytes.
+pub(super) struct Target<'a> {
+    pub(super) words: &'a mut Vec<u64>,
+    pub(super) raw: &'a mut Raw,
+    /// How many words the heap will have.
+    pub(super) length: usize,
+}
+
+impl Target<'_> {
+    fn put(&mut self, place: usize, word: Value, is_raw: bool) {
+        self.words[place] = word.to_bits();
+        if is_raw {
+            self.raw.set(place..place + 1);
+        }
+    }
+
+    /// Puts the word before `place` once more into the next `count` words, unless it is a reference.
+    fn repeat(&mut self, place: usize, count: usize) -> Option<()> {
+        let before = self.words[place - 1];
+        if self.raw.has(place - 1..place) {
+            self.raw.set(place..place + count);
+        } else if Value::from_bits(before).is_reference() {
+            return None;
+        }
+        self.words[place..place + count].fill(before);
+        Some(())
+    }
+}
+
+/// Columns being read.
+pub(super) struct ColumnsReader<'a> {
+    kinds: &'a [u8],
+    /// How many kinds have been read.
+    read: usize,
+    bytes: CodeReader<'a>,
+}
+
+impl<'a> ColumnsReader<'a> {
+    pub(super) fn new(kinds: &'a [u8], bytes: CodeReader<'a>) -> Self {
+        Self { kinds, read: 0, bytes }
+    }
+
+    /// Puts the words behind those that are there, up to `end`; the columns must end with them.
+    pub(super) fn read(
+        mut self,
+        target: &mut Target<'_>,
+        end: usize,
+        names: &NamesReader<'_>,
+    ) -> Result<(), ImageError> {
+        let start = target.words.len();
+        target.words.resize(end, 0);
+        let mut place = start;
+        while place < end {
+            place += self.plain(target, place..end);
+            if place < end {
+                let can_repeat = place > start;
+                place += self.next(target, place..end, can_repeat, names)?;
+            }
+        }
+        let is_padded = self.kind(0).is_none_or(|rest| self.read % 2 == 1 && rest == 0);
+        if self.kinds.len() == self.read.div_ceil(2) && is_padded && self.bytes.is_at_end() {
+            Ok(())
+        } else {
+            Err(self.bytes.malformed("the end of the range"))
+        }
+    }
+
+    /// The kind of the word that comes after `more` others.
+    #[inline(always)]
+    fn kind(&self, more: usize) -> Option<u8> {
+        let place = self.read + more;
+        Some(self.kinds.get(place / 2)? >> (place % 2 * 4) & 0xf)
+    }
+
+    /// Reads words of a range as long as their kinds and numbers say all and eight bytes are left; returns how many.
+    fn plain(&mut self, target: &mut Target<'_>, range: Range<usize>) -> usize {
+        let bytes = self.bytes.rest();
+        let (mut position, mut done) = (0, 0);
+        for (place, word) in (range.start..).zip(&mut target.words[range]) {
+            let window = bytes.get(position..).and_then(<[u8]>::first_chunk);
+            let (Some(kind), Some(window)) = (self.kind(done), window) else {
+                break;
+            };
+            let number = u64::from_le_bytes(*window) & MASKS[usize::from(kind)];
+            let Some(value) = plain(kind, number, place, target.length) else {
+                break;
+            };
+            *word = value.to_bits();
+            if kind >= RAW {
+                target.raw.set(place..place + 1);
+            }
+            position += usize::from(LENGTHS[usize::from(kind)]);
+            done += 1;
+        }
+        self.read += done;
+        self.bytes.pass(position);
+        done
+    }
+
+    /// Reads the first word of a range, whatever it is, or as many as are told at once; returns how many.
+    fn next(
+        &mut self,
+        target: &mut Target<'_>,
+        range: Range<usize>,
+        can_repeat: bool,
+        names: &NamesReader<'_>,
+    ) -> Result<usize, ImageError> {
+        let place = range.start;
+        let kind = self.kind(0).ok_or_else(|| self.bytes.malformed("more words"))?;
+        self.read += 1;
+        if kind != OTHER {
+            let number = self.bytes.take(LENGTHS[usize::from(kind)]) & MASKS[usize::from(kind)];
+            let word = plain(kind, number, place, target.length);
+            let word = word.ok_or_else(|| self.bytes.malformed("a word"))?;
+            target.put(place, word, kind >= RAW);
+            return Ok(1);
+        }
+        if self.bytes.passes(REPEATED) {
+            let count = self.bytes.varint()?;
+            let count = usize::try_from(count)
+                .ok()
+                .filter(|count| can_repeat && range.len() >= *count);
+            let repeated = count.and_then(|count| target.repeat(place, count).map(|()| count));
+            return repeated.ok_or_else(|| {
+                self.bytes
+                    .malformed("a word that can come again, as often as there is room")
+            });
+        }
+        let word = if self.bytes.passes(HEADER) {
+            self.bytes.header()?.to_value()
+        } else {
+            match self.bytes.word(names)? {
+                Decoded::Word(word) => word,
+                Decoded::Reference(_) => return Err(self.bytes.malformed("a word of a kind of its own")),
+            }
+        };
+        target.put(place, word, false);
+        Ok(1)
+    }
+}
+
+/// The word at `place` of a heap of `length` words whose kind and number say all of it.
+#[inline(always)]
+fn plain(kind: u8, number: u64, place: usize, length: usize) -> Option<Value> {
+    match kind {
+        FIXNUM..CONSTANT => Value::fixnum(unzigzag(number)),
+        CONSTANT => constant(number),
+        REFERENCE..FLONUM => reference(number, place, length),
+        FLONUM => Value::flonum(f64::from_bits(number)),
+        SHORT_HEADER => Kind::from_code(number as u8).map(|kind| Header::new(kind, (number >> 8) as u32).to_value()),
+        OTHER => None,
+        _ => Some(Value::from_bits(number)),
+    }
+}
+
+/// What references lead to, by their classes.
+const CLASSES: [Value; 3] = [Value::pair_at(0), Value::procedure_at(0), Value::object_at(0)];
+
+fn class_of(word: Value) -> u64 {
+    let class = CLASSES.iter().position(|class| class.tag() == word.tag());
+    class.unwrap_or_default() as u64
+}
+
+#[inline(always)]
+fn reference(number: u64, place: usize, length: usize) -> Option<Value> {
+    // Numbers have at most 40 bits. What lies before the first word lies beyond the last one too.
+    let half = (place / 2) as i64 + unzigzag(number >> 2);
+    let class = CLASSES.get(number as usize & 3)?;
+    ((half as u64) < length.div_ceil(2) as u64).then(|| class.moved_to(half as usize * 2))
+}
+
+#[cfg(test)]
+mod tests;
