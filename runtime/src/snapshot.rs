@@ -62,8 +62,8 @@ impl Default for SnapshotPolicy {
             record_bytes: 16 << 20,
             // A unit of fuel takes about ten nanoseconds: 3 and 250 ms.
             cost: 300_000,
-            // What changes say is said once more when a body is written whole, so that an eighth of the records' bytes is spent in all.
-            records_share: 16,
+            // What changes say is said once more when a body is written whole, so that a ninth of the records' bytes is spent in all.
+            records_share: 18,
             cost_max: 25_000_000,
         }
     }
