@@ -12,7 +12,7 @@ use duet_journal::packed::PackedWriter;
 use im::OrdSet;
 use preserves::IOValue;
 
-use crate::codec::{Codec, DecodeError};
+use crate::codec::{Codec, DecodeError, decode_entries, encode_entries, write_entries};
 use crate::dataspace::pattern::PackedPattern;
 use crate::driver::RequestId;
 use crate::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
@@ -360,32 +360,15 @@ impl<T: Codec + Ord + Clone> Codec for OrdSet<T> {
 
 impl<K: Codec + Key + Clone, V: Codec + Clone> Codec for Ordered<K, V> {
     fn encode(&self) -> IOValue {
-        let pairs = self
-            .iter()
-            .map(|(key, value)| IOValue::new(vec![key.encode(), value.encode()]));
-        IOValue::new(pairs.collect::<Vec<_>>())
+        encode_entries::<K, V>(self.iter())
     }
 
     fn write(&self, out: &mut PackedWriter) {
-        out.sequence(|out| {
-            for (key, value) in self.iter() {
-                out.sequence(|out| {
-                    key.write(out);
-                    value.write(out);
-                });
-            }
-        });
+        write_entries::<K, V>(out, self.iter());
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let pairs: Vec<(K, V)> = Codec::decode(value)?;
-        if pairs.is_sorted_by(|(left, _), (right, _)| left < right) {
-            Ok(pairs.into_iter().collect())
-        } else {
-            Err(DecodeError::Inconsistent {
-                what: "the keys are in ascending order",
-            })
-        }
+        decode_entries(value)
     }
 }
 

@@ -6,6 +6,7 @@
 //! It reads values, not bytes: lengths, depth and canonical form are the journal's to check.
 //! Read next: `record.rs`.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -468,6 +469,43 @@ impl<T: Codec> Codec for Result<T, IOValue> {
             return Ok(Ok(Fields::of(value, "ok", 1)?.read("value")?));
         }
         Ok(Err(Fields::of(value, "error", 1)?.read("fault")?))
+    }
+}
+
+/// Encodes the entries of a map, each as a sequence of its key and its value.
+pub(crate) fn encode_entries<'a, K: Codec, V: Codec + 'a>(
+    entries: impl Iterator<Item = (impl Borrow<K>, &'a V)>,
+) -> IOValue {
+    let pairs = entries.map(|(key, value)| IOValue::new(vec![key.borrow().encode(), value.encode()]));
+    IOValue::new(pairs.collect::<Vec<_>>())
+}
+
+/// Writes what [`encode_entries`] makes.
+pub(crate) fn write_entries<'a, K: Codec, V: Codec + 'a>(
+    out: &mut PackedWriter,
+    entries: impl Iterator<Item = (impl Borrow<K>, &'a V)>,
+) {
+    out.sequence(|out| {
+        for (key, value) in entries {
+            out.sequence(|out| {
+                key.borrow().write(out);
+                value.write(out);
+            });
+        }
+    });
+}
+
+/// Decodes the entries of a map, which must stand in the order of their keys.
+pub(crate) fn decode_entries<K: Codec + Ord, V: Codec, M: FromIterator<(K, V)>>(
+    value: &IOValue,
+) -> Result<M, DecodeError> {
+    let pairs: Vec<(K, V)> = Codec::decode(value)?;
+    if pairs.is_sorted_by(|(left, _), (right, _)| left < right) {
+        Ok(pairs.into_iter().collect())
+    } else {
+        Err(DecodeError::Inconsistent {
+            what: "the keys are in ascending order",
+        })
     }
 }
 

@@ -26,6 +26,7 @@ mod past;
 pub mod policy;
 pub mod record;
 pub mod replay;
+pub mod roster;
 pub mod run;
 pub mod snapshot;
 pub mod state;

@@ -10,6 +10,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::mem;
 
 use duet_journal::{Blob, BlobHash, ClosedRecord, PackedValue, Sequence};
 use preserves::IOValue;
@@ -164,7 +165,7 @@ impl<P: Programs> Run<P> {
         self.since_snapshot.balance_bytes = paid_bytes.saturating_sub(owed_bytes);
         // Marks that are made now tell the next snapshot which words have changed.
         self.past.ask_for_checkpoint();
-        Some((name, std::mem::take(&mut self.images.unnamed)))
+        Some((name, mem::take(&mut self.images.unnamed)))
     }
 
     /// Freezes every body that has run since it was frozen last, and says how many bytes of that need not be made up for; the chunks of a body count as
@@ -186,8 +187,9 @@ impl<P: Programs> Run<P> {
                 chunks: image.chunk_names,
             });
         }
+        // Lent: a clone would copy what every actor and observer stands in.
         let snapshot = Snapshot {
-            state: RunState::clone(&self.state),
+            state: mem::take(&mut *self.state),
             actors: self.images.current.values().cloned().collect(),
         };
         let packed = PackedValue::write(|out| snapshot.write(out));
@@ -196,6 +198,7 @@ impl<P: Programs> Run<P> {
             PackedValue::from_value(&snapshot.encode()).ok().as_ref(),
             "both ways to encode a state agree"
         );
+        *self.state = snapshot.state;
         Some((Blob::new(packed.ok()?.into_bytes()).ok()?, excused_bytes))
     }
 }

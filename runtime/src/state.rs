@@ -1,7 +1,7 @@
 //! The state of a run: everything but the heaps, as one value.
 //!
 //! Owns who exists, who asserts what, what is in flight and what was asked of the world.
-//! INVARIANT: the state is a function of the run's records; cloning it is cheap and a clone is independent. A turn changes it in place, between
+//! INVARIANT: the state is a function of the run's records, and a clone is independent. A turn changes it in place, between
 //! [`RunState::begin_turn`] and one of `commit_turn` and `abort_turn`; `go_back` takes many turns back.
 //! It does not know why it changes; the actions do.
 //! Read next: `state/mark.rs`, `draft.rs`.
@@ -25,6 +25,7 @@ use crate::identity::{ActorId, CapabilityId, Counters, FacetId, Handle};
 use crate::policy::entry::Entries;
 use crate::policy::item::Tools;
 use crate::policy::keyed;
+use crate::roster::Roster;
 use crate::tracked::{Tracked, TrackedSet, TrackedTree, Tracking};
 use crate::value::Fact;
 use crate::{codec_enum, codec_struct};
@@ -244,7 +245,7 @@ pub struct RunState {
     /// Who asserts it.
     pub held: Tracked<Handle, Held>,
     /// The living actors.
-    pub actors: TrackedTree<ActorId, Actor>,
+    pub actors: TrackedTree<ActorId, Actor, Roster<Arc<Actor>>>,
     /// What is on its way; turns take from it and add to it, and what they took they do not put back.
     pub queue: Queue,
     /// What was asked of the world.

@@ -1,33 +1,35 @@
 //! Maps that can go back to where a turn began.
 //!
-//! Owns [`Tracked`], a persistent map that notes what each change replaces, and the sets, cells, hooks and trees made of the same idea. A turn
+//! Owns [`Tracked`], a table that notes what each change replaces, and the sets, cells, hooks and trees made of the same idea. A turn
 //! changes the maps of the state in place; committing forgets the notes, aborting puts back what they say. So a turn costs what it changes,
 //! whether it commits or not, and copies nothing that no checkpoint shares. (Copying the state before each turn was the alternative: it made
 //! every insertion copy a path of its tree.)
 //! INVARIANT: with no notes, a map is what it was when the turn began; the first note about a key holds what stood there then.
 //! It does not know what a turn is; `state.rs` does.
-//! Read next: `tracked/tree.rs`, then `state.rs`.
+//! Read next: `tracked/table.rs`, `tracked/tree.rs`, then `state.rs`.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
-use std::ops::Deref;
+use std::ops::{Bound, Deref};
 
 use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
 use crate::codec::{Codec, DecodeError};
-use crate::ordered::{Key, Ordered};
+use crate::ordered::Ordered;
 use marks::Marks;
 
 mod cell;
 mod list;
 mod marks;
 mod set;
+mod table;
 mod tree;
 
 pub use cell::TrackedCell;
 pub use list::TrackedList;
 pub use set::TrackedSet;
+pub use table::Table;
 pub use tree::TrackedTree;
 
 /// Up to this many notes are searched one by one.
@@ -36,11 +38,11 @@ const SHORT_MAX: usize = 16;
 /// Room for this many notes is kept from turn to turn.
 const KEPT_MAX: usize = 4;
 
-/// A persistent map whose changes since the last [`commit_turn`](Tracking::commit_turn) can be taken back.
+/// A map whose changes since the last [`commit_turn`](Tracking::commit_turn) can be taken back.
 ///
-/// It reads like the map it is; a clone shares everything until one of the two changes, except marks, of which it has none.
-pub struct Tracked<K, V> {
-    map: Ordered<K, V>,
+/// It reads like the [table](Table) `M` that it is; a clone has no marks.
+pub struct Tracked<K, V, M = Ordered<K, V>> {
+    map: M,
     /// What stood where something changed; most maps have not changed for a while and have no room for it.
     notes: Option<Box<Notes<K, V>>>,
 }
@@ -65,7 +67,7 @@ impl<K, V> Default for Notes<K, V> {
     }
 }
 
-impl<K: Clone, V: Clone> Clone for Tracked<K, V> {
+impl<K: Clone, V: Clone, M: Clone> Clone for Tracked<K, V, M> {
     fn clone(&self) -> Self {
         let notes = self.notes.as_ref().filter(|notes| !notes.short.is_empty());
         Self {
@@ -81,30 +83,30 @@ impl<K: Clone, V: Clone> Clone for Tracked<K, V> {
     }
 }
 
-impl<K, V> Default for Tracked<K, V> {
+impl<K, V, M: Default> Default for Tracked<K, V, M> {
     fn default() -> Self {
         Self {
-            map: Ordered::default(),
+            map: M::default(),
             notes: None,
         }
     }
 }
 
-impl<K: Key + Debug, V: Debug> Debug for Tracked<K, V> {
+impl<K, V, M: Debug> Debug for Tracked<K, V, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.map.fmt(f)
     }
 }
 
-impl<K, V> Deref for Tracked<K, V> {
-    type Target = Ordered<K, V>;
+impl<K, V, M> Deref for Tracked<K, V, M> {
+    type Target = M;
 
-    fn deref(&self) -> &Self::Target {
+    fn deref(&self) -> &M {
         &self.map
     }
 }
 
-impl<K: Key + Clone, V: Clone> Tracked<K, V> {
+impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracked<K, V, M> {
     /// Puts `value` under `key` and returns what stood there.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         let old = self.map.insert(key.clone(), value);
@@ -151,8 +153,7 @@ impl<K: Key + Clone, V: Clone> Tracked<K, V> {
 
     /// Removes everything.
     pub fn clear(&mut self) {
-        let keys: Vec<K> = self.map.keys().cloned().collect();
-        for key in keys {
+        for key in self.map.keys_from(Bound::Unbounded) {
             self.remove(&key);
         }
     }
@@ -174,7 +175,7 @@ impl<K: Key + Clone, V: Clone> Tracked<K, V> {
     }
 }
 
-impl<K: Key + Clone, V: Clone> Tracking for Tracked<K, V> {
+impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracking for Tracked<K, V, M> {
     #[inline]
     fn commit_turn(&mut self) {
         // Most maps are untouched in most turns.
@@ -207,7 +208,7 @@ impl<K: Key + Clone, V: Clone> Tracking for Tracked<K, V> {
     }
 
     fn mark(&mut self, number: u64) {
-        self.notes.get_or_insert_default().marks.push(number, &self.map);
+        self.notes.get_or_insert_default().marks.push(number, self.map.end());
     }
 
     fn go_back(&mut self, number: u64) -> bool {
@@ -222,7 +223,7 @@ impl<K: Key + Clone, V: Clone> Tracking for Tracked<K, V> {
     }
 }
 
-impl<K: Key + Clone, V: Clone> Notes<K, V> {
+impl<K: Ord + Clone, V: Clone> Notes<K, V> {
     /// What the turn noted of a key.
     fn get(&self, key: &K) -> Option<&Option<V>> {
         let short = self.short.iter().find(|(noted, _)| noted == key);
@@ -313,7 +314,7 @@ macro_rules! tracked_fields {
 }
 pub(crate) use tracked_fields;
 
-impl<K: Key + Clone, V: Clone> FromIterator<(K, V)> for Tracked<K, V> {
+impl<K, V, M: FromIterator<(K, V)> + Default> FromIterator<(K, V)> for Tracked<K, V, M> {
     fn from_iter<T: IntoIterator<Item = (K, V)>>(entries: T) -> Self {
         Self {
             map: entries.into_iter().collect(),
@@ -322,13 +323,13 @@ impl<K: Key + Clone, V: Clone> FromIterator<(K, V)> for Tracked<K, V> {
     }
 }
 
-impl<K: Key + Clone, V: PartialEq> PartialEq for Tracked<K, V> {
+impl<K, V, M: PartialEq> PartialEq for Tracked<K, V, M> {
     fn eq(&self, other: &Self) -> bool {
         self.map == other.map
     }
 }
 
-impl<K: Codec + Key + Clone, V: Codec + Clone> Codec for Tracked<K, V> {
+impl<K, V, M: Codec + Default> Codec for Tracked<K, V, M> {
     fn encode(&self) -> IOValue {
         self.map.encode()
     }
@@ -338,7 +339,7 @@ impl<K: Codec + Key + Clone, V: Codec + Clone> Codec for Tracked<K, V> {
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let map = Ordered::decode(value)?;
+        let map = M::decode(value)?;
         Ok(Self { map, ..Self::default() })
     }
 }

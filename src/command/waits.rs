@@ -48,12 +48,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 
 fn waits(state: &RunState) -> impl Iterator<Item = String> {
     state.actors.iter().flat_map(|(id, actor)| {
-        actor.waits.iter().map(|(wait, found)| {
+        actor.waits.iter().map(move |(wait, found)| {
             let conditions: Vec<String> = found.conditions.iter().map(condition).collect();
             format!(
                 "{:<10} {:<8} {} for {}",
                 wait.to_string(),
-                turn::actor(*id),
+                turn::actor(id),
                 found.fiber,
                 conditions.join(" or ")
             )
@@ -92,7 +92,7 @@ fn question(request: &Request) -> String {
 
 fn as_json(state: &RunState) -> Value {
     let waits = state.actors.iter().flat_map(|(id, actor)| {
-        actor.waits.iter().map(|(wait, found)| {
+        actor.waits.iter().map(move |(wait, found)| {
             json!({
                 "wait": wait.0,
                 "actor": id.0,

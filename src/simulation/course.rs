@@ -523,8 +523,8 @@ fn parts(run: &Run<Shared>, programs: &Shared) -> Outcome<Vec<(String, BlobHash)
         ("its head".to_owned(), BlobHash::of(head.as_bytes())),
         ("its state".to_owned(), BlobHash::of(state.as_bytes())),
     ];
-    for actor in run.state().actors.keys() {
-        if let Some(body) = run.body(*actor) {
+    for (actor, _) in run.state().actors.iter() {
+        if let Some(body) = run.body(actor) {
             let digest = programs.borrow().digest(body).map_err(|error| unreadable(&error))?;
             parts.push((format!("the program of {actor}"), digest));
         }

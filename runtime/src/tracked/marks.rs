@@ -3,14 +3,14 @@
 //! Owns, for each mark, what stood under the keys that have changed since. Ids are given out in ascending order, so most of what a turn adds lies beyond the greatest
 //! key that there was, and nothing need be noted of it. (A clone of the map was the alternative: the first change of a node after each copies it and
 //! counts a reference to everything below, which among many things is far away in memory.)
-//! INVARIANT: with all that stands in the newest mark put back, and what lies beyond its greatest key removed, the map is as it was then.
+//! INVARIANT: with all that stands in the newest mark put back, and what lies beyond its end removed, the map is as it was then.
 //! It does not know how many turns a mark is kept; `past.rs` does.
 //! Read next: `tracked.rs`.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 
-use crate::ordered::{Key, Ordered};
+use super::Table;
 
 /// The keys of which a mark knows what stood there are no more; a map that changes more between two marks cannot go back.
 const KEPT_MAX: usize = 1 << 16;
@@ -20,9 +20,9 @@ pub(super) struct Marks<K, V>(VecDeque<Mark<K, V>>);
 
 struct Mark<K, V> {
     number: u64,
-    /// The greatest key there was.
-    greatest: Option<K>,
-    /// What stood under keys up to that one where something changed before the next mark.
+    /// From where on there was no key, if most keys that are added lie there.
+    end: Option<Bound<K>>,
+    /// What stood under other keys where something changed before the next mark.
     old: BTreeMap<K, Option<V>>,
 }
 
@@ -32,17 +32,17 @@ impl<K, V> Default for Marks<K, V> {
     }
 }
 
-impl<K: Key + Clone, V: Clone> Marks<K, V> {
+impl<K: Ord + Clone, V: Clone> Marks<K, V> {
     /// Says whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Marks a map as it is under a number greater than those before.
-    pub(super) fn push(&mut self, number: u64, map: &Ordered<K, V>) {
+    /// Marks a map, whose keys end there, under a number greater than those before.
+    pub(super) fn push(&mut self, number: u64, end: Option<Bound<K>>) {
         self.0.push_back(Mark {
             number,
-            greatest: map.keys().next_back().cloned(),
+            end,
             old: BTreeMap::new(),
         });
     }
@@ -50,7 +50,8 @@ impl<K: Key + Clone, V: Clone> Marks<K, V> {
     /// Keeps what stood under a key before it changed, unless that is known.
     pub(super) fn keep(&mut self, key: &K, old: impl FnOnce() -> Option<V>) {
         let Some(newest) = self.0.back_mut() else { return };
-        if newest.greatest.as_ref().is_none_or(|greatest| greatest < key) || newest.old.contains_key(key) {
+        let is_beyond = |end: &Bound<K>| (end.as_ref(), Bound::Unbounded).contains(key);
+        if newest.end.as_ref().is_some_and(is_beyond) || newest.old.contains_key(key) {
             return;
         }
         if newest.old.len() < KEPT_MAX {
@@ -66,12 +67,10 @@ impl<K: Key + Clone, V: Clone> Marks<K, V> {
     }
 
     /// Takes a map back to the mark with this number, which is gone then like those after it; says whether it was still there.
-    pub(super) fn go_back(&mut self, number: u64, map: &mut Ordered<K, V>) -> bool {
+    pub(super) fn go_back(&mut self, number: u64, map: &mut impl Table<K, V>) -> bool {
         let mut reached = None;
         while let Some(mark) = self.0.pop_back_if(|mark| mark.number >= number) {
-            let beyond = mark.greatest.map_or(Bound::Unbounded, Bound::Excluded);
-            let beyond = map.range((beyond, Bound::Unbounded)).map(|(key, _)| key.clone());
-            for key in beyond.collect::<Vec<_>>() {
+            for key in mark.end.map_or_else(Vec::new, |end| map.keys_from(end)) {
                 map.remove(&key);
             }
             for (key, old) in mark.old {

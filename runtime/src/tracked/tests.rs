@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::identity::ActorId;
+use crate::roster::Roster;
 
 #[derive(Clone, Debug)]
 enum Do {
@@ -20,13 +22,46 @@ fn steps() -> impl Strategy<Value = Vec<Do>> {
     proptest::collection::vec(step, 0..60)
 }
 
-fn perform(map: &mut Tracked<u8, u32>, steps: &[Do]) {
+/// A kind of table, and its keys.
+trait Kind {
+    type Key: Ord + Clone + Debug;
+    type Map: Table<Self::Key, u32> + Clone;
+
+    fn key(number: u8) -> Self::Key;
+}
+
+struct InOrder;
+struct OfActors;
+
+impl Kind for InOrder {
+    type Key = u8;
+    type Map = Ordered<u8, u32>;
+
+    fn key(number: u8) -> u8 {
+        number
+    }
+}
+
+impl Kind for OfActors {
+    type Key = ActorId;
+    type Map = Roster<u32>;
+
+    fn key(number: u8) -> ActorId {
+        // On a few pages.
+        ActorId(u64::from(number) * 7)
+    }
+}
+
+type Map<T> = Tracked<<T as Kind>::Key, u32, <T as Kind>::Map>;
+type Contents<T> = BTreeMap<<T as Kind>::Key, u32>;
+
+fn perform<T: Kind>(map: &mut Map<T>, steps: &[Do]) {
     for step in steps {
         match step {
-            Do::Insert(key, value) => drop(map.insert(*key, *value)),
-            Do::Remove(key) => drop(map.remove(key)),
+            Do::Insert(key, value) => drop(map.insert(T::key(*key), *value)),
+            Do::Remove(key) => drop(map.remove(&T::key(*key))),
             Do::Change(key, value) => {
-                if let Some(found) = map.get_mut(key) {
+                if let Some(found) = map.get_mut(&T::key(*key)) {
                     *found = *value;
                 }
             }
@@ -34,22 +69,63 @@ fn perform(map: &mut Tracked<u8, u32>, steps: &[Do]) {
     }
 }
 
+fn contents<T: Kind>(map: &Map<T>) -> Contents<T> {
+    let table = &map.map;
+    let keys = table.keys_from(Bound::Unbounded);
+    let contents: Contents<T> = keys
+        .into_iter()
+        .filter_map(|key| table.get(&key).map(|value| (key.clone(), *value)))
+        .collect();
+    assert_eq!((contents.len(), table.values().count()), (table.count(), table.count()));
+    contents
+}
+
+fn check_aborting<T: Kind>([kept, undone, after]: &[Vec<Do>; 3]) {
+    let mut map = Map::<T>::default();
+    perform::<T>(&mut map, kept);
+    map.commit_turn();
+    let begun = contents::<T>(&map);
+    perform::<T>(&mut map, undone);
+    for key in (0..=u8::MAX).map(T::key) {
+        assert_eq!(map.before(&key), begun.get(&key));
+    }
+    map.abort_turn();
+    assert_eq!(contents::<T>(&map), begun);
+    perform::<T>(&mut map, after);
+    map.abort_turn();
+    assert_eq!(contents::<T>(&map), begun);
+}
+
+/// Takes turns of two parts, the first of which is kept, with a mark before each, and goes back to one.
+fn check_going_back<T: Kind>(turns: &[(Vec<Do>, Vec<Do>, bool)], to: usize) {
+    let mut map = Map::<T>::default();
+    let mut marked = Vec::new();
+    for (number, (first, second, is_kept)) in (1..).zip(turns) {
+        map.mark(number);
+        marked.push((number, contents::<T>(&map)));
+        perform::<T>(&mut map, first);
+        map.commit_turn();
+        perform::<T>(&mut map, second);
+        if *is_kept { map.commit_turn() } else { map.abort_turn() }
+    }
+    let (number, before) = &marked[to % marked.len()];
+    assert!(map.go_back(*number));
+    assert_eq!(&contents::<T>(&map), before);
+    map.forget_marks(*number);
+    assert!(!map.go_back(number - 1), "that mark was given up");
+}
+
 proptest! {
     #[test]
-    fn what_is_aborted_never_was(kept in steps(), undone in steps(), after in steps()) {
-        let mut map = Tracked::default();
-        perform(&mut map, &kept);
-        map.commit_turn();
-        let begun = map.map.clone();
-        perform(&mut map, &undone);
-        for key in 0..=u8::MAX {
-            prop_assert_eq!(map.before(&key), begun.get(&key));
-        }
-        map.abort_turn();
-        prop_assert_eq!(&map.map, &begun);
-        perform(&mut map, &after);
-        map.abort_turn();
-        prop_assert_eq!(&map.map, &begun);
+    fn what_is_aborted_never_was(steps in [steps(), steps(), steps()]) {
+        check_aborting::<InOrder>(&steps);
+        check_aborting::<OfActors>(&steps);
+    }
+
+    #[test]
+    fn a_marked_map_goes_back_to_any_mark(turns in proptest::collection::vec((steps(), steps(), any::<bool>()), 1..8), to in 0..8_usize) {
+        check_going_back::<InOrder>(&turns, to);
+        check_going_back::<OfActors>(&turns, to);
     }
 }
 
@@ -83,7 +159,7 @@ fn perform_inside(tree: &mut TrackedTree<u8, Inner>, steps: &[DoInside]) {
             DoInside::Drop(key) => drop(tree.remove(key)),
             DoInside::Inside(key, steps) => {
                 if let Some(inner) = tree.get_mut(key) {
-                    perform(&mut inner.map, steps);
+                    perform::<InOrder>(&mut inner.map, steps);
                 }
             }
         }
@@ -113,25 +189,6 @@ proptest! {
 }
 
 proptest! {
-    #[test]
-    fn a_marked_map_goes_back_to_any_mark(turns in proptest::collection::vec((steps(), steps(), any::<bool>()), 1..8), to in 0..8_usize) {
-        let mut map = Tracked::default();
-        let mut marked = Vec::new();
-        for (number, (first, second, is_kept)) in (1..).zip(&turns) {
-            map.mark(number);
-            marked.push((number, map.map.clone()));
-            perform(&mut map, first);
-            map.commit_turn();
-            perform(&mut map, second);
-            if *is_kept { map.commit_turn() } else { map.abort_turn() }
-        }
-        let (number, before) = &marked[to % marked.len()];
-        prop_assert!(map.go_back(*number));
-        prop_assert_eq!(&map.map, before);
-        map.forget_marks(*number);
-        prop_assert!(!map.go_back(number - 1), "that mark was given up");
-    }
-
     #[test]
     fn a_marked_tree_goes_back_with_what_is_in_it(turns in proptest::collection::vec((steps_inside(), steps_inside(), any::<bool>()), 1..6), to in 0..6_usize) {
         let mut tree: TrackedTree<u8, Inner> = TrackedTree::default();

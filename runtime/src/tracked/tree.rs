@@ -6,28 +6,28 @@
 //! Read next: `tracked/set.rs`.
 
 use std::fmt::{self, Debug};
-use std::ops::Deref;
+use std::ops::{Bound, Deref};
 use std::sync::Arc;
 
 use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
-use super::{Tracked, Tracking};
+use super::{Table, Tracked, Tracking};
 use crate::codec::{Codec, DecodeError};
-use crate::ordered::Key;
+use crate::ordered::Ordered;
 
 /// Up to so many values rest with their tree.
 const RESTED_MAX: usize = 4;
 
 /// A tracked map whose values keep notes of their own changes, so that changing one copies nothing.
 #[derive(Clone)]
-pub struct TrackedTree<K, V> {
-    map: Tracked<K, Arc<V>>,
+pub struct TrackedTree<K, V, M = Ordered<K, Arc<V>>> {
+    map: Tracked<K, Arc<V>, M>,
     /// The values that may have notes.
     touched: Vec<K>,
 }
 
-impl<K, V> Default for TrackedTree<K, V> {
+impl<K, V, M: Default> Default for TrackedTree<K, V, M> {
     fn default() -> Self {
         Self {
             map: Tracked::default(),
@@ -36,21 +36,21 @@ impl<K, V> Default for TrackedTree<K, V> {
     }
 }
 
-impl<K: Key + Debug, V: Debug> Debug for TrackedTree<K, V> {
+impl<K, V, M: Debug> Debug for TrackedTree<K, V, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.map.fmt(f)
     }
 }
 
-impl<K, V> Deref for TrackedTree<K, V> {
-    type Target = Tracked<K, Arc<V>>;
+impl<K, V, M> Deref for TrackedTree<K, V, M> {
+    type Target = Tracked<K, Arc<V>, M>;
 
     fn deref(&self) -> &Self::Target {
         &self.map
     }
 }
 
-impl<K: Key + Clone, V: Clone + Tracking> TrackedTree<K, V> {
+impl<K: Ord + Clone, V: Clone + Tracking, M: Table<K, Arc<V>>> TrackedTree<K, V, M> {
     /// Puts `value` under `key` and returns what stood there.
     pub fn insert(&mut self, key: K, value: V) -> Option<Arc<V>> {
         self.map.insert(key, value.into())
@@ -99,7 +99,7 @@ impl<K: Key + Clone, V: Clone + Tracking> TrackedTree<K, V> {
     }
 }
 
-impl<K: Codec + Key + Clone, V: Codec + Clone> Codec for TrackedTree<K, V> {
+impl<K, V, M: Codec + Default> Codec for TrackedTree<K, V, M> {
     fn encode(&self) -> IOValue {
         self.map.encode()
     }
@@ -116,7 +116,7 @@ impl<K: Codec + Key + Clone, V: Codec + Clone> Codec for TrackedTree<K, V> {
     }
 }
 
-impl<K: Key + Clone, V: Clone + Tracking> Tracking for TrackedTree<K, V> {
+impl<K: Ord + Clone, V: Clone + Tracking, M: Table<K, Arc<V>>> Tracking for TrackedTree<K, V, M> {
     fn commit_turn(&mut self) {
         self.map.commit_turn();
         self.each_touched(V::commit_turn);
@@ -132,14 +132,14 @@ impl<K: Key + Clone, V: Clone + Tracking> Tracking for TrackedTree<K, V> {
         self.map.rest();
         self.touched = Vec::new();
         // It must not cost more than a turn: of many values, those keep their room that ever needed it.
-        if self.map.len() <= RESTED_MAX {
-            let keys: Vec<K> = self.map.keys().cloned().collect();
+        if self.map.count() <= RESTED_MAX {
+            let keys = self.map.keys_from(Bound::Unbounded);
             keys.iter().for_each(|key| self.rest_value(key));
         }
     }
 
     fn is_resting(&self) -> bool {
-        let rests = self.map.len() > RESTED_MAX || self.map.values().all(|value| value.is_resting());
+        let rests = self.map.count() > RESTED_MAX || self.map.values().all(|value| value.is_resting());
         rests && self.touched.capacity() == 0 && self.map.is_resting()
     }
 
@@ -156,7 +156,7 @@ impl<K: Key + Clone, V: Clone + Tracking> Tracking for TrackedTree<K, V> {
     }
 }
 
-impl<K: Key + Clone, V: Clone> FromIterator<(K, V)> for TrackedTree<K, V> {
+impl<K, V, M: FromIterator<(K, Arc<V>)> + Default> FromIterator<(K, V)> for TrackedTree<K, V, M> {
     fn from_iter<T: IntoIterator<Item = (K, V)>>(entries: T) -> Self {
         let map = entries.into_iter().map(|(key, value)| (key, value.into()));
         Self {
@@ -166,7 +166,7 @@ impl<K: Key + Clone, V: Clone> FromIterator<(K, V)> for TrackedTree<K, V> {
     }
 }
 
-impl<K: Key + Clone, V: PartialEq> PartialEq for TrackedTree<K, V> {
+impl<K, V, M: PartialEq> PartialEq for TrackedTree<K, V, M> {
     fn eq(&self, other: &Self) -> bool {
         self.map == other.map
     }
