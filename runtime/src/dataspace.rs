@@ -64,7 +64,7 @@ pub enum NoticeKind {
     Message,
 }
 
-/// A bag of facts with an index of observers; a value: cloning is cheap and a clone is independent.
+/// A bag of facts with an index of observers; a value: a clone is independent.
 #[derive(Clone, Debug, Default)]
 pub struct Dataspace {
     index: Index,

@@ -28,6 +28,7 @@ pub mod record;
 pub mod replay;
 pub mod roster;
 pub mod run;
+mod scattered;
 pub mod snapshot;
 pub mod state;
 pub mod tracked;

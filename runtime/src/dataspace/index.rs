@@ -20,6 +20,7 @@ use super::form::{self, Compiled, Constants, Form, FormTerms, Parts, Reading, Te
 use super::pattern::Pattern;
 use crate::identity::{Handle, ObserverId};
 use crate::ordered::Key;
+use crate::scattered::{Scatter, Scattered};
 use crate::tracked::{Tracked, TrackedCell, tracked_fields};
 use crate::value::{Fact, compare_all};
 
@@ -137,25 +138,13 @@ pub(crate) type Changes = SmallVec<[Change; 1]>;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct LeafKey {
-    /// Of the rest; first, because it mostly decides.
-    hash: u64,
     form: u64,
     constants: Constants,
 }
 
-impl LeafKey {
-    fn new(form: u64, constants: Constants) -> Self {
-        Self {
-            hash: form::mix(form, &constants),
-            form,
-            constants,
-        }
-    }
-}
-
-impl Key for LeafKey {
-    fn ordinal(&self) -> Option<u64> {
-        Some(self.hash)
+impl Scatter for LeafKey {
+    fn hash(&self) -> u64 {
+        form::mix(self.form, &self.constants)
     }
 }
 
@@ -179,7 +168,7 @@ pub(crate) struct Index {
     forms_by_term: Tracked<u64, Members<u64>>,
     /// How many forms are listed under a term of a part.
     by_part: TrackedCell<u64>,
-    leaves: Tracked<LeafKey, Leaf>,
+    leaves: Tracked<LeafKey, Leaf, Scattered<LeafKey, Leaf>>,
     /// The matches by their leaf's number.
     matches: Tracked<(u64, Captures), Known>,
     leaf_of: Tracked<ObserverId, LeafKey>,
@@ -281,7 +270,10 @@ impl Index {
         handle: impl FnMut(&Captures) -> Handle,
     ) -> Vec<Match> {
         let compiled = Compiled::of(pattern);
-        let key = LeafKey::new(self.number_form(&compiled, number), compiled.constants.clone());
+        let key = LeafKey {
+            form: self.number_form(&compiled, number),
+            constants: compiled.constants.clone(),
+        };
         self.leaf_of.insert(observer.observer, key.clone());
         if let Some(leaf) = self.leaves.get_mut(&key) {
             leaf.observers.insert(observer);
@@ -321,7 +313,7 @@ impl Index {
 
     /// Returns the observers and matches of every leaf that has matches, ordered by its first observer.
     pub(crate) fn leaves(&self) -> Vec<(&Observers, Vec<Match>)> {
-        let leaves = self.leaves.values().map(|leaf| {
+        let leaves = self.leaves.iter().map(|(_, leaf)| {
             (
                 &leaf.observers,
                 self.matches_of(leaf.number).map(seen).collect::<Vec<_>>(),
@@ -422,7 +414,7 @@ impl Index {
                 return;
             };
             let constants = std::mem::take(&mut reading.constants);
-            if let Some(leaf) = self.leaves.get(&LeafKey::new(form, constants)) {
+            if let Some(leaf) = self.leaves.get(&LeafKey { form, constants }) {
                 see(leaf, &reading);
             }
         };

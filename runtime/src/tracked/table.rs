@@ -2,13 +2,14 @@
 //!
 //! INVARIANT: what was put under a key last is found there until it is removed.
 //! It does not take anything back; `tracked.rs` does.
-//! Read next: `ordered.rs`, `roster.rs`.
+//! Read next: `ordered.rs`, `roster.rs`, `scattered.rs`.
 
 use std::ops::{Bound, RangeBounds};
 
 use crate::identity::ActorId;
 use crate::ordered::{Key, Ordered};
 use crate::roster::Roster;
+use crate::scattered::{Scatter, Scattered};
 
 /// A map whose changes can be noted and taken back.
 pub trait Table<K, V>: Default {
@@ -118,5 +119,44 @@ impl<V> Table<ActorId, V> for Roster<V> {
         V: 'a,
     {
         self.values()
+    }
+}
+
+impl<K: Scatter + Ord + Clone, V> Table<K, V> for Scattered<K, V> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn get(&self, key: &K) -> Option<&V> {
+        self.get(key)
+    }
+
+    fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        self.get_mut(key)
+    }
+
+    fn insert(&mut self, key: K, value: V) -> Option<V> {
+        self.insert(key, value)
+    }
+
+    fn remove(&mut self, key: &K) -> Option<V> {
+        self.remove(key)
+    }
+
+    fn keys_from(&self, from: Bound<K>) -> Vec<K> {
+        let range = (from, Bound::Unbounded);
+        let keys = self.iter().map(|(key, _)| key);
+        keys.filter(|key| range.contains(key)).cloned().collect()
+    }
+
+    fn end(&self) -> Option<Bound<K>> {
+        None
+    }
+
+    fn values<'a>(&'a self) -> impl Iterator<Item = &'a V>
+    where
+        V: 'a,
+    {
+        self.iter().map(|(_, value)| value)
     }
 }

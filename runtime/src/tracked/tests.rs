@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::identity::ActorId;
 use crate::roster::Roster;
+use crate::scattered::{Scatter, Scattered};
 
 #[derive(Clone, Debug)]
 enum Do {
@@ -32,6 +33,7 @@ trait Kind {
 
 struct InOrder;
 struct OfActors;
+struct ByHash;
 
 impl Kind for InOrder {
     type Key = u8;
@@ -49,6 +51,25 @@ impl Kind for OfActors {
     fn key(number: u8) -> ActorId {
         // On a few pages.
         ActorId(u64::from(number) * 7)
+    }
+}
+
+impl Kind for ByHash {
+    type Key = Crowded;
+    type Map = Scattered<Crowded, u32>;
+
+    fn key(number: u8) -> Crowded {
+        Crowded(u64::from(number))
+    }
+}
+
+/// A key whose hash is that of others.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Crowded(u64);
+
+impl Scatter for Crowded {
+    fn hash(&self) -> u64 {
+        (self.0 / 4).reverse_bits()
     }
 }
 
@@ -120,12 +141,14 @@ proptest! {
     fn what_is_aborted_never_was(steps in [steps(), steps(), steps()]) {
         check_aborting::<InOrder>(&steps);
         check_aborting::<OfActors>(&steps);
+        check_aborting::<ByHash>(&steps);
     }
 
     #[test]
     fn a_marked_map_goes_back_to_any_mark(turns in proptest::collection::vec((steps(), steps(), any::<bool>()), 1..8), to in 0..8_usize) {
         check_going_back::<InOrder>(&turns, to);
         check_going_back::<OfActors>(&turns, to);
+        check_going_back::<ByHash>(&turns, to);
     }
 }
 
