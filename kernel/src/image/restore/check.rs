@@ -126,22 +126,28 @@ fn check_references(heap: &Heap, starts: &Starts) -> Result<Vec<Value>, ImageErr
             return Err(starts.fault(Some(kind), fields));
         }
         let object = reference_to(Some(header), index);
-        // Of most objects of most heaps, all that matters is known by now.
-        let is_well_formed = match kind {
-            Kind::Vector => true,
-            Kind::String => length == 1 && is_characters(heap, Value::from_bits(fields[0])),
-            _ if kind.is_raw() => is_sound_raw(heap, object, kind),
-            _ => {
-                shapes.push(object);
-                true
-            }
-        };
-        if !is_well_formed {
+        if !is_known_well_formed(heap, object, header, fields, &mut shapes) {
             return Err(ImageError::WrongShape(Some(kind)));
         }
         index = next;
     }
     Ok(shapes)
+}
+
+/// Whether an object has the shape of its kind, as far as that is known by now, as it is of most objects of most heaps; the others are put among `shapes`.
+#[inline(always)]
+fn is_known_well_formed(heap: &Heap, object: Value, header: Header, fields: &[u64], shapes: &mut Vec<Value>) -> bool {
+    let Header { kind, length, .. } = header;
+    if kind == Kind::String {
+        return length == 1 && is_characters(heap, Value::from_bits(fields[0]));
+    }
+    if kind.is_raw() {
+        return is_sound_raw(heap, object, kind);
+    }
+    if kind != Kind::Vector {
+        shapes.push(object);
+    }
+    true
 }
 
 /// The reference that fits the object at `index`.
