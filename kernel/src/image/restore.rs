@@ -63,7 +63,7 @@ pub fn restore(
                 let whole = restoring.whole(&read, &mut find, code)?;
                 let stored = stored.insert(Stored::new(chunk.name.0, whole, read.length));
                 if !read.has_columns {
-                    // What is written otherwise today is not to be named again.
+                    // Chunks of both kinds cannot stand side by side, so none of these is to be named again.
                     stored.outdate(0..usize::MAX);
                 }
             }
