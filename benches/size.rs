@@ -13,6 +13,7 @@ use std::io::{self, Write};
 
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BlobHash, BranchName, Record, RunId, Sequence, Store};
+use duet_runtime::record::told_and_done_bytes;
 use duet_runtime::run::Step;
 use duet_runtime::snapshot::SnapshotPolicy;
 use support::scheme_run::start;
@@ -49,11 +50,8 @@ struct Written {
 
 impl Written {
     fn count(&mut self, store: &dyn Store, record: &Record) {
-        let parts: Vec<_> = record.body_view().items().collect();
-        let length = |part: usize| parts[part].as_bytes().len() as u64;
         self.turns += 1;
-        // Its events and its actions.
-        self.told_and_done += length(2) + length(4);
+        self.told_and_done += told_and_done_bytes(record.body_view()) as u64;
         self.records += record.as_bytes().len() as u64;
         self.snapshots += u64::from(record.header().snapshot.is_some());
         for blob in record.blobs() {

@@ -29,17 +29,19 @@ fn desk(version: u64) -> Desk {
     desk
 }
 
-fn records(desk: &Desk, run: &str) -> Vec<Record> {
+/// The records of a run's branch `main`, or of that which the address names.
+fn records(desk: &Desk, address: &str) -> Vec<Record> {
     let store = SqliteStore::open_to_read(&desk.path(".duet/journal.sqlite")).unwrap();
     let all = Sequence::FIRST..Sequence::new(1 << 40).unwrap();
-    let (run, branch) = (RunId::new(run).unwrap(), BranchName::new("main").unwrap());
+    let (run, branch) = address.split_once('/').unwrap_or((address, "main"));
+    let (run, branch) = (RunId::new(run).unwrap(), BranchName::new(branch).unwrap());
     store.read(&run, &branch, all).unwrap()
 }
 
-/// Requires that a run has so many turns, each of them as its version writes it.
+/// Requires that a branch has so many turns, each of them as its version writes it.
 #[track_caller]
-fn check(desk: &Desk, run: &str, version: u64, turns: usize) {
-    let records = records(desk, run);
+fn check(desk: &Desk, address: &str, version: u64, turns: usize) {
+    let records = records(desk, address);
     assert_eq!(genesis(&records[0]).unwrap().version, version);
     assert_eq!(records.len(), turns + 1);
     for record in &records[1..] {
@@ -49,7 +51,7 @@ fn check(desk: &Desk, run: &str, version: u64, turns: usize) {
             "{record:?}"
         );
     }
-    let said = desk.duet(&format!("replay {run} --check"));
+    let said = desk.duet(&format!("replay {address} --check"));
     assert_eq!((said.code, said.errors.as_str()), (0, ""));
     assert_eq!(said.output, format!("identical: {turns} turns\n"));
 }
@@ -61,8 +63,24 @@ fn runs_of_every_version_replay_and_go_on_as_they_began() {
         check(&desk, "done", version, 5);
         check(&desk, "failed", version, 5);
         check(&desk, "open", version, 3);
+        desk.check("fork open@2 side", 0, "");
+        desk.check("resume open/side", 4, "");
+        desk.check("answer open/side Eve", 0, "Hello, Eve\n");
         desk.check("answer open Ada", 0, "Hello, Ada\n");
+        check(&desk, "open/side", version, 5);
         check(&desk, "open", version, 5);
+    }
+}
+
+#[test]
+fn runs_of_every_version_are_exported_and_go_on_elsewhere() {
+    for version in OLDEST..=VERSION {
+        let (here, there) = (desk(version), Desk::new(&[]));
+        let file = there.path("open.duet");
+        here.check(&format!("export open {}", file.display()), 0, "");
+        there.check("import open.duet", 0, "");
+        there.check("answer open Ada", 0, "Hello, Ada\n");
+        check(&there, "open", version, 5);
     }
 }
 

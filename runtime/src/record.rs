@@ -22,7 +22,7 @@ use crate::identity::ActorId;
 use crate::policy::card::ToolCard;
 use crate::{codec_enum, codec_struct};
 
-pub use form::{OLDEST, VERSION};
+pub use form::{OLDEST, VERSION, told_and_done_bytes};
 
 /// The body of a record.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +42,7 @@ impl Body {
         match label_of(value).as_deref() {
             Some("run") => Genesis::decode(value).map(Self::Genesis),
             Some("turn") => TurnRecord::decode(value).map(Self::Turn),
+            None if value.is_sequence() => TurnRecord::decode(value).map(Self::Turn),
             _ => Err(DecodeError::kind("the body of a record", value)),
         }
     }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_journal::{BlobHash, Record, RecordHash, Sequence, Store};
+use duet_journal::{BlobHash, RecordHash, Sequence, Store};
 use duet_runtime::event::Cause;
-use duet_runtime::record::Body;
+use duet_runtime::record::{Body, told_and_done_bytes};
 use serde_json::json;
 
 use crate::arguments::Arguments;
@@ -122,7 +122,7 @@ impl Counted {
             }
             if let Body::Turn(turn) = turn::body(&record)? {
                 self.turn_record_bytes += record.as_bytes().len();
-                self.told_and_done_bytes += told_and_done_bytes(&record);
+                self.told_and_done_bytes += told_and_done_bytes(record.body_view());
                 self.inputs += u64::from(turn.cause == (Cause::Input {}));
                 self.failures += u64::from(turn::is_failed(&Body::Turn(turn.clone())));
                 self.fuel += turn.fuel;
@@ -137,13 +137,4 @@ impl Counted {
         }
         Ok(())
     }
-}
-
-/// The length of a turn's events and actions: the third and the fifth part of its record's body.
-fn told_and_done_bytes(record: &Record) -> usize {
-    let parts = record.body_view().items().enumerate();
-    parts
-        .filter(|(place, _)| matches!(place, 2 | 4))
-        .map(|(_, part)| part.as_bytes().len())
-        .sum()
 }

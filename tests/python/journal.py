@@ -108,7 +108,7 @@ def verify_branch(journal, run, branch, sequence, row, head):
         named, body, parent = verify_record(data, run, position, parent)
         if has_label(body, "run") and body.fields:
             version = body.fields[0]
-        elif is_turn(body):
+        elif turn_fields(body):
             require(is_of_version(version, body), "turn %d is not written in version %r" % (position, version))
         blobs.update(named)
         labels.update(labels_of(body))
@@ -122,19 +122,29 @@ def has_label(value, name):
     return isinstance(value, Record) and value.label == Symbol(name)
 
 
-def is_turn(body):
-    return has_label(body, "turn") and len(body.fields) == 8 and isinstance(body.fields[4], list)
+def turn_fields(body):
+    """The fields of a turn, also those that a bare one leaves out; None if the body is no turn."""
+    if has_label(body, "turn") and len(body.fields) == 8:
+        fields = body.fields
+    elif isinstance(body, list) and len(body) == 5:
+        (actor, cause, events, actions, fuel) = body
+        fields = [actor, cause, events, [], actions, [], fuel, True]
+    else:
+        return None
+    return fields if isinstance(fields[4], list) else None
 
 
-def is_of_version(version, turn):
-    """Whether a turn's cause, verdicts and outcome are long, as in version 1, or short where that can be, as in version 2."""
-    (_, cause, _, _, actions, verdicts, _, outcome) = turn.fields
+def is_of_version(version, body):
+    """Whether a turn is as its version has it: its cause, verdicts and outcome long, as in version 1, or short where that can be,
+    as in version 2, and from version 3 on a sequence where that can be."""
+    (_, cause, _, dropped, actions, verdicts, _, outcome) = turn_fields(body)
     is_complete = len(verdicts) == len(actions)
     if version == 1:
         return is_complete and all(isinstance(part, Record) for part in [cause, outcome] + verdicts)
     allowed = [verdict for verdict in verdicts if has_label(verdict, "allow")]
     return (
-        version == 2
+        version in (2, 3)
+        and isinstance(body, list) == (version == 3 and not dropped and not verdicts and outcome is True)
         and (type(cause) is int or has_label(cause, "start") or has_label(cause, "input"))
         and (not verdicts or is_complete and len(allowed) < len(verdicts))
         and (outcome is True or has_label(outcome, "failed"))
@@ -143,12 +153,10 @@ def is_of_version(version, turn):
 
 def labels_of(body):
     """The label of a body, and those of the actions of a turn."""
-    if not isinstance(body, Record) or not isinstance(body.label, Symbol):
-        return []
-    found = [body.label.name]
-    if is_turn(body):
-        found += ["turn/" + action.label.name for action in body.fields[4] if isinstance(action, Record)]
-    return found
+    fields = turn_fields(body)
+    if fields:
+        return ["turn"] + ["turn/" + action.label.name for action in fields[4] if isinstance(action, Record)]
+    return [body.label.name] if isinstance(body, Record) and isinstance(body.label, Symbol) else []
 
 
 def main(path):

@@ -5,28 +5,32 @@
 //! It does not choose the version; the run's first record does, for all of its turns.
 //! Read next: `../replay.rs`.
 
-use duet_journal::packed::{PackedError, PackedWriter};
+use duet_journal::packed::{PackedError, PackedWriter, View};
 use duet_journal::{PackedValue, Sequence};
 use preserves::IOValue;
 
 use super::{Outcome, TurnRecord};
-use crate::codec::{Codec, DecodeError, Fields, record};
+use crate::codec::{Codec, DecodeError, Fields, label_of, record};
 use crate::event::Cause;
 use crate::gate::Verdict;
 
 /// The oldest version: each verdict, each cause and the outcome are records.
 pub const OLDEST: u64 = 1;
 
-/// The version of bodies that new runs have: what is so of nearly every turn is a byte or two.
-pub const VERSION: u64 = 2;
+/// The first version with short parts: what is so of nearly every turn is a byte or two.
+const SHORT: u64 = 2;
 
-/// Says whether bodies of a version have short forms.
-fn is_short(version: u64) -> bool {
-    version > OLDEST
-}
+/// The first version with bare bodies: one that would say that nothing was dropped, all was allowed and the turn committed is a sequence of its other parts.
+const BARE: u64 = 3;
+
+/// The version of bodies that new runs have.
+pub const VERSION: u64 = BARE;
 
 const LABEL: &str = "turn";
 const FIELDS: usize = 8;
+
+/// The places in a full body of what a bare one leaves out: `dropped`, `verdicts` and `outcome`.
+const LEFT_OUT: [usize; 3] = [3, 5, 7];
 
 /// A part of a body: a record, or something short in its place.
 #[derive(PartialEq)]
@@ -89,10 +93,24 @@ impl TurnRecord {
             self.fuel.encode(),
             self.outcome(version).encode(),
         ];
-        record(LABEL, fields)
+        if self.is_bare(version) {
+            let parts = (0..).zip(fields).filter(|(place, _)| !LEFT_OUT.contains(place));
+            IOValue::new(parts.map(|(_, part)| part).collect::<Vec<_>>())
+        } else {
+            record(LABEL, fields)
+        }
     }
 
     fn write(&self, version: u64, out: &mut PackedWriter) {
+        if self.is_bare(version) {
+            return out.sequence(|out| {
+                self.actor.write(out);
+                self.cause(version).write(out);
+                self.events.write(out);
+                self.actions.write(out);
+                self.fuel.write(out);
+            });
+        }
         out.record(LABEL, |out| {
             self.actor.write(out);
             self.cause(version).write(out);
@@ -110,6 +128,14 @@ impl TurnRecord {
     /// # Errors
     /// [`DecodeError`] if it is not what one of them writes.
     pub fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        if label_of(value).is_some() {
+            Self::decode_full(value)
+        } else {
+            Self::decode_full(&full(value)?)
+        }
+    }
+
+    fn decode_full(value: &IOValue) -> Result<Self, DecodeError> {
         let mut fields = Fields::of(value, LABEL, FIELDS)?;
         let actor = fields.read("actor")?;
         let cause: Part<Sequence, Cause> = fields.read("cause")?;
@@ -152,10 +178,18 @@ impl TurnRecord {
         }
     }
 
+    /// Says whether the body is a bare one: nothing was dropped, all was allowed, and the turn committed.
+    fn is_bare(&self, version: u64) -> bool {
+        version >= BARE
+            && self.dropped.is_empty()
+            && self.verdicts(version).is_empty()
+            && self.outcome(version) == Part::Short(true)
+    }
+
     /// Why the turn took place: the position of the turn that sent its events is enough.
     fn cause(&self, version: u64) -> Part<Sequence, Cause> {
         match self.cause {
-            Cause::Turn { sequence } if is_short(version) => Part::Short(sequence),
+            Cause::Turn { sequence } if version >= SHORT => Part::Short(sequence),
             Cause::Turn { .. } | Cause::Start {} | Cause::Input {} => Part::Full(self.cause.clone()),
         }
     }
@@ -163,7 +197,7 @@ impl TurnRecord {
     /// The verdicts: none, if all are yes.
     fn verdicts(&self, version: u64) -> &[Verdict] {
         let is_yes = |verdict: &Verdict| *verdict == Verdict::Allow {};
-        if is_short(version) && self.verdicts.iter().all(is_yes) {
+        if version >= SHORT && self.verdicts.iter().all(is_yes) {
             &[]
         } else {
             &self.verdicts
@@ -172,7 +206,7 @@ impl TurnRecord {
 
     /// How the turn ended: that it committed is one byte.
     fn outcome(&self, version: u64) -> Part<bool, Outcome> {
-        if is_short(version) && self.outcome == (Outcome::Committed {}) {
+        if version >= SHORT && self.outcome == (Outcome::Committed {}) {
             Part::Short(true)
         } else {
             Part::Full(self.outcome.clone())
@@ -180,25 +214,54 @@ impl TurnRecord {
     }
 }
 
+/// Makes the full body that a bare one stands for.
+fn full(bare: &IOValue) -> Result<IOValue, DecodeError> {
+    let mut fields: Vec<IOValue> = Codec::decode(bare)?;
+    let expected = FIELDS - LEFT_OUT.len();
+    if fields.len() != expected {
+        return Err(DecodeError::Arity {
+            label: LABEL,
+            expected,
+            found: fields.len(),
+        });
+    }
+    let nothing = IOValue::new(Vec::<IOValue>::new());
+    for (place, part) in LEFT_OUT.into_iter().zip([nothing.clone(), nothing, IOValue::new(true)]) {
+        fields.insert(place, part);
+    }
+    Ok(record(LABEL, fields))
+}
+
 fn inconsistent<T>(what: &'static str) -> Result<T, DecodeError> {
     Err(DecodeError::Inconsistent { what })
 }
 
-/// How the body of a turn begins, up to the length of the actor's number.
-const ACTOR: &[u8] = b"\xb4\xb3\x04turn\xb0";
+/// Counts the bytes of a turn's events and actions in its body, of whatever version.
+pub fn told_and_done_bytes(body: View<'_>) -> usize {
+    // A bare body leaves out the part between them.
+    let places = if body.label().is_some() { [2, 4] } else { [2, 3] };
+    let parts = body.items().enumerate();
+    let told_and_done = parts.filter(|(place, _)| places.contains(place));
+    told_and_done.map(|(_, part)| part.as_bytes().len()).sum()
+}
+
+/// How the body of a turn begins, full or bare, up to the length of the actor's number.
+const ACTOR: [&[u8]; 2] = [b"\xb4\xb3\x04turn\xb0", b"\xb5\xb0"];
 /// How the causes inside the run begin, which follow the number: a record, or the turn's position.
 const CAUSES: [&[u8]; 3] = [b"\xb4\xb3\x05start", b"\xb4\xb3\x04turn", b"\xb0"];
-/// How the body ends of a turn that was committed: a record or `#t`, and the ends of what it is in.
+/// How the full body ends of a turn that was committed: a record or `#t`, and the ends of what it is in.
 const COMMITTED: [&[u8]; 2] = [b"committed\x84\x84", b"\x81\x84"];
+/// How a bare body begins, which is that of a turn that was committed.
+const SEQUENCE: &[u8] = b"\xb5";
 
 /// Says whether a turn came from inside the run, by a body that may be anything.
 pub(crate) fn came_from_inside(body: &[u8]) -> bool {
-    let number = body.strip_prefix(ACTOR).and_then(<[u8]>::split_first);
+    let number = ACTOR.iter().find_map(|actor| body.strip_prefix(*actor)?.split_first());
     let cause = number.and_then(|(length, rest)| rest.get(usize::from(*length)..));
     cause.is_some_and(|cause| CAUSES.iter().any(|inside| cause.starts_with(inside)))
 }
 
 /// Says whether a turn was committed, by a body that may be anything: one that failed ends in the ends of three records.
 pub(crate) fn has_committed(body: &[u8]) -> bool {
-    COMMITTED.iter().any(|end| body.ends_with(end))
+    body.starts_with(SEQUENCE) || COMMITTED.iter().any(|end| body.ends_with(end))
 }

@@ -1,8 +1,14 @@
 //! Records there and back, and one journal as people read it.
 
+use duet_journal::{PackedValue, Sequence};
 use preserves::IOValue;
+use proptest::bool::weighted;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
 
 use super::*;
+use crate::gate::Reason;
 use crate::script::world::World;
 use crate::snapshot::SnapshotPolicy;
 
@@ -48,46 +54,94 @@ fn a_journal_reads_like_a_story() {
     insta::assert_snapshot!(story);
 }
 
-#[test]
-fn records_decode_to_what_was_encoded() {
-    for (turn, version) in example().iter().flat_map(|turn| [(turn, OLDEST), (turn, VERSION)]) {
-        let packed = turn.pack(version).expect("it is small");
-        assert_eq!(TurnRecord::decode(&packed.to_value()).as_ref(), Ok(turn));
-        let bytes = packed.as_bytes();
-        assert_eq!(form::came_from_inside(bytes), turn.cause != (Cause::Input {}), "{turn}");
-        assert_eq!(
-            form::has_committed(bytes),
-            turn.outcome == (Outcome::Committed {}),
-            "{turn}"
-        );
+/// Turns that were told, did and ended as some of the example's were.
+fn turns() -> impl Strategy<Value = TurnRecord> {
+    let (mut events, mut actions, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
+    for turn in example() {
+        events.extend(turn.events);
+        actions.extend(turn.actions);
+        outcomes.push(turn.outcome);
     }
+    let sequence = (0..1_u64 << 53).prop_map(|number| Sequence::new(number).expect("it is below 2^53"));
+    let cause = prop_oneof![
+        Just(Cause::Start {}),
+        Just(Cause::Input {}),
+        sequence.prop_map(|sequence| Cause::Turn { sequence }),
+    ];
+    let deny = Verdict::Deny {
+        reason: Reason::NotOwned {},
+    };
+    let verdict = prop_oneof![4 => Just(Verdict::Allow {}), 1 => Just(deny)];
+    (
+        any::<u64>(),
+        cause,
+        vec((select(events), weighted(0.2)), 0..3),
+        vec((select(actions), verdict), 0..3),
+        any::<u64>(),
+        select(outcomes),
+    )
+        .prop_map(|(actor, cause, told, done, fuel, outcome)| {
+            let (events, is_dropped): (Vec<Event>, Vec<bool>) = told.into_iter().unzip();
+            let (actions, verdicts) = done.into_iter().unzip();
+            let dropped = (0..).zip(is_dropped).filter(|(_, is_dropped)| *is_dropped);
+            TurnRecord {
+                actor: ActorId(actor),
+                cause,
+                events,
+                dropped: dropped.map(|(position, _)| position).collect(),
+                actions,
+                verdicts,
+                fuel,
+                outcome,
+            }
+        })
 }
 
-#[test]
-fn a_turn_is_written_as_one_version_writes_it() {
-    let parts = |value: &IOValue| -> Vec<IOValue> { value.iter().map(IOValue::from).collect() };
-    let mut mixed = 0;
-    for turn in example() {
-        let versions = [turn.encode(OLDEST), turn.encode(VERSION)];
-        let [first, second] = versions.each_ref().map(parts);
-        for choice in 0..8_usize {
-            let mut fields = first.clone();
-            for (bit, place) in [1, 5, 7].into_iter().enumerate() {
-                if choice >> bit & 1 == 1 {
-                    fields[place] = second[place].clone();
-                }
-            }
-            let value = crate::codec::record("turn", fields);
-            let is_one = versions.contains(&value);
-            assert_eq!(
-                TurnRecord::decode(&value).ok(),
-                is_one.then(|| turn.clone()),
-                "{value:?}"
-            );
-            mixed += usize::from(!is_one);
+fn length_bytes(value: &IOValue) -> usize {
+    let packed = PackedValue::from_value(value).expect("it is small");
+    packed.as_bytes().len()
+}
+
+fn in_each_version(turn: &TurnRecord) -> Vec<IOValue> {
+    (OLDEST..=VERSION).map(|version| turn.encode(version)).collect()
+}
+
+/// A body whose parts are those of version 1 or 2, as the bits of `choice` say. The first part is the same in both; its bit says whether the body is full or bare.
+fn mixed(turn: &TurnRecord, choice: usize) -> IOValue {
+    let [long, short] = [OLDEST, OLDEST + 1].map(|version| turn.encode(version));
+    let parts = long.iter().zip(short.iter()).enumerate();
+    let parts = parts.map(|(place, (long, short))| if choice >> place & 1 == 1 { short } else { long });
+    let mut parts: Vec<IOValue> = parts.map(IOValue::from).collect();
+    if choice & 1 == 1 {
+        return record("turn", parts);
+    }
+    for place in [7, 5, 3] {
+        parts.remove(place);
+    }
+    IOValue::new(parts)
+}
+
+proptest! {
+    #[test]
+    fn records_decode_to_what_was_encoded(turn in turns()) {
+        for version in OLDEST..=VERSION {
+            let packed = turn.pack(version).expect("it is small");
+            prop_assert_eq!(TurnRecord::decode(&packed.to_value()), Ok(turn.clone()));
+            let bytes = packed.as_bytes();
+            prop_assert_eq!(form::came_from_inside(bytes), turn.cause != (Cause::Input {}));
+            prop_assert_eq!(form::has_committed(bytes), turn.outcome == (Outcome::Committed {}));
+            let told_and_done = [turn.events.encode(), turn.actions.encode()].map(|part| length_bytes(&part));
+            prop_assert_eq!(told_and_done_bytes(packed.view()), told_and_done.iter().sum::<usize>());
         }
     }
-    assert!(mixed > 20, "{mixed}");
+
+    #[test]
+    fn a_turn_is_read_as_one_version_writes_it(turn in turns(), choice in 0..256_usize) {
+        let value = mixed(&turn, choice);
+        let read = TurnRecord::decode(&value).ok();
+        prop_assert!(read.as_ref().is_none_or(|read| in_each_version(read).contains(&value)), "{value:?}");
+        prop_assert_eq!(read == Some(turn.clone()), in_each_version(&turn).contains(&value));
+    }
 }
 
 #[test]
@@ -95,7 +149,7 @@ fn bodies_of_each_version_are_pinned() {
     let turn = TurnRecord {
         actor: ActorId(0),
         cause: Cause::Turn {
-            sequence: duet_journal::Sequence::FIRST,
+            sequence: Sequence::FIRST,
         },
         events: vec![Event::Boot {}],
         dropped: Vec::new(),
@@ -111,7 +165,8 @@ fn bodies_of_each_version_are_pinned() {
             OLDEST,
             "<turn 0 <turn 0> [<boot>] [] [<revoke 1>] [<allow>] 7 <committed>>",
         ),
-        (VERSION, "<turn 0 0 [<boot>] [] [<revoke 1>] [] 7 #t>"),
+        (2, "<turn 0 0 [<boot>] [] [<revoke 1>] [] 7 #t>"),
+        (VERSION, "[0 0 [<boot>] [<revoke 1>] 7]"),
     ] {
         assert_eq!(turn.encode(version), expected.parse::<IOValue>().expect("well formed"));
     }
@@ -134,6 +189,7 @@ fn refuse(text: &str, expected: &[&str]) {
 fn what_is_no_record_is_refused() {
     refuse("1", &["expected the body of a record, found 1"]);
     refuse("<turn>", &["`turn` has 8 fields, 0 were found"]);
+    refuse("[0 0 [] []]", &["`turn` has 5 fields, 4 were found"]);
     refuse(
         "<turn 0 <start> [<boot>] [] [<fly>] [] 0 <committed>>",
         &["field `actions` of `turn` is wrong", "expected an action, found <fly>"],
@@ -161,6 +217,7 @@ fn what_is_no_record_is_refused() {
     let mixed = ["it does not hold that one version writes all parts of a turn as they are"];
     refuse("<turn 0 <start> [] [] [] [] 0 #f>", &mixed);
     refuse("<turn 0 0 [] [] [<revoke 1>] [<allow>] 0 #t>", &mixed);
+    refuse("[0 <turn 0> [] [] 0]", &mixed);
     refuse(
         "<turn 0 0 [] [] [] [<deny <not_owned>>] 0 #t>",
         &["it does not hold that each action has one verdict"],
