@@ -85,14 +85,24 @@ fn runs_of_every_version_are_exported_and_go_on_elsewhere() {
 }
 
 #[test]
-fn a_run_that_begins_has_the_newest_version() {
-    let desk = Desk::new(&[("greet.scm", include_str!("golden/greet.scm"))]);
-    desk.check(
-        "run greet.scm --answer Grace --workspace /",
-        0,
-        "constraint_deny\nHello, Grace\n",
-    );
-    check(&desk, "greet", VERSION, 5);
+fn a_run_that_begins_has_the_newest_version_and_compares_with_any() {
+    for version in OLDEST..=VERSION {
+        let desk = desk(version);
+        fs::write(desk.path("greet.scm"), include_str!("golden/greet.scm")).unwrap();
+        desk.check(
+            "run greet.scm --answer Grace --workspace /",
+            0,
+            "constraint_deny\nHello, Grace\n",
+        );
+        check(&desk, "greet", VERSION, 5);
+        // A call's tag is made of the run's name.
+        let said = desk.duet("diff done greet");
+        assert!(said.output.contains("they did the same up to turn 1\n"), "{said:?}");
+        assert!(
+            said.output.contains("turn 2 of main differs in its actions 2\n"),
+            "{said:?}"
+        );
+    }
 }
 
 #[test]
