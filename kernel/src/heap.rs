@@ -122,7 +122,7 @@ pub struct Heap {
     /// The template it began with, if it is still there.
     shared: Shared,
     /// The words, while it is at rest; nothing else is where it was then.
-    rested: Option<Rested>,
+    rested: Rested,
     account: Account,
     moves: Moves,
     statistics: Statistics,
@@ -177,7 +177,7 @@ impl Heap {
             was_stored: false,
             marks: Marks::default(),
             shared: Shared::default(),
-            rested: None,
+            rested: Rested::default(),
             account: Account::new(words_max),
             moves: Moves::default(),
             statistics: Statistics::default(),

@@ -82,15 +82,31 @@ impl Copies {
 }
 
 /// The words of a heap at rest, in one piece: what is rarely used lies far from everything, so each piece counts.
-#[derive(Clone, Debug)]
+///
+/// While the heap is awake there are none, and their room waits for the next rest: waking has brought it near, and new room would be far away again.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rested {
+    is_resting: bool,
     /// In how many pages it differs from its template.
     pages: usize,
     /// For how many pages there are flags.
     flags: usize,
     /// For each of the pages that differ its number and a mask of the words that do; then the flags, eight to a word; then the words that differ, then
     /// those behind the template's.
-    words: Box<[u64]>,
+    words: Vec<u64>,
+}
+
+impl Rested {
+    /// The room for so many words, and little more.
+    fn room(&mut self, length: usize) -> Vec<u64> {
+        let mut room = std::mem::take(&mut self.words);
+        let most = length + length / 2 + LINE_WORDS;
+        if room.capacity() < length || room.capacity() > most {
+            // What a heap makes in a few turns fits in what is left over.
+            room = Vec::with_capacity(length + length / 4);
+        }
+        room
+    }
 }
 
 /// What a heap knows of the template it began with.
@@ -159,7 +175,7 @@ impl Heap {
     /// If a turn is open.
     pub fn rest(&mut self, live: &dyn LiveRegisters) {
         assert!(self.turn.is_none(), "a heap rests between turns");
-        if self.rested.is_some() {
+        if self.rested.is_resting {
             return;
         }
         let shared_words = self.shared_words();
@@ -176,9 +192,8 @@ impl Heap {
         self.saved.clear(&mut self.pages);
         self.saved = SavedPages::continuing(&self.saved);
         let flags = self.pages.rest();
-        let rested = self.difference(&differing, &flags);
+        self.keep_difference(&differing, &flags);
         self.put_words_away(&differing);
-        self.rested = Some(rested);
         self.survivors = Vec::new();
         self.limit = 0;
     }
@@ -187,10 +202,7 @@ impl Heap {
     /// piece that is far away in memory would be waited for alone.
     pub fn look_at(&self) {
         let registers = self.registers.iter().step_by(LINE_WORDS);
-        let rested = self
-            .rested
-            .iter()
-            .flat_map(|rested| rested.words.iter().step_by(LINE_WORDS));
+        let rested = self.rested.words.iter().step_by(LINE_WORDS);
         let own = [
             self.words_max,
             self.line,
@@ -207,16 +219,17 @@ impl Heap {
 
     /// Whether the words are put away.
     pub fn is_resting(&self) -> bool {
-        self.rested.is_some()
+        self.rested.is_resting
     }
 
-    /// What must be kept of the words besides the template.
-    fn difference(&self, differing: &[(u32, u64)], flags: &[u8]) -> Rested {
+    /// Keeps what must be kept of the words besides the template.
+    fn keep_difference(&mut self, differing: &[(u32, u64)], flags: &[u8]) {
         // A collection may have moved everything; then nothing is shared any more.
         let own = &self.words[self.shared_words()..self.top];
         let count: u32 = differing.iter().map(|(_, mask)| mask.count_ones()).sum();
         let flag_words = flags.len().div_ceil(FLAGS_OF_WORD);
-        let mut words = Vec::with_capacity(2 * differing.len() + flag_words + count as usize + own.len());
+        let length = 2 * differing.len() + flag_words + count as usize + own.len();
+        let mut words = self.rested.room(length);
         words.extend(differing.iter().flat_map(|&(page, mask)| [u64::from(page), mask]));
         words.extend(flags.chunks(FLAGS_OF_WORD).map(|flags| {
             let mut word = [0; FLAGS_OF_WORD];
@@ -227,11 +240,12 @@ impl Heap {
             words.extend(ones(mask).map(|bit| self.words[page as usize * PAGE_WORDS + bit]));
         }
         words.extend_from_slice(own);
-        Rested {
+        self.rested = Rested {
+            is_resting: true,
             pages: differing.len(),
             flags: flags.len(),
-            words: words.into(),
-        }
+            words,
+        };
     }
 
     /// Gives the words, once they are the template's again where they differ, to the next heap that wakes.
@@ -257,12 +271,15 @@ impl Heap {
 
     /// Puts the words of a heap at rest back.
     pub fn wake(&mut self) {
-        let Some(rested) = self.rested.take() else { return };
+        if !self.rested.is_resting {
+            return;
+        }
         let length = self.top + self.spare_words(self.top);
         let (mut words, shared_words) = match &self.shared.template {
             Some(template) => (template.copy(length), template.words.len()),
             None => (vec![0; length], 0),
         };
+        let rested = &mut self.rested;
         let (pages, kept) = rested.words.split_at(2 * rested.pages);
         let (flags, mut kept) = kept.split_at(rested.flags.div_ceil(FLAGS_OF_WORD));
         self.pages.wake((flags, rested.flags), self.barrier_limit);
@@ -275,6 +292,8 @@ impl Heap {
             kept = rest;
         }
         words[shared_words..shared_words + kept.len()].copy_from_slice(kept);
+        rested.words.clear();
+        rested.is_resting = false;
         self.words = words;
         self.limit = self.limit_now();
     }

@@ -182,7 +182,10 @@ impl Heap {
 
     /// Notes which words have changed. While the heap rests, nothing does.
     pub(crate) fn note_changes(&mut self) {
-        let Some(stored) = self.stored.as_deref_mut().filter(|_| self.rested.is_none()) else {
+        if self.is_resting() {
+            return;
+        }
+        let Some(stored) = self.stored.as_deref_mut() else {
             return;
         };
         let pages = stored.kept.div_ceil(PAGE_WORDS);

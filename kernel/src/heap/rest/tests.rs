@@ -31,7 +31,8 @@ fn started(template: &Arc<Template>) -> Heap {
 
 /// How many words a heap keeps at rest, apart from the flags of its pages.
 fn rested_words(heap: &Heap) -> usize {
-    let rested = heap.rested.as_ref().unwrap();
+    let rested = &heap.rested;
+    assert!(rested.is_resting);
     rested.words.len() - rested.flags.div_ceil(FLAGS_OF_WORD)
 }
 
@@ -78,6 +79,30 @@ fn a_heap_at_rest_keeps_what_it_differs_by() {
     heap.rest(&AllLive);
     // The page, its mask and the word in it; the list.
     assert_eq!(rested_words(&heap), 3 + 20);
+}
+
+#[test]
+fn the_room_of_a_rest_serves_the_next_unless_it_is_far_too_large() {
+    let template = template(100);
+    let mut heap = started(&template);
+    let mut rest_with = |pairs: usize| {
+        heap.begin_turn();
+        assert!(heap.rested.words.is_empty());
+        let room = heap.rested.words.capacity();
+        let list = heap.list(&vec![Value::TRUE; pairs], Value::NIL).unwrap();
+        heap.set_field(vector(&heap), 50, list);
+        heap.commit_turn();
+        heap.rest(&AllLive);
+        (room, heap.rested.words.capacity(), rested_words(&heap))
+    };
+    let (_, first, _) = rest_with(1_000);
+    let (kept, second, _) = rest_with(1);
+    assert_eq!((kept, second), (first, first), "garbage is not collected yet");
+    for _ in 0..1_000 {
+        rest_with(1);
+    }
+    let (_, room, words) = rest_with(1);
+    assert!(room < 2 * words, "{room} words of room for {words}");
 }
 
 #[test]
