@@ -81,7 +81,7 @@ pub(crate) struct Since {
     balance_bytes: i64,
 }
 
-/// About how many bytes of a record are not its body.
+/// About how many bytes a record takes in a journal besides its body: its header, and the other columns of its row.
 const ENVELOPE_BYTES: u64 = 128;
 
 /// What a turn costs to replay besides its fuel, in units of fuel.
