@@ -267,15 +267,24 @@ fn a_group_happens_whole_or_not_at_all<M: Medium>() {
 }
 
 fn a_group_may_go_on_where_its_own_part_ended<M: Medium>() {
-    let (_medium, mut store) = M::create();
-    let main = Writer::claim(&mut store, "r", "main");
-    let records = main.chain(&["0", "1"]);
-    let mut later = main.clone();
-    later.move_to(&records[0]);
-    store
-        .append_group(&[main.append(&records[..1], &[]), later.append(&records[1..], &[])])
-        .unwrap();
-    assert_eq!(read_all(&store, &main).unwrap(), records);
+    let (medium, mut store) = M::create();
+    let mut main = Writer::claim(&mut store, "r", "main");
+    let records = main.chain(&["0", "1", "2", "3", "4"]);
+    // A branch that begins in the group, and one that was there.
+    for parts in [[0..1, 1..2], [2..3, 3..5]] {
+        let [first, second] = parts.map(|part| &records[part]);
+        let mut later = main.clone();
+        later.move_to(&first[0]);
+        store
+            .append_group(&[main.append(first, &[]), later.append(second, &[])])
+            .unwrap();
+        main.move_to(second.last().unwrap());
+        assert_eq!(
+            store.head(&main.run, &main.branch).unwrap().unwrap().hash,
+            second.last().unwrap().hash()
+        );
+    }
+    assert_eq!(read_all(&medium.reopen(store), &main).unwrap(), records);
 }
 
 fn malformed_batches_are_refused<M: Medium>() {

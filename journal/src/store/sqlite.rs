@@ -305,14 +305,14 @@ fn find_branch(connection: &Connection, run: &Run, branch: &BranchName) -> Resul
 }
 
 fn append_one<'a>(writing: &mut Writing<'a>, recent: &mut Recent, append: &Append<'a>) -> Result<(), StoreError> {
-    let (epoch, found) = recent.branch(writing, append.run, append.branch)?;
-    batch::check_epoch(append.run, append.epoch, epoch)?;
-    let tip = batch::check(append, found.map(|(tip, _)| tip))?;
+    let standing = recent.branch(writing, append.run, append.branch)?;
+    batch::check_epoch(append.run, append.epoch, standing.epoch)?;
+    let tip = batch::check(append, standing.tip.map(|(tip, _)| tip))?;
     if !append.blobs.is_empty() {
         let connection = writing.tables()?;
         append.blobs.iter().try_for_each(|blob| insert_blob(connection, blob))?;
     }
-    let mut key = found.map(|(_, key)| key);
+    let mut key = standing.tip.map(|(_, key)| key);
     for record in append.records {
         for blob in record.blobs() {
             if !has_blob(writing.tables()?, &blob)? {
@@ -325,17 +325,17 @@ fn append_one<'a>(writing: &mut Writing<'a>, recent: &mut Recent, append: &Appen
         key = Some(recent.insert(writing, key, record)?);
     }
     let key = key.expect("a checked append has records");
-    recent.write_branch(writing, (append.run, append.branch), (tip, key))
+    recent.write_branch(writing, (standing.run, append.branch), (tip, key))
 }
 
 fn move_head<'a>(writing: &mut Writing<'a>, recent: &mut Recent, head_move: &HeadMove<'a>) -> Result<(), StoreError> {
-    let (epoch, found) = recent.branch(writing, head_move.run, head_move.branch)?;
-    batch::check_epoch(head_move.run, head_move.epoch, epoch)?;
+    let standing = recent.branch(writing, head_move.run, head_move.branch)?;
+    batch::check_epoch(head_move.run, head_move.epoch, standing.epoch)?;
     batch::check_head(
         head_move.run,
         head_move.branch,
         head_move.expected_head,
-        found.map(|(tip, _)| tip),
+        standing.tip.map(|(tip, _)| tip),
     )?;
     let hash = head_move.to;
     let no_record = || StoreError::NoSuchRecord { hash };
@@ -349,7 +349,7 @@ fn move_head<'a>(writing: &mut Writing<'a>, recent: &mut Recent, head_move: &Hea
         hash,
         sequence: target.header().sequence,
     };
-    recent.write_branch(writing, (head_move.run, head_move.branch), (tip, key))
+    recent.write_branch(writing, (standing.run, head_move.branch), (tip, key))
 }
 
 fn remove(connection: &Connection, removal: &Removal<'_>) -> Result<(), StoreError> {

@@ -40,7 +40,21 @@ pub(super) struct Recent {
     scanned_bytes: i64,
     /// The records that were inserted since and have no child yet.
     leaves: BTreeMap<i64, Spine>,
-    runs: BTreeMap<RunId, KnownRun>,
+    runs: Vec<KnownRun>,
+    /// Where each stands among `runs`: one search for each append.
+    places: BTreeMap<RunId, RunPlace>,
+}
+
+/// Where what is known of a run stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RunPlace(usize);
+
+/// Where a branch stands.
+pub(super) struct Standing {
+    pub(super) run: RunPlace,
+    pub(super) epoch: Epoch,
+    /// Its newest record, and the key of that; `None` if there is no such branch.
+    pub(super) tip: Option<(Tip, i64)>,
 }
 
 /// A run's row, and those of its branches that were looked for.
@@ -64,7 +78,8 @@ impl Recent {
             unindexed: None,
             scanned_bytes: 0,
             leaves: BTreeMap::new(),
-            runs: BTreeMap::new(),
+            runs: Vec::new(),
+            places: BTreeMap::new(),
         })
     }
 
@@ -78,8 +93,8 @@ impl Recent {
 
     /// Takes note of a run's row as it was just written.
     pub(super) fn note_run(&mut self, run: Run) {
-        if let Some(known) = self.runs.get_mut(&run.name) {
-            known.run = run;
+        if let Some(place) = self.places.get(&run.name) {
+            self.runs[place.0].run = run;
         }
     }
 
@@ -90,8 +105,9 @@ impl Recent {
         writing: &mut Writing<'_>,
         run: &RunId,
         branch: &BranchName,
-    ) -> Result<(Epoch, Option<(Tip, i64)>), StoreError> {
-        let known = self.run(writing, run)?;
+    ) -> Result<Standing, StoreError> {
+        let run = self.run(writing, run)?;
+        let known = &mut self.runs[run.0];
         if !known.is_complete && !known.branches.contains_key(branch) {
             let connection = writing.tables()?;
             match Branch::find(connection, &known.run, branch)? {
@@ -99,32 +115,36 @@ impl Recent {
                 None => known.complete(connection)?,
             }
         }
-        let found = known.branches.get(branch).map(|branch| (branch.tip(), branch.record));
-        Ok((known.run.epoch, found))
+        Ok(Standing {
+            run,
+            epoch: known.run.epoch,
+            tip: known.branches.get(branch).map(|branch| (branch.tip(), branch.record)),
+        })
     }
 
-    fn run(&mut self, writing: &mut Writing<'_>, run: &RunId) -> Result<&mut KnownRun, StoreError> {
-        if !self.runs.contains_key(run) {
-            let known = KnownRun {
-                run: Run::read(writing.tables()?, run)?,
-                branches: BTreeMap::new(),
-                is_complete: false,
-            };
-            self.runs.insert(run.clone(), known);
+    fn run(&mut self, writing: &mut Writing<'_>, run: &RunId) -> Result<RunPlace, StoreError> {
+        if let Some(place) = self.places.get(run) {
+            return Ok(*place);
         }
-        self.runs
-            .get_mut(run)
-            .ok_or_else(|| StoreError::NoSuchRun { run: run.clone() })
+        let known = KnownRun {
+            run: Run::read(writing.tables()?, run)?,
+            branches: BTreeMap::new(),
+            is_complete: false,
+        };
+        let place = RunPlace(self.runs.len());
+        self.runs.push(known);
+        self.places.insert(run.clone(), place);
+        Ok(place)
     }
 
     /// Writes where a branch stands from now on; a new one is counted in its run's row.
     pub(super) fn write_branch<'a>(
         &mut self,
         writing: &mut Writing<'a>,
-        (run, branch): (&RunId, &'a BranchName),
+        (run, branch): (RunPlace, &'a BranchName),
         (tip, record): (Tip, i64),
     ) -> Result<(), StoreError> {
-        let known = self.run(writing, run)?;
+        let known = &mut self.runs[run.0];
         if let Some(place) = known.branches.get_mut(branch) {
             (place.head.sequence, place.head.hash, place.record) = (tip.sequence, tip.hash, record);
             writing.head(HeadRow {

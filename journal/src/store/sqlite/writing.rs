@@ -5,8 +5,6 @@
 //!
 //! It chooses no keys. Read next: `store/sqlite/recent.rs`.
 
-use std::collections::BTreeMap;
-
 use rusqlite::{CachedStatement, Connection, Statement, ToSql};
 
 use super::chain::Link;
@@ -75,16 +73,13 @@ impl<'a> Writing<'a> {
             })
             .map_err(failed("writing records"))?;
         self.records.clear();
-        // A row that has one's key is the row of the same branch: `Recent` has seen it, and nobody else has written since.
+        // A row that has one's key is the row of the same branch: `Recent` has seen it, and nobody else has written since. Of two rows of a branch the later stays.
         let replace = Rows {
             before: "REPLACE INTO heads (run, branch, sequence, record, hash, seal) VALUES ",
             columns: 6,
         };
-        let mut newest: BTreeMap<(Option<i64>, &BranchName), &HeadRow<'a>> = BTreeMap::new();
-        newest.extend(self.heads.iter().map(|head| ((head.run, head.branch), head)));
-        let heads: Vec<&HeadRow<'a>> = newest.into_values().collect();
         replace
-            .write(self.connection, &heads, |head, row| {
+            .write(self.connection, &self.heads, |head, row| {
                 row.bind(head.run)?;
                 row.bind(head.branch.as_str())?;
                 row.bind(head.tip.sequence.number().cast_signed())?;
