@@ -109,7 +109,7 @@ pub struct Removal<'a> {
     pub epoch: Epoch,
     /// Branches of the run.
     pub branches: &'a [BranchName],
-    /// Records that no other branch leads to.
+    /// Records that no other branch leads to; what hangs on them and was left behind by a rewind goes with them.
     pub records: &'a [RecordHash],
     /// Blobs that no other record names.
     pub blobs: &'a [BlobHash],

@@ -10,7 +10,10 @@ use common::{Writer, at, branch, read_all, run};
 use duet_journal::store::memory::{FaultPlan, Loss, MemoryStore};
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{Blob, BlobHash, Epoch, Head, HeadMove, Record, RecordHash, Store, StoreError};
-use removal::{branches_are_given_up_with_what_only_they_lead_to, records_are_found_after_many_were_removed};
+use removal::{
+    branches_are_given_up_with_what_only_they_lead_to, records_are_found_after_many_were_removed,
+    what_hangs_on_a_removed_record_is_gone_until_it_is_done_again,
+};
 
 /// A kind of store: how to make an empty one, and how to open it again after its process has ended.
 trait Medium: Sized {
@@ -84,6 +87,7 @@ on_every_store! {
     bodies_of_every_size_survive
     branches_are_given_up_with_what_only_they_lead_to
     records_are_found_after_many_were_removed
+    what_hangs_on_a_removed_record_is_gone_until_it_is_done_again
     records_are_found_by_name_however_many_there_are
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Append, Removal, StoreError};
+use super::{Append, StoreError};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::record::Record;
 
@@ -82,11 +82,14 @@ pub(super) fn check_epoch(run: &RunId, held: Epoch, current: Epoch) -> Result<()
     }
 }
 
-/// Checks that no head that stays is removed.
-pub(super) fn check_removal(removal: &Removal<'_>, staying: &BTreeSet<RecordHash>) -> Result<(), StoreError> {
-    if removal.records.iter().any(|record| staying.contains(record)) {
+/// Checks that nothing goes that a head leads to that stays; what hangs on what goes is among it.
+pub(super) fn check_removal<'a>(
+    mut going: impl Iterator<Item = &'a RecordHash>,
+    staying: &BTreeSet<RecordHash>,
+) -> Result<(), StoreError> {
+    if going.any(|record| staying.contains(record)) {
         return Err(StoreError::Inconsistent {
-            what: "a record that is to be removed is the head of a branch that stays",
+            what: "a record that is to be removed is on the way to a branch that stays",
         });
     }
     Ok(())

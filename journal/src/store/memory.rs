@@ -234,13 +234,14 @@ impl Store for MemoryStore {
         let run = self.owned_run(removal.run, removal.epoch)?;
         let stays = |head: &&Head| !removal.branches.contains(&head.branch);
         let staying: BTreeSet<RecordHash> = run.heads.values().filter(stays).map(|head| head.hash).collect();
-        batch::check_removal(removal, &staying)?;
+        let going = self.index.with_what_hangs_on(removal.records);
+        batch::check_removal(going.iter(), &staying)?;
         let mut frame = FrameBuilder::default();
         removal
             .branches
             .iter()
             .for_each(|branch| frame.drop_head(removal.run, branch));
-        removal.records.iter().for_each(|record| frame.drop_record(*record));
+        going.iter().for_each(|record| frame.drop_record(*record));
         removal.blobs.iter().for_each(|blob| frame.drop_blob(*blob));
         self.commit(frame, std::iter::empty())
     }

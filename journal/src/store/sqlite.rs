@@ -359,7 +359,8 @@ fn remove(connection: &Connection, removal: &Removal<'_>) -> Result<(), StoreErr
         .into_iter()
         .partition(|branch| removal.branches.contains(&branch.head.branch));
     let staying: BTreeSet<RecordHash> = stay.iter().map(|branch| branch.head.hash).collect();
-    batch::check_removal(removal, &staying)?;
+    let going = chain::with_what_hangs_on(connection, removal.records)?;
+    batch::check_removal(going.values(), &staying)?;
     for branch in &gone {
         let sql = "DELETE FROM heads WHERE run = ?1 AND branch = ?2";
         row::change(
@@ -371,10 +372,9 @@ fn remove(connection: &Connection, removal: &Removal<'_>) -> Result<(), StoreErr
         run.branches -= 1;
     }
     run.write(connection)?;
-    removal
-        .records
+    going
         .iter()
-        .try_for_each(|record| chain::remove(connection, record))?;
+        .try_for_each(|(key, hash)| chain::remove(connection, *key, hash))?;
     chain::settle(connection)?;
     removal.blobs.iter().try_for_each(|blob| {
         let sql = "DELETE FROM blobs WHERE hash = ?1";

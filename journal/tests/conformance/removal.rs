@@ -4,7 +4,7 @@ use duet_journal::collect::Garbage;
 use duet_journal::verify::verify;
 use duet_journal::{Blob, Removal, Store, StoreError};
 
-use crate::common::{Writer, at};
+use crate::common::{Writer, at, read_all};
 use crate::{Medium, check_error, head_of, set_head};
 
 pub(crate) fn branches_are_given_up_with_what_only_they_lead_to<M: Medium>() {
@@ -68,7 +68,7 @@ pub(crate) fn branches_are_given_up_with_what_only_they_lead_to<M: Medium>() {
         records: &[stays.hash()],
         ..everything.removal(&main.run, main.epoch)
     };
-    let what = "a record that is to be removed is the head of a branch that stays";
+    let what = "a record that is to be removed is on the way to a branch that stays";
     check_error(store.remove(&removal), &StoreError::Inconsistent { what });
 }
 
@@ -103,4 +103,44 @@ pub(crate) fn records_are_found_after_many_were_removed<M: Medium>() {
             }
         }
     }
+}
+
+pub(crate) fn what_hangs_on_a_removed_record_is_gone_until_it_is_done_again<M: Medium>() {
+    let (medium, mut store) = M::create();
+    let mut main = Writer::claim(&mut store, "r", "main");
+    let records = main.chain(&["0", "1", "2", "3"]);
+    store.append(main.append(&records, &[])).unwrap();
+    main.move_to(&records[3]);
+    let on_the_way = Removal {
+        run: &main.run,
+        epoch: main.epoch,
+        branches: &[],
+        records: &[records[1].hash()],
+        blobs: &[],
+    };
+    let what = "a record that is to be removed is on the way to a branch that stays";
+    check_error(store.remove(&on_the_way), &StoreError::Inconsistent { what });
+    let side = main.on("side", None);
+    set_head(&mut store, &side, None, records[1].hash()).unwrap();
+    // On no branch from here on: the third and the fourth.
+    set_head(&mut store, &main, Some(&records[3]), records[0].hash()).unwrap();
+    let garbage = Garbage::find(&store, &main.run, |head| head.branch == side.branch).unwrap();
+    assert_eq!(garbage.records, [records[1].hash()]);
+    store.remove(&garbage.removal(&main.run, main.epoch)).unwrap();
+    let mut store = medium.reopen(store);
+    for hash in records[1..].iter().map(|record| record.hash()) {
+        check_error(store.record(&hash), &StoreError::NoSuchRecord { hash });
+    }
+    for place in 1..4 {
+        main.move_to(&records[place - 1]);
+        store.append(main.append(&records[place..=place], &[])).unwrap();
+        if place == 1 {
+            store = medium.reopen(store);
+        }
+    }
+    assert_eq!(read_all(&store, &main).unwrap(), records);
+    for record in &records {
+        assert_eq!(&store.record(&record.hash()).unwrap(), record);
+    }
+    assert!(verify(&store, &main.run, &main.branch).unwrap().is_sound());
 }

@@ -6,7 +6,7 @@
 //! Read next: `store/memory.rs`.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::log::Entry;
@@ -158,6 +158,23 @@ impl Index {
     /// [`StoreError::NoSuchRecord`].
     pub(super) fn place(&self, hash: &RecordHash) -> Result<&Place, StoreError> {
         self.find(hash).map(|place| self.at(place))
+    }
+
+    /// Names those of some records that are there, and with them all that would lead to them.
+    pub(super) fn with_what_hangs_on(&self, records: &[RecordHash]) -> Vec<RecordHash> {
+        let mut found: BTreeSet<usize> = records
+            .iter()
+            .filter_map(|hash| self.find(hash).ok())
+            .map(|place| place.0)
+            .collect();
+        // Parents come first.
+        for (number, place) in self.places.iter().enumerate() {
+            let hangs = place.parent.is_some_and(|parent| found.contains(&parent.0));
+            if hangs && self.find(&place.hash).is_ok_and(|there| there.0 == number) {
+                found.insert(number);
+            }
+        }
+        found.iter().map(|number| self.places[*number].hash).collect()
     }
 
     /// Names the parent of the record at a place.

@@ -138,11 +138,34 @@ const READ_DOWN: &str =
 /// It takes longer to step over more rows than so many than to look for a key.
 const STEPS_MAX: i64 = 8;
 
-/// Removes a record and its name, if it is there.
-pub(super) fn remove(connection: &Connection, hash: &RecordHash) -> Result<(), StoreError> {
-    let Some(key) = find(connection, hash)? else {
-        return Ok(());
+/// Finds records by their names, and with them all that would lead to them: without them nobody could read it.
+pub(super) fn with_what_hangs_on(
+    connection: &Connection,
+    records: &[RecordHash],
+) -> Result<BTreeMap<i64, RecordHash>, StoreError> {
+    let mut found = BTreeMap::new();
+    for hash in records {
+        found.extend(find(connection, hash)?.map(|key| (key, *hash)));
+    }
+    let Some((first, _)) = found.first_key_value() else {
+        return Ok(found);
     };
+    let failed = failed("looking for what hangs on records");
+    let sql = "SELECT id, sequence, parent, jump, hash, seal FROM records WHERE id > ?1 ORDER BY id";
+    let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
+    let mut rows = statement.query([first]).map_err(&failed)?;
+    while let Some(row) = rows.next().map_err(&failed)? {
+        // Parents come first.
+        let link = Link::from_row(row)?;
+        if link.parent.is_some_and(|parent| found.contains_key(&parent)) {
+            found.insert(link.key, link.hash);
+        }
+    }
+    Ok(found)
+}
+
+/// Removes a record and its name.
+pub(super) fn remove(connection: &Connection, key: i64, hash: &RecordHash) -> Result<(), StoreError> {
     let doing = "removing a record";
     let sql = "DELETE FROM hashes WHERE prefix = substr(?1, 1, 8) AND record = ?2";
     change(connection, sql, params![hash.as_bytes(), key], doing)?;
