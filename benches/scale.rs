@@ -5,6 +5,7 @@
 //! journal is, stand apart.
 
 mod support {
+    pub(crate) mod clock;
     pub(crate) mod scheme_run;
 }
 
@@ -18,6 +19,7 @@ use duet_runtime::driver::{Effect, EffectKind, Input};
 use duet_runtime::run::{Run, Step};
 use duet_runtime::scheme::SchemePrograms;
 use duet_runtime::snapshot::SnapshotPolicy;
+use support::clock::processor_ns;
 use support::scheme_run::{compile, start_compiled};
 
 /// So many rounds are timed.
@@ -83,13 +85,6 @@ fn account_kib(name: &str) -> u64 {
     let line = status.lines().find(|line| line.starts_with(name)).unwrap_or_default();
     let number = line.split_whitespace().nth(1).and_then(|number| number.parse().ok());
     number.unwrap_or_default()
-}
-
-/// The processor time that this thread, in which everything happens, has used, in nanoseconds.
-fn processor_ns() -> u64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let used = text.split(' ').next().and_then(|used| used.parse().ok());
-    used.unwrap_or_default()
 }
 
 /// A process that does the work and writes a line for each part of it: turns, nanoseconds for them, nanoseconds for commits, resident KiB, peak KiB.

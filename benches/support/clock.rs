@@ -4,6 +4,8 @@
 
 use std::time::Instant;
 
+use rustix::time::{ClockId, clock_gettime};
+
 /// Performs `work` and returns how long it took, in microseconds.
 #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 pub(crate) fn microseconds<T>(work: impl FnOnce() -> T) -> (T, f64) {
@@ -12,16 +14,18 @@ pub(crate) fn microseconds<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, started.elapsed().as_secs_f64() * 1e6)
 }
 
+/// The processor time that this thread has used, in nanoseconds. (`/proc/thread-self/schedstat` says how much it was when the system last
+/// looked, which is some milliseconds ago.)
+pub(crate) fn processor_ns() -> u64 {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    used.tv_sec.unsigned_abs() * 1_000_000_000 + used.tv_nsec.unsigned_abs()
+}
+
 /// Performs `work` and returns how long this thread had a processor for it, in microseconds: what other load does not change.
 pub(crate) fn processor_microseconds<T>(work: impl FnOnce() -> T) -> (T, f64) {
-    let nanoseconds = || {
-        let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        times.split(' ').next()?.parse::<f64>().ok()
-    };
-    let started = nanoseconds();
+    let started = processor_ns();
     let result = work();
-    let took = started.zip(nanoseconds()).map(|(started, ended)| ended - started);
-    (result, took.map_or(f64::NAN, |took| took / 1000.0))
+    (result, (processor_ns() - started) as f64 / 1000.0)
 }
 
 /// Returns the middle value; of an even number of them, the upper one.

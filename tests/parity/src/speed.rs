@@ -7,7 +7,9 @@
 mod ours;
 mod reference;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug)]
@@ -39,31 +41,25 @@ impl Work {
     }
 }
 
-/// Times what comes after its making: by the processor time of this thread, in which everything happens, so that other work on the computer
-/// shows little; by the wall where the system does not tell.
-pub(crate) struct Clock {
-    begun: Instant,
-    used: Option<Duration>,
-}
+/// Times what comes after its making, by the processor time of this thread, in which everything happens, so that other work on the computer
+/// shows little.
+pub(crate) struct Clock(Duration);
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        Self {
-            begun: Instant::now(),
-            used: used(),
-        }
+        Self(used())
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
-        let used = used().zip(self.used).map(|(now, before)| now.saturating_sub(before));
-        used.unwrap_or_else(|| self.begun.elapsed())
+        used() - self.0
     }
 }
 
-/// The processor time that this thread has used.
-fn used() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+/// The processor time that this thread has used. (`/proc/thread-self/schedstat` says how much it was when the system last looked, which is some
+/// milliseconds ago.)
+fn used() -> Duration {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(used.tv_sec.unsigned_abs(), used.tv_nsec.unsigned_abs() as u32)
 }
 
 /// How often each is done; the median counts.
