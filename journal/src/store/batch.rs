@@ -82,7 +82,7 @@ pub(super) fn check_epoch(run: &RunId, held: Epoch, current: Epoch) -> Result<()
     }
 }
 
-/// Checks that nothing goes that a head leads to that stays; what hangs on what goes is among it.
+/// Checks that no record goes that a staying branch needs: since all that hangs on a record goes with it, one would take the branch's head along.
 pub(super) fn check_removal<'a>(
     mut going: impl Iterator<Item = &'a RecordHash>,
     staying: &BTreeSet<RecordHash>,

@@ -73,7 +73,8 @@ impl<'a> Writing<'a> {
             })
             .map_err(failed("writing records"))?;
         self.records.clear();
-        // A row that has one's key is the row of the same branch: `Recent` has seen it, and nobody else has written since. Of two rows of a branch the later stays.
+        // A row that has one's key is the row of the same branch: `Recent` has seen it, and nobody else has written since.
+        // Of two rows of a branch the later stays.
         let replace = Rows {
             before: "REPLACE INTO heads (run, branch, sequence, record, hash, seal) VALUES ",
             columns: 6,
