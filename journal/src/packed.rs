@@ -47,6 +47,16 @@ impl PackedValue {
         Ok(Self(bytes))
     }
 
+    /// Takes bytes that an encoder has written as one canonical value, and within the limits: nothing looks at them again, but where debug assertions are on.
+    pub fn of_encoder(bytes: Vec<u8>) -> Self {
+        debug_assert_eq!(
+            check(&bytes, MAX_DEPTH),
+            Ok(()),
+            "an encoder writes one canonical value"
+        );
+        Self(bytes)
+    }
+
     /// Encodes `value`; annotations are left out, as they are no part of a value.
     ///
     /// # Errors
@@ -66,9 +76,7 @@ impl PackedValue {
     pub fn write(parts: impl FnOnce(&mut PackedWriter)) -> Result<Self, PackedError> {
         let mut writer = PackedWriter::default();
         parts(&mut writer);
-        let bytes = writer.finish()?;
-        debug_assert_eq!(check(&bytes, MAX_DEPTH), Ok(()), "what is written is canonical");
-        Ok(Self(bytes))
+        writer.finish().map(Self::of_encoder)
     }
 
     /// Decodes to a tree.

@@ -43,13 +43,17 @@ pub struct Limits {
     pub bytes_max: usize,
 }
 
-impl Default for Limits {
+impl Limits {
     /// 512 levels, 16 MiB.
+    pub const DEFAULT: Limits = Limits {
+        depth_max: 512,
+        bytes_max: 16 << 20,
+    };
+}
+
+impl Default for Limits {
     fn default() -> Limits {
-        Limits {
-            depth_max: 512,
-            bytes_max: 16 << 20,
-        }
+        Limits::DEFAULT
     }
 }
 

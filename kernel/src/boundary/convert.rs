@@ -42,7 +42,7 @@ pub fn unpack(bytes: &[u8], limits: Limits) -> Result<IOValue, BoundaryError> {
 
 enum Task {
     Value(Part),
-    Close,
+    Close(Compound),
 }
 
 /// Writes a value that stands inside `depth` others.
@@ -56,9 +56,9 @@ pub(super) fn pack_into(
     let mut work = vec![Task::Value(value.value().clone())];
     while let Some(task) = work.pop() {
         match task {
-            Task::Close => {
+            Task::Close(compound) => {
                 depth -= 1;
-                writer.close().map_err(|_| BoundaryError::Refused {
+                writer.close(compound).map_err(|_| BoundaryError::Refused {
                     reason: Refusal::DuplicateKey,
                     path: Path::default(),
                 })?;
@@ -72,8 +72,10 @@ pub(super) fn pack_into(
                             depth_max: limits.depth_max,
                         });
                     }
-                    work.push(Task::Close);
-                    open(writer, &value, &mut work);
+                    let compound = compound_of(&value);
+                    work.push(Task::Close(compound));
+                    writer.open(compound);
+                    add_parts(&value, &mut work);
                 }
             },
         }
@@ -103,29 +105,30 @@ fn write_atom(writer: &mut PackedWriter, value: &Part, class: AtomClass) {
     }
 }
 
-/// Opens a compound value and adds its parts to the work, the first on top.
-fn open(writer: &mut PackedWriter, value: &Part, work: &mut Vec<Task>) {
-    let bottom = work.len();
+/// The kind of what is no atom.
+fn compound_of(value: &Part) -> Compound {
     match value.value_class() {
-        ValueClass::Compound(CompoundClass::Record) => {
-            writer.open(Compound::Record);
+        ValueClass::Compound(CompoundClass::Record) => Compound::Record,
+        ValueClass::Compound(CompoundClass::Sequence) => Compound::Sequence,
+        ValueClass::Compound(CompoundClass::Set) => Compound::Set,
+        ValueClass::Compound(CompoundClass::Dictionary) => Compound::Dictionary,
+        ValueClass::Embedded | ValueClass::Atomic(_) => Compound::Embedded,
+    }
+}
+
+/// Adds the parts of a compound value to the work, the first on top.
+fn add_parts(value: &Part, work: &mut Vec<Task>) {
+    let bottom = work.len();
+    match compound_of(value) {
+        Compound::Record => {
             work.push(Task::Value(value.label()));
             work.extend(value.iter().map(Task::Value));
         }
-        ValueClass::Compound(CompoundClass::Sequence) => {
-            writer.open(Compound::Sequence);
-            work.extend(value.iter().map(Task::Value));
-        }
-        ValueClass::Compound(CompoundClass::Set) => {
-            writer.open(Compound::Set);
-            work.extend(value.iter().map(Task::Value));
-        }
-        ValueClass::Compound(CompoundClass::Dictionary) => {
-            writer.open(Compound::Dictionary);
+        Compound::Sequence | Compound::Set => work.extend(value.iter().map(Task::Value)),
+        Compound::Dictionary => {
             work.extend(value.entries().flat_map(|(key, value)| [key, value]).map(Task::Value));
         }
-        ValueClass::Embedded | ValueClass::Atomic(_) => {
-            writer.open(Compound::Embedded);
+        Compound::Embedded => {
             work.extend(
                 value
                     .as_embedded()

@@ -15,6 +15,9 @@ use crate::value::{Immediate, Value};
 /// The longest text of a key or label in a path, in characters.
 const NAME_CHARACTERS_MAX: usize = 40;
 
+/// Room for this many open values is made at once; most values of a dataspace are no deeper.
+const DEPTH_INITIAL: usize = 4;
+
 pub(super) fn encode(
     heap: &Heap,
     value: Value,
@@ -26,7 +29,7 @@ pub(super) fn encode(
         limits,
         capabilities,
         writer: PackedWriter::new(),
-        open: Vec::new(),
+        open: Vec::with_capacity(DEPTH_INITIAL),
     };
     encoder.run(value)?;
     Ok(encoder.writer.into_bytes())
@@ -43,6 +46,7 @@ struct Encoder<'a> {
 /// A compound value whose parts are being written.
 struct Open {
     object: Value,
+    compound: Compound,
     /// How many parts have been begun.
     begun: usize,
     rest: Rest,
@@ -67,8 +71,9 @@ impl Encoder<'_> {
             match part {
                 Ok(Some(part)) => self.value(part)?,
                 Ok(None) => {
+                    let compound = open.compound;
                     self.open.pop();
-                    if self.writer.close().is_err() {
+                    if self.writer.close(compound).is_err() {
                         return Err(self.refuse(Refusal::DuplicateKey));
                     }
                 }
@@ -114,7 +119,7 @@ impl Encoder<'_> {
             }
             Value::NIL => {
                 self.writer.open(Compound::Sequence);
-                self.writer.close().ok();
+                self.writer.close(Compound::Sequence).ok();
                 return Ok(());
             }
             Value::EOF => Refusal::Constant("the end-of-file object"),
@@ -194,7 +199,12 @@ impl Encoder<'_> {
         }
         self.check_depth()?;
         self.writer.open(compound);
-        self.open.push(Open { object, begun: 0, rest });
+        self.open.push(Open {
+            object,
+            compound,
+            begun: 0,
+            rest,
+        });
         Ok(())
     }
 
@@ -218,7 +228,7 @@ impl Encoder<'_> {
         };
         self.writer.open(Compound::Embedded);
         pack_into(&mut self.writer, &embedded, self.limits, self.open.len() + 1)?;
-        self.writer.close().ok();
+        self.writer.close(Compound::Embedded).ok();
         Ok(())
     }
 

@@ -64,13 +64,16 @@ pub(super) struct DuplicateKey;
 /// Writes one value.
 pub(super) struct PackedWriter {
     bytes: Vec<u8>,
-    open: Vec<Open>,
+    /// How many compound values are being written.
+    depth: usize,
+    /// Those of them in which the order matters.
+    ordered: Vec<Ordered>,
 }
 
-/// A compound value that is being written.
-struct Open {
-    compound: Compound,
-    /// Where its values start, if their order matters.
+/// A set or dictionary that is being written.
+struct Ordered {
+    depth: usize,
+    /// Where its values start.
     starts: Vec<usize>,
 }
 
@@ -81,7 +84,8 @@ impl PackedWriter {
     pub(super) fn new() -> PackedWriter {
         PackedWriter {
             bytes: Vec::with_capacity(BYTES_INITIAL),
-            open: Vec::new(),
+            depth: 0,
+            ordered: Vec::new(),
         }
     }
 
@@ -96,10 +100,10 @@ impl PackedWriter {
 
     /// Must come before every value.
     fn begin(&mut self) {
-        if let Some(open) = self.open.last_mut()
-            && open.compound.entry_values().is_some()
+        if let Some(innermost) = self.ordered.last_mut()
+            && innermost.depth == self.depth
         {
-            open.starts.push(self.bytes.len());
+            innermost.starts.push(self.bytes.len());
         }
     }
 
@@ -155,18 +159,20 @@ impl PackedWriter {
     pub(super) fn open(&mut self, compound: Compound) {
         self.begin();
         self.bytes.push(compound.tag());
-        self.open.push(Open {
-            compound,
-            starts: Vec::new(),
-        });
+        self.depth += 1;
+        if compound.entry_values().is_some() {
+            self.ordered.push(Ordered {
+                depth: self.depth,
+                starts: Vec::new(),
+            });
+        }
     }
 
-    /// Ends what was opened last. A dictionary has been given a value for each key, an embedded value its one content.
-    pub(super) fn close(&mut self) -> Result<(), DuplicateKey> {
-        let Some(Open { compound, starts }) = self.open.pop() else {
-            return Ok(());
-        };
+    /// Ends what was opened last, a `compound`. A dictionary has been given a value for each key, an embedded value its one content.
+    pub(super) fn close(&mut self, compound: Compound) -> Result<(), DuplicateKey> {
+        self.depth -= 1;
         if let Some(values) = compound.entry_values() {
+            let starts = self.ordered.pop().map_or_else(Vec::new, |ended| ended.starts);
             self.sort(&starts, values)?;
         }
         if compound != Compound::Embedded {

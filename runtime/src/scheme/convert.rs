@@ -4,6 +4,8 @@
 //! INVARIANT: nothing but plain data and references to actors, facets and observers leaves a heap, and no reference enters that the run did not make.
 //! Read next: `scheme/descriptor.rs`.
 
+use duet_journal::PackedValue;
+use duet_journal::packed::{MAX_DEPTH, MAX_VALUE_BYTES};
 use duet_kernel::boundary::{self, BoundaryError, Capabilities, Limits, NoCapabilities, OpaqueReference};
 use duet_kernel::code::CodeSpace;
 use duet_kernel::datum::Span;
@@ -104,9 +106,13 @@ pub(super) fn leave(heap: &Heap, value: Value) -> Result<IOValue, BoundaryError>
     boundary::to_preserves(heap, value, Limits::default(), &mut References)
 }
 
-/// Copies a value out of the heap, as canonical packed bytes.
-pub(super) fn pack(heap: &Heap, value: Value) -> Result<Vec<u8>, BoundaryError> {
-    boundary::encode(heap, value, Limits::default(), &mut References)
+/// Copies a value out of the heap, packed.
+pub(super) fn pack(heap: &Heap, value: Value) -> Result<PackedValue, BoundaryError> {
+    const {
+        let kernel = Limits::DEFAULT;
+        assert!(kernel.depth_max <= MAX_DEPTH && kernel.bytes_max <= MAX_VALUE_BYTES);
+    }
+    boundary::encode(heap, value, Limits::default(), &mut References).map(PackedValue::of_encoder)
 }
 
 /// Copies a fact's part into the heap.

@@ -205,8 +205,8 @@ impl<'a> Call<'a> {
 
     /// Copies an argument out of the heap as something that can be asserted.
     pub(super) fn fact(&self, argument: usize) -> Result<Fact, Fault> {
-        let bytes = convert::pack(&self.instance.heap, self.argument(argument)).map_err(Fault::Boundary)?;
-        Ok(Fact::from_bytes(bytes).map_err(Refusal::Value)?)
+        let packed = convert::pack(&self.instance.heap, self.argument(argument));
+        packed.map(Fact::from).map_err(Fault::Boundary)
     }
 
     pub(super) fn leave(&self, value: Value) -> Result<IOValue, Fault> {
