@@ -10,6 +10,7 @@
 pub(crate) mod facts;
 pub(crate) mod form;
 pub(crate) mod index;
+mod listing;
 pub mod pattern;
 mod postings;
 
@@ -20,8 +21,8 @@ use smallvec::SmallVec;
 
 use crate::codec::{Codec, DecodeError, Fields, record};
 use crate::codec_struct;
-use crate::dataspace::facts::{Presence, Vacancy};
 use crate::dataspace::index::{Change, Changes, Index};
+use crate::dataspace::listing::{ContentHash, Presence};
 use crate::dataspace::pattern::{GroupKind, PackedPattern, Pattern};
 use crate::identity::{ActorId, Counters, Handle, ObserverId};
 use crate::tracked::{Tracked, TrackedCell, Tracking, tracked_fields};
@@ -90,8 +91,8 @@ impl Dataspace {
             }
             self.list_all();
         }
-        let vacancy = match self.index.facts.find(fact) {
-            Err(vacancy) => vacancy,
+        let hash = match self.index.facts.find(fact) {
+            Err(hash) => hash,
             Ok((number, _)) => {
                 self.index
                     .facts
@@ -102,7 +103,7 @@ impl Dataspace {
             }
         };
         let mut notices = Notices::new();
-        for change in self.add(fact, 1, vacancy) {
+        for change in self.add(fact, 1, hash) {
             let handle = counters.handle();
             self.index.appear(&change, handle);
             Self::tell(&change, NoticeKind::Added(handle), &mut notices);
@@ -123,8 +124,8 @@ impl Dataspace {
         let facts: Vec<Fact> = self.unlisted.values().cloned().collect();
         self.unlisted.clear();
         for fact in &facts {
-            if let Err(vacancy) = self.index.facts.find(fact) {
-                self.add(fact, 1, vacancy);
+            if let Err(hash) = self.index.facts.find(fact) {
+                self.add(fact, 1, hash);
             }
         }
     }
@@ -205,10 +206,10 @@ impl Dataspace {
         self.len() == 0
     }
 
-    fn add(&mut self, fact: &Fact, count: u64, vacancy: Vacancy) -> Changes {
+    fn add(&mut self, fact: &Fact, count: u64, hash: ContentHash) -> Changes {
         let fact = fact.clone();
         let number = self.number();
-        self.index.add(number, Presence { fact, count }, vacancy)
+        self.index.add(number, Presence { fact, count, hash })
     }
 
     fn number(&mut self) -> u64 {
@@ -362,7 +363,7 @@ impl Dataspace {
     }
 
     fn restore_fact(&mut self, fact: &Fact, count: u64) -> Result<(), DecodeError> {
-        let Some(vacancy) = self.index.facts.find(fact).err().filter(|_| count > 0) else {
+        let Some(hash) = self.index.facts.find(fact).err().filter(|_| count > 0) else {
             return Err(DecodeError::Inconsistent {
                 what: "each fact is listed once, with a positive count",
             });
@@ -375,7 +376,7 @@ impl Dataspace {
                 }),
             };
         }
-        self.add(fact, count, vacancy);
+        self.add(fact, count, hash);
         Ok(())
     }
 

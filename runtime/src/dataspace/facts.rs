@@ -7,9 +7,10 @@
 //! comes. A new observer posts what waits; so that it never waits long for that, no more than [`WAITING_MAX`] facts wait. (Posting at once was
 //! the alternative: a third of the time of a turn that asserts.)
 //! It knows no observers; `index.rs` does.
-//! Read next: `dataspace/index.rs`.
+//! Read next: `dataspace/listing.rs`, then `dataspace/index.rs`.
 
 use super::form::{Term, Terms};
+use super::listing::{ContentHash, Listing, Presence};
 use super::postings::Postings;
 use crate::ordered::Ordered;
 use crate::tracked::{Tracked, TrackedCell, TrackedSet, tracked_fields};
@@ -18,28 +19,10 @@ use crate::value::Fact;
 /// At most this many facts are not posted; posting them takes a few milliseconds.
 const WAITING_MAX: u64 = 4096;
 
-/// A fact that is present.
-#[derive(Clone, Debug)]
-pub(crate) struct Presence {
-    /// The fact.
-    pub(crate) fact: Fact,
-    /// How often it is present.
-    pub(crate) count: u64,
-}
-
-/// The place in the list by content of a fact that is absent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Vacancy {
-    hash: u64,
-    nth: u64,
-}
-
 /// The facts that are present, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    present: Tracked<u64, Presence>,
-    /// The facts by the hash of their content, and counted among those with the same hash, hardly ever more than one.
-    by_content: Tracked<(u64, u64), u64>,
+    present: Tracked<u64, Presence, Listing>,
     postings: Postings,
     /// Facts with too many terms to post.
     unlisted: TrackedSet<u64>,
@@ -51,7 +34,6 @@ pub(crate) struct Facts {
 
 tracked_fields!(Facts {
     present,
-    by_content,
     postings,
     unlisted,
     posted,
@@ -61,20 +43,12 @@ tracked_fields!(Facts {
 impl Facts {
     /// Returns the facts that are present, by number.
     pub(crate) fn present(&self) -> &Ordered<u64, Presence> {
-        &self.present
+        self.present.by_number()
     }
 
-    /// Finds the number of a fact and how often it is present, or the place where it is to be listed, good until the next change.
-    pub(crate) fn find(&self, fact: &Fact) -> Result<(u64, u64), Vacancy> {
-        let hash = Terms::whole(fact).number();
-        let mut nth = 0;
-        while let Some(number) = self.by_content.get(&(hash, nth)) {
-            if let Some(found) = self.present.get(number).filter(|found| found.fact == *fact) {
-                return Ok((*number, found.count));
-            }
-            nth += 1;
-        }
-        Err(Vacancy { hash, nth })
+    /// Finds the number of a fact and how often it is present, or the hash under which it is to be listed.
+    pub(crate) fn find(&self, fact: &Fact) -> Result<(u64, u64), ContentHash> {
+        self.present.find(fact).map(|(number, found)| (number, found.count))
     }
 
     /// Returns how often the fact called `number` is present, to change it; it stays above zero.
@@ -83,8 +57,7 @@ impl Facts {
     }
 
     /// Adds a fact that was not [found](Self::find), under a number higher than any before.
-    pub(crate) fn add(&mut self, number: u64, presence: Presence, Vacancy { hash, nth }: Vacancy) {
-        self.by_content.insert((hash, nth), number);
+    pub(crate) fn add(&mut self, number: u64, presence: Presence) {
         self.present.insert(number, presence);
         *self.waiting.get_mut() += 1;
         if *self.waiting > WAITING_MAX {
@@ -95,7 +68,6 @@ impl Facts {
     /// Removes the fact called `number` and returns it.
     pub(crate) fn remove(&mut self, number: u64) -> Option<Fact> {
         let Presence { fact, .. } = self.present.remove(&number)?;
-        self.unlist_content(Terms::whole(&fact), number);
         if number > *self.posted {
             *self.waiting.get_mut() -= 1;
             return Some(fact);
@@ -114,13 +86,13 @@ impl Facts {
         }
         match self.postings.rarest(terms) {
             Some(numbers) => numbers.into_iter().chain(self.unlisted.iter().copied()).collect(),
-            None => self.present.keys().copied().collect(),
+            None => self.present().keys().copied().collect(),
         }
     }
 
     /// Posts the oldest fact that waits.
     fn post_next(&mut self) {
-        let next = self.present.range(*self.posted + 1..).next();
+        let next = self.present().range(*self.posted + 1..).next();
         let Some((number, terms)) = next.map(|(number, presence)| (*number, Terms::of(&presence.fact))) else {
             return;
         };
@@ -130,22 +102,6 @@ impl Facts {
         }
         *self.posted.get_mut() = number;
         *self.waiting.get_mut() -= 1;
-    }
-
-    /// Takes a fact off the list of those with its hash; the last of them takes its place.
-    fn unlist_content(&mut self, whole: Term, number: u64) {
-        let hash = whole.number();
-        let mut last = 0;
-        while self.by_content.contains_key(&(hash, last + 1)) {
-            last += 1;
-        }
-        let moved = self.by_content.remove(&(hash, last));
-        if let Some(moved) = moved.filter(|moved| *moved != number) {
-            let is_its = |place: &u64| self.by_content.get(&(hash, *place)) == Some(&number);
-            if let Some(place) = (0..last).find(is_its) {
-                self.by_content.insert((hash, place), moved);
-            }
-        }
     }
 }
 
@@ -179,12 +135,16 @@ mod tests {
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             let mut listed = Facts::default();
             for (number, fact) in (1..).zip(&facts) {
-                let vacancy = listed.find(fact).expect_err("it is not there yet");
-                let presence = Presence {
-                    fact: fact.clone(),
-                    count: number,
-                };
-                listed.add(number, presence, vacancy);
+                let hash = listed.find(fact).expect_err("it is not there yet");
+                let fact = fact.clone();
+                listed.add(
+                    number,
+                    Presence {
+                        fact,
+                        count: number,
+                        hash,
+                    },
+                );
             }
             let mut present = vec![true; facts.len()];
             for gone in order {

@@ -15,8 +15,9 @@ use preserves::IOValue;
 use smallvec::SmallVec;
 
 use super::ObserverRef;
-use super::facts::{Facts, Presence, Vacancy};
+use super::facts::Facts;
 use super::form::{self, Compiled, Constants, Form, FormTerms, Parts, Reading, Term};
+use super::listing::Presence;
 use super::pattern::Pattern;
 use crate::identity::{Handle, ObserverId};
 use crate::ordered::Key;
@@ -187,7 +188,7 @@ tracked_fields!(Index {
 
 impl Index {
     /// Adds the fact called `number` and returns the leaves in which a match appeared, ordered by their first observer.
-    pub(crate) fn add(&mut self, number: u64, presence: Presence, vacancy: Vacancy) -> Changes {
+    pub(crate) fn add(&mut self, number: u64, presence: Presence) -> Changes {
         let mut changes = Changes::new();
         for (leaf, observers, captures) in self.leaves_for(&presence.fact) {
             let key = (leaf, captures);
@@ -202,7 +203,7 @@ impl Index {
                 leaf,
             });
         }
-        self.facts.add(number, presence, vacancy);
+        self.facts.add(number, presence);
         changes.sort_by_key(|change| change.observers.first());
         changes
     }

@@ -1,0 +1,142 @@
+//! The table of the facts that are present: by number, and with it by content.
+//!
+//! INVARIANT: every fact stands under its content at the places from the first on, without a gap among those of one hash; whoever changes a
+//! presence leaves its fact as it is. So whatever takes the table back takes the places back too, and they need no notes of their own.
+//! It does not know terms or observers.
+//! Read next: `dataspace/facts.rs`.
+
+use std::ops::Bound;
+
+use crate::ordered::Ordered;
+use crate::scattered::{Scatter, Scattered};
+use crate::tracked::Table;
+use crate::value::Fact;
+
+use super::form::Terms;
+
+/// A fact that is present.
+#[derive(Clone, Debug)]
+pub(crate) struct Presence {
+    /// The fact.
+    pub(crate) fact: Fact,
+    /// How often it is present.
+    pub(crate) count: u64,
+    /// The hash of its content.
+    pub(crate) hash: ContentHash,
+}
+
+/// The hash of a fact's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ContentHash(u64);
+
+impl ContentHash {
+    /// Hashes a fact.
+    pub(crate) fn of(fact: &Fact) -> Self {
+        Self(Terms::whole(fact).number())
+    }
+}
+
+/// A place among the facts with one hash, hardly ever more than one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    hash: ContentHash,
+    nth: u64,
+}
+
+impl Scatter for Place {
+    fn hash(&self) -> u64 {
+        self.hash.0.wrapping_add(self.nth << 32)
+    }
+}
+
+/// The facts that are present, by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Listing {
+    by_number: Ordered<u64, Presence>,
+    by_content: Scattered<Place, u64>,
+}
+
+impl Listing {
+    /// Returns the facts by number.
+    pub(crate) fn by_number(&self) -> &Ordered<u64, Presence> {
+        &self.by_number
+    }
+
+    /// Finds a fact by its content; if it is not there, the hash of that.
+    pub(crate) fn find(&self, fact: &Fact) -> Result<(u64, &Presence), ContentHash> {
+        let hash = ContentHash::of(fact);
+        let found = self.numbers(hash).find_map(|number| {
+            let presence = self.by_number.get(&number)?;
+            (presence.fact == *fact).then_some((number, presence))
+        });
+        found.ok_or(hash)
+    }
+
+    /// Lists the facts with a hash.
+    fn numbers(&self, hash: ContentHash) -> impl Iterator<Item = u64> {
+        (0..).map_while(move |nth| self.by_content.get(&Place { hash, nth }).copied())
+    }
+
+    fn list(&mut self, hash: ContentHash, number: u64) {
+        let nth = self.numbers(hash).count() as u64;
+        self.by_content.insert(Place { hash, nth }, number);
+    }
+
+    /// Takes a fact off the list of those with its hash; the last of them takes its place.
+    fn unlist(&mut self, hash: ContentHash, number: u64) {
+        let nth = self.numbers(hash).position(|listed| listed == number);
+        let last = self.numbers(hash).count().checked_sub(1);
+        let (Some(nth), Some(last)) = (nth, last) else { return };
+        let place = |nth: usize| Place { hash, nth: nth as u64 };
+        if let Some(moved) = self.by_content.remove(&place(last)).filter(|_| nth != last) {
+            self.by_content.insert(place(nth), moved);
+        }
+    }
+}
+
+impl Table<u64, Presence> for Listing {
+    fn count(&self) -> usize {
+        self.by_number.len()
+    }
+
+    fn get(&self, number: &u64) -> Option<&Presence> {
+        self.by_number.get(number)
+    }
+
+    fn get_mut(&mut self, number: &u64) -> Option<&mut Presence> {
+        self.by_number.get_mut(number)
+    }
+
+    fn insert(&mut self, number: u64, presence: Presence) -> Option<Presence> {
+        let hash = presence.hash;
+        let old = self.by_number.insert(number, presence);
+        if let Some(old) = old.as_ref().filter(|old| old.hash != hash) {
+            self.unlist(old.hash, number);
+        }
+        if old.as_ref().is_none_or(|old| old.hash != hash) {
+            self.list(hash, number);
+        }
+        old
+    }
+
+    fn remove(&mut self, number: &u64) -> Option<Presence> {
+        let removed = self.by_number.remove(number)?;
+        self.unlist(removed.hash, *number);
+        Some(removed)
+    }
+
+    fn keys_from(&self, from: Bound<u64>) -> Vec<u64> {
+        self.by_number.keys_from(from)
+    }
+
+    fn end(&self) -> Option<Bound<u64>> {
+        self.by_number.end()
+    }
+
+    fn values<'a>(&'a self) -> impl Iterator<Item = &'a Presence>
+    where
+        Presence: 'a,
+    {
+        self.by_number.values()
+    }
+}
