@@ -81,10 +81,12 @@ fn run_bare(text: &str) {
             match machine.run(&mut instance, code, &mut fuel).expect("there is room") {
                 Outcome::Finished(_) => break,
                 Outcome::OutOfFuel => machine.resume(Value::UNSPECIFIED),
-                Outcome::Request { arguments, .. } => {
+                Outcome::Request { count, .. } => {
                     let is_bytes = |&value: &Value| instance.heap.is_kind(value, Kind::Bytevector);
-                    let bytes = arguments
-                        .into_iter()
+                    let bytes = machine
+                        .arguments(count)
+                        .iter()
+                        .copied()
                         .find(is_bytes)
                         .expect("these programs do nothing but write");
                     out.write_all(instance.heap.raw_bytes(bytes))

@@ -69,7 +69,8 @@ impl Session {
                 Outcome::Finished(value) => return Ok(value),
                 Outcome::Uncaught(object) => return Err(object),
                 outcome @ (Outcome::OutOfFuel | Outcome::Exhausted) => panic!("{outcome:?}"),
-                Outcome::Request { primitive, arguments } => {
+                Outcome::Request { primitive, count } => {
+                    let arguments = self.machine.arguments(count).to_vec();
                     let answer = self.answer(primitive, &arguments);
                     self.machine.resume(answer);
                 }

@@ -251,7 +251,12 @@ impl Heap {
         } else {
             self.words.len().min(self.nursery_end)
         };
-        end.min(self.words_allowed())
+        // No fewer are ever allowed.
+        if end <= self.words_max {
+            end
+        } else {
+            end.min(self.words_allowed())
+        }
     }
 
     /// The words, for unchecked access by the machine. The pointer is the vector's own and no slice's, so it stays good while others write to the words,

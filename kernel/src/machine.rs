@@ -48,8 +48,8 @@ pub enum Outcome {
     Request {
         /// The primitive's number in the code space.
         primitive: u32,
-        /// Its arguments; their number has been checked.
-        arguments: Vec<Value>,
+        /// How many [arguments](Machine::arguments) it was given; the number has been checked.
+        count: usize,
     },
     /// The fuel is used up; go on with [`Machine::resume`] (the value does not matter) or park it.
     OutOfFuel,
@@ -228,6 +228,11 @@ impl Machine {
         let continuation = segment::make_continuation(&mut instance.heap, code)?;
         self.clear(instance);
         Ok(continuation)
+    }
+
+    /// Returns the `count` arguments of the request that the machine came back with, until it is answered.
+    pub fn arguments(&self, count: usize) -> &[Value] {
+        &self.stack[self.base + 1..=self.base + count]
     }
 
     /// Puts a parked computation back; answer it with [`Machine::resume`] or [`Machine::raise`].

@@ -162,7 +162,8 @@ impl Session {
                 Outcome::OutOfFuel => return Err(Fault::Endless(LIMIT_CALLS)),
                 Outcome::Uncaught(object) => return Err(self.uncaught(object)),
                 Outcome::Exhausted => return Err(HeapFull.into()),
-                Outcome::Request { primitive, arguments } => {
+                Outcome::Request { primitive, count } => {
+                    let arguments = self.machine.arguments(count).to_vec();
                     let before = self.work(expanding);
                     self.answer(primitive, &arguments, expanding)?;
                     let work = self.work(expanding).saturating_sub(before);

@@ -349,8 +349,8 @@ impl SchemePrograms {
                     let failure = convert::failure(&body.instance.heap, &self.code, &self.expander, (object, raised));
                     return Ok(End::Failed(failure));
                 }
-                Outcome::Request { primitive, arguments } => {
-                    if let Some(end) = self.answer(body, turn, primitive, arguments)? {
+                Outcome::Request { primitive, count } => {
+                    if let Some(end) = self.answer(body, turn, (primitive, count))? {
                         return Ok(end);
                     }
                 }
@@ -379,8 +379,7 @@ impl SchemePrograms {
         &mut self,
         body: &mut SchemeBody,
         turn: &mut Activation,
-        primitive: u32,
-        arguments: Vec<Value>,
+        (primitive, count): (u32, usize),
     ) -> Result<Option<End>, Fault> {
         self.beginnings.give_up();
         let position = primitive as usize - self.host_start;
@@ -392,7 +391,8 @@ impl SchemePrograms {
             turn.note_place(convert::origin(&frames, &self.expander));
         }
         let reply = self.release_console(body, turn).and_then(|()| {
-            let mut call = Call::new(procedure, &mut body.instance, &self.code, turn, &arguments);
+            let arguments = self.machine.arguments(count);
+            let mut call = Call::new(procedure, &mut body.instance, &self.code, turn, arguments);
             call.command_line = &self.command_line;
             (procedure.body)(&mut call)
         });

@@ -73,7 +73,8 @@ fn evaluate(session: &Session, machine: &mut Machine, units: &[usize], slice: u6
             Outcome::Exhausted => return None,
             Outcome::Finished(value) => print(&instance, session, value),
             Outcome::Uncaught(object) => format!("uncaught {}", print(&instance, session, object)),
-            Outcome::Request { primitive, arguments } => {
+            Outcome::Request { primitive, count } => {
+                let arguments = machine.arguments(count);
                 let name = session.code.primitives()[primitive as usize].name;
                 let arguments = arguments.iter().map(|argument| print(&instance, session, *argument));
                 format!("({name} {})", arguments.collect::<Vec<_>>().join(" "))

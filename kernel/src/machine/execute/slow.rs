@@ -50,10 +50,9 @@ impl Cold<'_> {
                 self.enter_code(hot, self.code.block(block).code_word, count)
             }
             Body::Host => {
-                let arguments = (1..=count).map(|register| hot.get(register)).collect();
                 self.outcome = Some(Outcome::Request {
                     primitive: callee.payload(),
-                    arguments,
+                    count,
                 });
                 (hot, Flow::Stop)
             }
