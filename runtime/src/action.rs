@@ -83,6 +83,13 @@ pub struct Claims {
     pub makes: Things,
     /// Things that must exist, be the actor's own, and cease to exist.
     pub ends: Things,
+    /// What few actions claim.
+    pub special: Option<Box<SpecialClaims>>,
+}
+
+/// What an action lays claim to besides things.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpecialClaims {
     /// The capability it needs.
     pub capability: Option<String>,
     /// The capability value through which it acts, and what that must stand for.
@@ -126,26 +133,30 @@ impl Claims {
 
     /// Adds what is granted to another actor.
     pub fn granting(mut self, manifest: Manifest) -> Self {
-        self.grants = Some(manifest);
+        self.special().grants = Some(manifest);
         self
     }
 
     /// Adds the capability value used, and what it must give.
     pub fn going_through(mut self, capability: CapabilityId, authority: Authority) -> Self {
-        self.through = Some((capability, authority));
+        self.special().through = Some((capability, authority));
         self
     }
 
     /// Adds what a capability that is made stands for.
     pub fn conveying(mut self, capability: CapabilityId, authority: Authority) -> Self {
-        self.conveys = Some((capability, authority));
+        self.special().conveys = Some((capability, authority));
         self
     }
 
     /// Adds the capability needed.
     pub fn needing(mut self, capability: impl Into<String>) -> Self {
-        self.capability = Some(capability.into());
+        self.special().capability = Some(capability.into());
         self
+    }
+
+    fn special(&mut self) -> &mut SpecialClaims {
+        self.special.get_or_insert_default()
     }
 }
 

@@ -19,7 +19,7 @@ use crate::action::{Action, Exit, Resume, StopFacet, Sync, Synced, Wait, Yield, 
 use crate::actor::{Condition, FiberKind};
 use crate::body::{Argument, End, Resumption, Runner, Task, Until, Wanted};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
-use crate::draft::{Draft, Refusal};
+use crate::draft::{Callables, Draft, Refusal};
 use crate::event::Event;
 use crate::identity::{Callable, FacetId, FiberId, WaitId};
 use crate::record::{Failure, Limits, Origin};
@@ -323,7 +323,7 @@ impl Activation {
                     self.draft.outbox.released.push(continuation);
                     return Ok(());
                 }
-                self.draft.callables = VecDeque::from([continuation]);
+                self.draft.callables = Callables::from_iter([continuation]);
                 self.park(fiber, until)
             }
             End::Exit { code } => {
@@ -398,7 +398,7 @@ impl Activation {
                     pattern: packed(&pattern)?,
                 },
                 Wanted::Accepted(pattern, procedure) => {
-                    self.draft.callables.push_back(procedure);
+                    self.draft.callables.add(procedure);
                     Condition::Accepted {
                         observer: counters.observer(),
                         handle: counters.handle(),

@@ -5,11 +5,11 @@
 //! It decides nothing: whether an action may be performed is for the action to check and the gate to judge.
 //! Read next: `action.rs`.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
 use duet_journal::{BlobHash, RecordHash};
+use smallvec::SmallVec;
 
 use crate::actor::{Actor, Condition, Facet, Fiber, FiberKind, Monitor, Target};
 use crate::driver::RequestId;
@@ -51,7 +51,37 @@ pub struct Draft {
     /// The newest record of the history that the turn stands on: it qualifies the keys of requests.
     pub lineage: Lineage,
     /// Procedures and continuations for the next action, in the order in which it takes them. They stay out of the record.
-    pub callables: VecDeque<Callable>,
+    pub callables: Callables,
+}
+
+/// Procedures and continuations in a row; mostly one.
+#[derive(Clone, Debug, Default)]
+pub struct Callables {
+    row: SmallVec<[Callable; 2]>,
+    taken: usize,
+}
+
+impl Callables {
+    /// Adds one at the end.
+    pub(crate) fn add(&mut self, callable: Callable) {
+        self.row.push(callable);
+    }
+
+    /// Takes the first.
+    fn take(&mut self) -> Option<Callable> {
+        let first = self.row.get(self.taken).copied();
+        self.taken += usize::from(first.is_some());
+        first
+    }
+}
+
+impl FromIterator<Callable> for Callables {
+    fn from_iter<T: IntoIterator<Item = Callable>>(callables: T) -> Self {
+        Self {
+            row: callables.into_iter().collect(),
+            taken: 0,
+        }
+    }
 }
 
 /// Why an action could not be performed.
@@ -170,7 +200,7 @@ impl Draft {
             outbox: Outbox::default(),
             names,
             lineage,
-            callables: VecDeque::new(),
+            callables: Callables::default(),
         }
     }
 
@@ -230,7 +260,7 @@ impl Draft {
     /// # Errors
     /// [`Refusal::NoCallable`].
     pub(crate) fn take_callable(&mut self) -> Result<Callable, Refusal> {
-        self.callables.pop_front().ok_or(Refusal::NoCallable)
+        self.callables.take().ok_or(Refusal::NoCallable)
     }
 
     /// Asserts `fact` under `handle` for a facet of the acting actor.

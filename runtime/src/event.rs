@@ -343,7 +343,8 @@ impl Outbox {
     /// Begins the recipient's batch.
     fn open(&mut self, to: ActorId) -> usize {
         let position = self.batches.len();
-        self.batches.push((to, Vec::new()));
+        // Most batches are of one event.
+        self.batches.push((to, Vec::with_capacity(1)));
         if position == FEW_BATCHES {
             self.position = self.batches.iter().map(|(actor, _)| *actor).zip(0..).collect();
         } else if position > FEW_BATCHES {

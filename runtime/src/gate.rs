@@ -17,7 +17,7 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-use crate::action::{Action, Claims, InvokeTool, Thing};
+use crate::action::{Action, Claims, InvokeTool, SpecialClaims, Thing};
 use crate::actor::Manifest;
 use crate::capability::{self, Authority};
 use crate::codec_enum;
@@ -184,11 +184,7 @@ pub fn judge(proposal: &Proposal<'_>) -> Vec<Verdict> {
     let mut docket = Docket {
         proposal: *proposal,
         bench: has_policy.then(|| Bench::new(*proposal)),
-        after: if has_policy {
-            after(proposal)
-        } else {
-            Entries::default()
-        },
+        after: has_policy.then(|| after(proposal)),
         made: Things::default(),
         ended: Things::default(),
         conveyed: BTreeMap::new(),
@@ -236,7 +232,7 @@ struct Docket<'a> {
     /// The policy, if there is any.
     bench: Option<Bench<'a>>,
     /// The entries to which the turn leads: what is done together is judged by what it leads to together.
-    after: Entries,
+    after: Option<Entries>,
     made: Things,
     ended: Things,
     /// What the capabilities made stand for.
@@ -293,7 +289,7 @@ impl Docket<'_> {
         };
         let ruling = self.bench.as_ref().and_then(|bench| match is_put_off {
             true => bench.rule(attempts, is_approved),
-            false => bench.rule_with(attempts, &self.after, is_approved),
+            false => bench.rule_with(attempts, self.after.as_ref()?, is_approved),
         });
         match ruling.as_ref().map_or(Verdict::Allow {}, Verdict::of) {
             Verdict::Allow {} if is_put_off => Verdict::Deny {
@@ -323,14 +319,16 @@ impl Docket<'_> {
 
     fn fault(&mut self, action: &Action) -> Option<Reason> {
         let claims = action.claims();
-        let fault = self.capability_fault(&claims).or_else(|| self.ownership_fault(&claims));
+        let special = claims.special.as_deref();
+        let fault = special.and_then(|special| self.capability_fault(special));
+        let fault = fault.or_else(|| self.ownership_fault(&claims));
         self.made.extend(&claims.makes);
-        self.conveyed.extend(claims.conveys);
         self.ended.extend(&claims.ends);
+        self.conveyed.extend(claims.special.and_then(|special| special.conveys));
         fault
     }
 
-    fn capability_fault(&self, claims: &Claims) -> Option<Reason> {
+    fn capability_fault(&self, claims: &SpecialClaims) -> Option<Reason> {
         let manifest = self.proposal.principal.manifest;
         if let Some(capability) = claims
             .capability

@@ -14,7 +14,7 @@ use crate::body::Task;
 use crate::capability::{Authority, Caveat};
 use crate::codec::{Bytes, Codec, Fields, record};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
-use crate::draft::Refusal;
+use crate::draft::{Callables, Refusal};
 use crate::driver::{RequestId, Stream};
 use crate::identity::{ActorId, Callable, CapabilityId, FacetId, FiberId, Handle, ObserverId};
 use crate::policy::keyed;
@@ -191,7 +191,7 @@ impl Activation {
         let pattern = PackedPattern::of(pattern)?;
         let counters = &mut self.draft.state.counters;
         let (observer, handle) = (counters.observer(), counters.handle());
-        self.draft.callables = [handler].into();
+        self.draft.callables = Callables::from_iter([handler]);
         self.perform(Observe {
             facet: self.facet(),
             observer,

@@ -252,8 +252,7 @@ fn act(draft: &mut Draft, action: &Action) -> Result<(), Refusal> {
         Action::Resume(resume) => (0, draft.acting()?.waits.get(&resume.wait).map(|wait| wait.fiber)),
         _ => (CALLABLES_MAX, None),
     };
-    draft.callables.clear();
-    draft.callables.resize(callables, Callable(0));
+    draft.callables = std::iter::repeat_n(Callable(0), callables).collect();
     action.perform(draft)?;
     if let Some(fiber) = woken {
         let _ = draft.unpark(fiber);
