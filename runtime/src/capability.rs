@@ -7,7 +7,6 @@
 //!
 //! Source: the Syndicate protocol, `sturdy.prs`, "Macaroons".
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use duet_journal::packed::PackedWriter;
@@ -15,6 +14,7 @@ use preserves::IOValue;
 
 use crate::codec::{Codec, DecodeError};
 use crate::draft::Refusal;
+use crate::gate::Conveyed;
 use crate::identity::{ActorId, CapabilityId, FacetId};
 use crate::state::{Before, RunState};
 use crate::{codec_enum, codec_struct};
@@ -153,19 +153,14 @@ impl RunState {
 /// Says whether a capability gave `wanted` before a turn, or does so since the turn began; the gate asks.
 ///
 /// `made` has the capabilities that the turn has made so far. One that the turn has revoked is refused when it is used.
-pub(crate) fn gives(
-    before: Before<'_>,
-    made: &BTreeMap<CapabilityId, Authority>,
-    capability: CapabilityId,
-    wanted: &Authority,
-) -> bool {
+pub(crate) fn gives(before: Before<'_>, made: Option<&Conveyed>, capability: CapabilityId, wanted: &Authority) -> bool {
     let mut next = capability;
     for _ in 0..=CHAIN_MAX {
         let known = before
             .capability(next)
             .filter(|known| !known.is_revoked)
             .map(|known| &known.from);
-        match made.get(&next).or(known) {
+        match made.and_then(|made| made.get(&next)).or(known) {
             None => return false,
             // Making a narrower one is allowed whatever the wider one stands for.
             Some(_) if matches!(wanted, Authority::Capability { capability: wider } if *wider == next) => return true,

@@ -187,7 +187,7 @@ pub fn judge(proposal: &Proposal<'_>) -> Vec<Verdict> {
         after: has_policy.then(|| after(proposal)),
         made: Things::default(),
         ended: Things::default(),
-        conveyed: BTreeMap::new(),
+        conveyed: None,
     };
     proposal.actions.iter().map(|action| docket.judge(action)).collect()
 }
@@ -226,6 +226,9 @@ pub fn explain(proposal: &Proposal<'_>, attempts: &[Action], is_approved: bool) 
     bench.rule(attempts, is_approved)
 }
 
+/// What capabilities stand for that a turn makes.
+pub(crate) type Conveyed = BTreeMap<CapabilityId, Authority>;
+
 /// What the earlier actions of the proposal made and ended.
 struct Docket<'a> {
     proposal: Proposal<'a>,
@@ -235,20 +238,21 @@ struct Docket<'a> {
     after: Option<Entries>,
     made: Things,
     ended: Things,
-    /// What the capabilities made stand for.
-    conveyed: BTreeMap<CapabilityId, Authority>,
+    /// What the capabilities made stand for, if any was made.
+    conveyed: Option<Conveyed>,
 }
 
 /// A set of things: most turns make and end few, which are looked through one by one.
 #[derive(Default)]
 struct Things {
     few: SmallVec<[Thing; 8]>,
-    many: BTreeSet<Thing>,
+    /// The others, once there are any.
+    many: Option<BTreeSet<Thing>>,
 }
 
 impl Things {
     fn contains(&self, thing: &Thing) -> bool {
-        self.few.contains(thing) || self.many.contains(thing)
+        self.few.contains(thing) || self.many.as_ref().is_some_and(|many| many.contains(thing))
     }
 
     fn extend(&mut self, things: &[Thing]) {
@@ -256,7 +260,7 @@ impl Things {
             if self.few.len() < self.few.inline_size() {
                 self.few.push(*thing);
             } else {
-                self.many.insert(*thing);
+                self.many.get_or_insert_default().insert(*thing);
             }
         }
     }
@@ -324,7 +328,9 @@ impl Docket<'_> {
         let fault = fault.or_else(|| self.ownership_fault(&claims));
         self.made.extend(&claims.makes);
         self.ended.extend(&claims.ends);
-        self.conveyed.extend(claims.special.and_then(|special| special.conveys));
+        if let Some(conveyed) = claims.special.and_then(|special| special.conveys) {
+            self.conveyed.get_or_insert_default().extend([conveyed]);
+        }
         fault
     }
 
@@ -340,7 +346,7 @@ impl Docket<'_> {
             });
         }
         if let Some((through, wanted)) = &claims.through
-            && !capability::gives(self.proposal.before, &self.conveyed, *through, wanted)
+            && !capability::gives(self.proposal.before, self.conveyed.as_ref(), *through, wanted)
         {
             return Some(Reason::CapabilityMissing {
                 capability: through.to_string(),

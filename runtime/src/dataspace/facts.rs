@@ -107,8 +107,13 @@ impl Facts {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
     use super::super::form::mix;
     use super::*;
+    use crate::tracked::Tracking;
 
     /// Different facts of one hash: byte strings whose last eight bytes make up for what the eight before do to it.
     fn colliding(count: u8) -> Vec<Fact> {
@@ -153,6 +158,79 @@ mod tests {
                 for (number, fact) in (1..).zip(&facts) {
                     let expected = present[number as usize - 1].then_some((number, number));
                     assert_eq!(listed.find(fact).ok(), expected, "{order:?}, {gone} has gone");
+                }
+            }
+        }
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Do {
+        /// Adds the fact if it is absent, else removes it.
+        Toggle(usize),
+        Commit,
+        Abort,
+        Mark,
+        GoBack,
+    }
+
+    proptest! {
+        #[test]
+        fn facts_are_found_by_content_whatever_is_taken_back(steps in proptest::collection::vec(
+            prop_oneof![
+                6 => (0..6_usize).prop_map(Do::Toggle),
+                2 => Just(Do::Commit),
+                1 => Just(Do::Abort),
+                1 => Just(Do::Mark),
+                1 => Just(Do::GoBack),
+            ],
+            0..200,
+        )) {
+            let alone = (0..3_u8).map(|byte| Fact::from_bytes(vec![0xb2, 1, byte]).expect("a byte string"));
+            let all: Vec<Fact> = colliding(3).into_iter().chain(alone).collect();
+            let (mut facts, mut number, mut mark) = (Facts::default(), 0, 0);
+            // What is present, was when the turn began, and was at each mark: facts by their places in `all`.
+            let (mut now, mut begun) = (BTreeMap::new(), BTreeMap::new());
+            let mut marked = Vec::new();
+            for step in steps {
+                match step {
+                    Do::Toggle(place) => match facts.find(&all[place]) {
+                        Ok((found, _)) => {
+                            facts.remove(found);
+                            now.remove(&place);
+                        }
+                        Err(hash) => {
+                            number += 1;
+                            let fact = all[place].clone();
+                            facts.add(number, Presence { fact, count: 1, hash });
+                            now.insert(place, number);
+                        }
+                    },
+                    Do::Commit => {
+                        facts.commit_turn();
+                        begun = now.clone();
+                    }
+                    Do::Abort => {
+                        facts.abort_turn();
+                        now = begun.clone();
+                    }
+                    Do::Mark => {
+                        facts.commit_turn();
+                        begun = now.clone();
+                        mark += 1;
+                        facts.mark(mark);
+                        marked.push((mark, now.clone()));
+                    }
+                    Do::GoBack => {
+                        facts.abort_turn();
+                        now = begun.clone();
+                        if let Some((to, then)) = marked.pop() {
+                            prop_assert!(facts.go_back(to));
+                            (now, begun) = (then.clone(), then);
+                        }
+                    }
+                }
+                for (place, fact) in all.iter().enumerate() {
+                    prop_assert_eq!(facts.find(fact).ok().map(|(found, _)| found), now.get(&place).copied());
                 }
             }
         }
