@@ -29,16 +29,14 @@ pub const MARK_EVERY: u64 = 1024;
 /// Terms are kept in order within so many positions, so that filing more of them touches few pages.
 pub const REACH: u64 = 1 << 16;
 
-/// Something to look for: the first 8 bytes of a hash.
+/// Something to look for: a checksum of what it consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Term(i64);
 
 impl Term {
     /// Names what consists of these parts.
     pub fn of(parts: &[&[u8]]) -> Self {
-        let mut first = [0; 8];
-        first.copy_from_slice(&seal(parts)[..8]);
-        Self(i64::from_le_bytes(first))
+        Self(i64::from_le_bytes(seal(parts)))
     }
 
     /// The term as it is kept for one run, so that a search meets no other run's.

@@ -168,9 +168,20 @@ const UNREAD: [&str; 14] = [
 
 #[test]
 fn every_changed_byte_of_a_database_is_noticed_but_where_nothing_is_read() {
+    check_every_byte(|path| write_sample(&mut SqliteStore::open(path, "damage").unwrap()));
+}
+
+#[test]
+fn every_changed_byte_of_a_database_with_long_seals_is_noticed_but_where_nothing_is_read() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/format-2.sqlite");
+    check_every_byte(|path| assert!(std::fs::copy(golden, path).unwrap() > 0));
+}
+
+#[track_caller]
+fn check_every_byte(write_journal: impl FnOnce(&Path)) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
-    write_sample(&mut SqliteStore::open(&path, "damage").unwrap());
+    write_journal(&path);
     let (bytes, names) = (std::fs::read(&path).unwrap(), names(&path));
     let expected = inspect(&path, &names).unwrap();
     let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
@@ -258,6 +269,34 @@ fn area(bytes: &[u8], offset: usize) -> &'static str {
     } else {
         "rows"
     }
+}
+
+#[test]
+fn a_seal_of_another_length_is_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    write_sample(&mut SqliteStore::open(&path, "damage").unwrap());
+    let names = names(&path);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    for table in ["workspace", "runs", "heads", "records"] {
+        for length in (0..=32).filter(|length| *length != 8) {
+            let lengthen = format!(
+                "BEGIN; CREATE TABLE right AS SELECT * FROM {table};
+                 UPDATE {table} SET seal = substr(unhex(replace('ssss', 's', hex(seal))), 1, {length}); COMMIT"
+            );
+            connection.execute_batch(&lengthen).unwrap();
+            let error = inspect(&path, &names).err().unwrap();
+            assert!(
+                matches!(error, StoreError::Inconsistent { .. }),
+                "{table}, {length}: {error:?}"
+            );
+            let put_back = format!(
+                "BEGIN; DELETE FROM {table}; INSERT INTO {table} SELECT * FROM right; DROP TABLE right; COMMIT"
+            );
+            connection.execute_batch(&put_back).unwrap();
+        }
+    }
+    inspect(&path, &names).unwrap();
 }
 
 /// Ten records on `r/main`, the fifth and the eighth with a blob, then `sql` done to the file.

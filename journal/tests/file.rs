@@ -239,10 +239,10 @@ fn a_foreign_file_is_named_and_left_alone() {
         |path| {
             database(
                 path,
-                "PRAGMA application_id = 0x44756574; PRAGMA user_version = 3; CREATE TABLE t (x);",
+                "PRAGMA application_id = 0x44756574; PRAGMA user_version = 4; CREATE TABLE t (x);",
             )
         },
-        |error| matches!(error, StoreError::UnsupportedVersion { found: 3, supported: 2 }),
+        |error| matches!(error, StoreError::UnsupportedVersion { found: 4, supported: 3 }),
     );
 }
 

@@ -50,12 +50,20 @@ fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
-/// A journal of a format, copied to where it can be opened.
-fn database(format: usize) -> (tempfile::TempDir, PathBuf) {
+/// The databases by the versions of their tables, from 1 on: the file, and the format of its records.
+const DATABASES: [(&str, usize); 3] = [("format-1.sqlite", 1), ("format-2.sqlite", 2), ("version-3.sqlite", 2)];
+
+/// A database, copied to where it can be opened.
+fn database(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
-    std::fs::copy(golden(&format!("format-{format}.sqlite")), &path).unwrap();
+    std::fs::copy(golden(name), &path).unwrap();
     (folder, path)
+}
+
+fn ask<T: rusqlite::types::FromSql>(path: &Path, sql: &str) -> T {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    connection.query_one(sql, [], |row| row.get(0)).unwrap()
 }
 
 fn log(format: usize) -> SimulatedDisk {
@@ -146,9 +154,9 @@ fn the_newest_log_is_written_still() {
 }
 
 #[test]
-fn a_database_of_each_format_is_read_and_continued() {
-    for format in [1, 2] {
-        let (_folder, path) = database(format);
+fn a_database_of_each_version_is_read_and_continued() {
+    for (name, format) in DATABASES {
+        let (_folder, path) = database(name);
         check(&SqliteStore::open_to_read(&path).unwrap(), format);
         let mut store = SqliteStore::open(&path, "golden").unwrap();
         check(&store, format);
@@ -157,23 +165,58 @@ fn a_database_of_each_format_is_read_and_continued() {
         drop(store);
         check_mixed(&SqliteStore::open_to_read(&path).unwrap());
     }
-    let (_folder, path) = database(2);
+    let (_folder, path) = database("version-3.sqlite");
     let expected = observe(&written()).unwrap();
     assert_eq!(observe(&SqliteStore::open_to_read(&path).unwrap()).unwrap(), expected);
+}
+
+/// What was sealed in the longer way stays so beside what is written.
+#[test]
+fn rows_of_both_kinds_of_seals_stand_side_by_side() {
+    let (_folder, path) = database("format-2.sqlite");
+    let mut store = SqliteStore::open(&path, "golden").unwrap();
+    go_on(&mut store);
+    drop(store);
+    let lengths = "SELECT group_concat(length(seal)) FROM (SELECT seal FROM records ORDER BY id)";
+    assert_eq!(ask::<String>(&path, lengths), format!("{}8,8", "16,".repeat(9)));
+    assert_eq!(
+        ask::<i64>(&path, "SELECT length(seal) FROM heads WHERE branch = 'b0'"),
+        8
+    );
+    assert_eq!(
+        ask::<i64>(&path, "SELECT length(seal) FROM heads WHERE sequence = 4"),
+        16
+    );
+}
+
+#[test]
+fn the_newest_rows_are_written_still() {
+    let (folder, golden) = database("version-3.sqlite");
+    let path = folder.path().join("written");
+    let (mut world, mut store) = (World::default(), SqliteStore::open(&path, "golden").unwrap());
+    sample().iter().for_each(|step| world.take(step, &mut store).unwrap());
+    drop(store);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let attach = connection.execute("ATTACH ?1 AS golden", [golden.to_str()]);
+    attach.unwrap();
+    for table in ["workspace", "runs", "heads", "records", "hashes", "blobs"] {
+        let differing = format!(
+            "SELECT count(*) FROM (SELECT * FROM (SELECT * FROM main.{table} EXCEPT SELECT * FROM golden.{table})
+             UNION ALL SELECT * FROM (SELECT * FROM golden.{table} EXCEPT SELECT * FROM main.{table}))"
+        );
+        let count: i64 = connection.query_one(&differing, [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 0, "{table}");
+    }
 }
 
 /// Whoever writes may write records that an older program does not know; it must not take them for damage.
 #[test]
 fn who_writes_raises_the_version_of_the_file() {
-    let (_folder, path) = database(1);
-    let version = || -> u32 {
-        let connection = rusqlite::Connection::open(&path).unwrap();
-        connection
-            .pragma_query_value(None, "user_version", |row| row.get(0))
-            .unwrap()
-    };
-    drop(SqliteStore::open_to_read(&path).unwrap());
-    assert_eq!(version(), 1);
-    drop(SqliteStore::open(&path, "golden").unwrap());
-    assert_eq!(version(), 2);
+    for (number, (name, _)) in (1..).zip(DATABASES) {
+        let (_folder, path) = database(name);
+        drop(SqliteStore::open_to_read(&path).unwrap());
+        assert_eq!(ask::<i64>(&path, "PRAGMA user_version"), number);
+        drop(SqliteStore::open(&path, "golden").unwrap());
+        assert_eq!(ask::<i64>(&path, "PRAGMA user_version"), 3);
+    }
 }

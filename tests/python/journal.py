@@ -27,7 +27,7 @@ try:
 except ImportError:
     preserves = None
 
-VERSIONS = (1, 2)
+VERSIONS = (1, 2, 3)
 HEADS = "SELECT runs.name, branch, sequence, record, hash FROM heads JOIN runs ON runs.id = heads.run ORDER BY runs.name, branch"
 APPLICATION_ID = 0x44756574
 NAME_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")

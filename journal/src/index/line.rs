@@ -13,12 +13,19 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{Order, Place};
 use crate::identity::{RecordHash, RunId, Sequence};
 use crate::store::StoreError;
-use crate::store::sqlite::{check_seal, failed, seal};
-
-const DAMAGED: &str = "a row of the index does not match its seal";
+use crate::store::sqlite::{failed, seal};
 
 fn inconsistent(what: &'static str) -> StoreError {
     StoreError::Inconsistent { what }
+}
+
+/// Requires the seal that was found in a row to be the row's.
+fn check_seal(found: &[u8], expected: [u8; 8]) -> Result<(), StoreError> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(inconsistent("a row of the index does not match its seal"))
+    }
 }
 
 /// A part of a line.
@@ -49,7 +56,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    fn seal(&self) -> [u8; 16] {
+    fn seal(&self) -> [u8; 8] {
         let parent = self.parent.map(i64::to_le_bytes);
         seal(&[
             b"line",
@@ -107,7 +114,7 @@ impl Line {
             last: row.get(3).map_err(&failed)?,
         };
         let found: Vec<u8> = row.get(4).map_err(&failed)?;
-        check_seal(&found, line.seal(), DAMAGED)?;
+        check_seal(&found, line.seal())?;
         Ok(line)
     }
 
@@ -167,12 +174,12 @@ impl Line {
     }
 }
 
-fn seal_mark(run: &RunId, sequence: i64, record: RecordHash, line: i64) -> [u8; 16] {
+fn seal_mark(run: &RunId, sequence: i64, record: RecordHash, line: i64) -> [u8; 8] {
     let (sequence, line) = (sequence.to_le_bytes(), line.to_le_bytes());
     seal(&[b"mark", run.as_str().as_bytes(), &sequence, record.as_bytes(), &line])
 }
 
-fn seal_filed(line: i64, (sequence, place): (i64, i64), bytes: &[u8]) -> [u8; 16] {
+fn seal_filed(line: i64, (sequence, place): (i64, i64), bytes: &[u8]) -> [u8; 8] {
     let [line, sequence, place] = [line, sequence, place].map(i64::to_le_bytes);
     seal(&[b"entry", &line, &sequence, &place, bytes])
 }
@@ -195,7 +202,7 @@ pub(super) fn marked(
         .optional()
         .map_err(&failed)?;
     let Some((line, found)) = found else { return Ok(None) };
-    check_seal(&found, seal_mark(run, position, record, line), DAMAGED)?;
+    check_seal(&found, seal_mark(run, position, record, line))?;
     Ok(Some(line))
 }
 
@@ -252,7 +259,7 @@ pub(super) fn read_filed(
         .optional()
         .map_err(&failed)?;
     let (bytes, found) = found.ok_or(inconsistent("an entry has vanished from the index"))?;
-    check_seal(&found, seal_filed(line, (sequence, place), &bytes), DAMAGED)?;
+    check_seal(&found, seal_filed(line, (sequence, place), &bytes))?;
     Ok(bytes)
 }
 
@@ -279,7 +286,7 @@ pub(super) fn each_filed(
         let (sequence, place): (i64, i64) = (row.get(0).map_err(&failed)?, row.get(1).map_err(&failed)?);
         let bytes: Vec<u8> = row.get(2).map_err(&failed)?;
         let found: Vec<u8> = row.get(3).map_err(&failed)?;
-        check_seal(&found, seal_filed(stretch.line, (sequence, place), &bytes), DAMAGED)?;
+        check_seal(&found, seal_filed(stretch.line, (sequence, place), &bytes))?;
         let at = (Sequence::new(sequence.cast_unsigned())?, place.cast_unsigned());
         if tell(at, &bytes).is_break() {
             return Ok(ControlFlow::Break(()));

@@ -14,10 +14,11 @@ mod file;
 mod recent;
 mod row;
 mod schema;
+mod seal;
 mod writing;
 
-pub(crate) use self::row::{check_seal, failed};
-pub(crate) use self::schema::seal;
+pub(crate) use self::row::failed;
+pub(crate) use self::seal::seal;
 
 use std::collections::BTreeSet;
 use std::ops::Range;

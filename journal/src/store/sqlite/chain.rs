@@ -14,8 +14,8 @@ use std::ops::Range;
 
 use rusqlite::{Connection, Row, Statement, params};
 
-use super::row::{Workspace, change, check_seal, failed, optional};
-use super::schema::seal;
+use super::row::{Workspace, change, failed, optional};
+use super::seal::check_seal;
 use crate::identity::RecordHash;
 use crate::record::ClosedRecord;
 use crate::store::{StoreError, checked_record};
@@ -39,10 +39,11 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn seal(&self) -> [u8; 16] {
+    /// Gives the fields that are sealed.
+    pub(super) fn with_fields<T>(&self, then: impl FnOnce(&[&[u8]]) -> T) -> T {
         let [key, sequence, jump] = [self.key, self.sequence, self.jump].map(i64::to_le_bytes);
         let parent = self.parent.map(i64::to_le_bytes);
-        seal(&[
+        then(&[
             b"record",
             &key,
             &sequence,
@@ -62,7 +63,8 @@ impl Link {
             jump: row.get(3).map_err(&failed)?,
             hash: RecordHash::from_slice(blob(row, 4)?).ok_or(BROKEN)?,
         };
-        check_seal(blob(row, 5)?, link.seal(), "a record's row does not match its seal")?;
+        let found = blob(row, 5)?;
+        link.with_fields(|fields| check_seal(found, fields, "a record's row does not match its seal"))?;
         let goes_back = link.parent.map_or(link.jump == link.key, |parent| {
             parent < link.key && link.jump < link.key
         });

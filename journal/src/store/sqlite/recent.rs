@@ -12,6 +12,7 @@ use rusqlite::Connection;
 
 use super::chain::{self, Link};
 use super::row::{Branch, Run, Workspace, failed, optional};
+use super::seal::seal;
 use super::writing::{HeadRow, Writing};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId};
 use crate::record::Record;
@@ -152,7 +153,7 @@ impl Recent {
                 branch,
                 tip,
                 record,
-                seal: place.seal(&known.run),
+                seal: place.with_fields(&known.run, seal),
             });
             return Ok(());
         }

@@ -8,7 +8,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::schema::seal;
+use super::seal::{check_seal, seal};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::store::batch::Tip;
 use crate::store::{Head, StoreError};
@@ -16,15 +16,6 @@ use crate::store::{Head, StoreError};
 /// Wraps a failure of the database.
 pub(crate) fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
     move |source| StoreError::Database { doing, source }
-}
-
-/// Compares a row's seal with what it should be.
-pub(crate) fn check_seal(found: &[u8], expected: [u8; 16], what: &'static str) -> Result<(), StoreError> {
-    if found == expected {
-        Ok(())
-    } else {
-        Err(StoreError::Inconsistent { what })
-    }
 }
 
 /// The row about the workspace as a whole.
@@ -37,8 +28,8 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    fn seal(&self) -> [u8; 16] {
-        seal(&[
+    fn with_fields<T>(&self, then: impl FnOnce(&[&[u8]]) -> T) -> T {
+        then(&[
             b"workspace",
             self.owner.as_bytes(),
             &self.runs.to_le_bytes(),
@@ -51,7 +42,7 @@ impl Workspace {
         let sql = "INSERT INTO workspace (id, owner, runs, indexed, seal) VALUES (1, ?1, ?2, ?3, ?4)";
         connection
             .prepare_cached(sql)?
-            .execute(params![self.owner, self.runs, self.indexed, self.seal()])
+            .execute(params![self.owner, self.runs, self.indexed, self.with_fields(seal)])
             .map(drop)
     }
 
@@ -69,7 +60,8 @@ impl Workspace {
             Ok((workspace, row.get::<_, Vec<u8>>(3)?))
         };
         let (workspace, found) = statement.query_one([], read).map_err(&failed)?;
-        check_seal(&found, workspace.seal(), "the workspace's row does not match its seal")?;
+        let what = "the workspace's row does not match its seal";
+        workspace.with_fields(|fields| check_seal(&found, fields, what))?;
         Ok(workspace)
     }
 
@@ -80,7 +72,7 @@ impl Workspace {
             .prepare_cached("UPDATE workspace SET owner = ?1, runs = ?2, indexed = ?3, seal = ?4")
             .map_err(&failed)?;
         statement
-            .execute(params![self.owner, self.runs, self.indexed, self.seal()])
+            .execute(params![self.owner, self.runs, self.indexed, self.with_fields(seal)])
             .map(drop)
             .map_err(&failed)
     }
@@ -109,9 +101,9 @@ impl Run {
         }
     }
 
-    fn seal(&self) -> [u8; 16] {
+    fn with_fields<T>(&self, then: impl FnOnce(&[&[u8]]) -> T) -> T {
         let (epoch, branches) = (self.epoch.0.to_le_bytes(), self.branches.to_le_bytes());
-        seal(&[
+        then(&[
             b"run",
             self.name.as_str().as_bytes(),
             &epoch,
@@ -134,7 +126,7 @@ impl Run {
             branches: row.get(4).map_err(&failed)?,
         };
         let found: Vec<u8> = row.get(5).map_err(&failed)?;
-        check_seal(&found, run.seal(), "a run's row does not match its seal")?;
+        run.with_fields(|fields| check_seal(&found, fields, "a run's row does not match its seal"))?;
         Ok(run)
     }
 
@@ -183,7 +175,7 @@ impl Run {
             epoch,
             self.owner,
             self.branches,
-            self.seal()
+            self.with_fields(seal)
         ];
         statement.execute(fields).map(drop).map_err(&failed)
     }
@@ -214,10 +206,11 @@ impl Branch {
         }
     }
 
-    pub(super) fn seal(&self, run: &Run) -> [u8; 16] {
+    /// Gives the fields that are sealed.
+    pub(super) fn with_fields<T>(&self, run: &Run, then: impl FnOnce(&[&[u8]]) -> T) -> T {
         let (sequence, record) = (self.head.sequence.number().to_le_bytes(), self.record.to_le_bytes());
         let (run, branch) = (run.name.as_str().as_bytes(), self.head.branch.as_str().as_bytes());
-        seal(&[b"head", run, branch, &sequence, &record, self.head.hash.as_bytes()])
+        then(&[b"head", run, branch, &sequence, &record, self.head.hash.as_bytes()])
     }
 
     fn from_row(run: &Run, row: &Row<'_>) -> Result<Self, StoreError> {
@@ -241,7 +234,9 @@ impl Branch {
             record: row.get(2).map_err(&failed)?,
         };
         let found: Vec<u8> = row.get(4).map_err(&failed)?;
-        check_seal(&found, branch.seal(run), "a head's row does not match its seal")?;
+        branch.with_fields(run, |fields| {
+            check_seal(&found, fields, "a head's row does not match its seal")
+        })?;
         Ok(branch)
     }
 
@@ -282,7 +277,7 @@ impl Branch {
             sequence,
             self.record,
             hash.as_bytes(),
-            self.seal(run)
+            self.with_fields(run, seal)
         ];
         change(connection, sql, fields, "writing a head's row")
     }

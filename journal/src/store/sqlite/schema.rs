@@ -1,9 +1,9 @@
-//! The tables of a journal file, and the seals on the rows that nothing else protects.
+//! The tables of a journal file, and their versions.
 //!
 //! INVARIANT: a row of `workspace`, `runs`, `heads` or `records` that has changed no longer matches its seal; blobs are
 //! protected by their hashes; and what `hashes` misses, or points to wrongly, is an error and never another record.
 //!
-//! Read next: `store/sqlite/file.rs`.
+//! Read next: `store/sqlite/seal.rs`.
 //!
 //! Source: `journal/FORMAT.md`, "SQLite".
 
@@ -11,9 +11,10 @@
 pub(super) const APPLICATION_ID: u32 = 0x4475_6574;
 
 /// The version of the tables and of what is in them.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
-/// The version without records of format 2, and otherwise the same; it is raised when somebody is going to write.
+/// The oldest version that is read: 1 has no records of format 2, 1 and 2 have no seals of 8 bytes, and otherwise they are the same. It is raised when
+/// somebody is going to write.
 pub(super) const OLDEST: u32 = 1;
 
 /// Creates the tables.
@@ -65,15 +66,3 @@ CREATE VIEW journal AS
     SELECT runs.name AS run, branch, heads.sequence AS head, lower(hex(hash)) AS hash
     FROM heads JOIN runs ON runs.id = heads.run;
 ";
-
-/// A short checksum over the fields of a row.
-pub(crate) fn seal(fields: &[&[u8]]) -> [u8; 16] {
-    let mut bytes = Vec::with_capacity(256);
-    for field in fields {
-        bytes.extend_from_slice(&(field.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(field);
-    }
-    let mut seal = [0; 16];
-    seal.copy_from_slice(&blake3::hash(&bytes).as_bytes()[..16]);
-    seal
-}

@@ -9,6 +9,7 @@ use rusqlite::{CachedStatement, Connection, Statement, ToSql};
 
 use super::chain::Link;
 use super::row::failed;
+use super::seal::seal;
 use crate::identity::BranchName;
 use crate::record::Record;
 use crate::store::StoreError;
@@ -24,7 +25,7 @@ pub(super) struct HeadRow<'a> {
     pub(super) branch: &'a BranchName,
     pub(super) tip: Tip,
     pub(super) record: i64,
-    pub(super) seal: [u8; 16],
+    pub(super) seal: [u8; 8],
 }
 
 /// What a commit is going to write.
@@ -68,7 +69,7 @@ impl<'a> Writing<'a> {
                 row.bind(link.parent)?;
                 row.bind(link.jump)?;
                 row.bind(link.hash.as_bytes())?;
-                row.bind(link.seal())?;
+                row.bind(link.with_fields(seal))?;
                 row.bind(record.as_bytes())
             })
             .map_err(failed("writing records"))?;
