@@ -5,7 +5,7 @@
 //!
 //! It chooses no keys. Read next: `store/sqlite/recent.rs`.
 
-use rusqlite::{CachedStatement, Connection, Statement, ToSql};
+use rusqlite::{Connection, Statement, ToSql};
 
 use super::chain::Link;
 use super::row::failed;
@@ -17,6 +17,9 @@ use crate::store::batch::Tip;
 
 /// So many rows go into one statement.
 const ROWS: usize = 16;
+
+/// The values of a row of either table.
+const ROW: &str = "(?,?,?,?,?,?)";
 
 /// A head's row to be written.
 pub(super) struct HeadRow<'a> {
@@ -58,38 +61,35 @@ impl<'a> Writing<'a> {
     /// The tables, with all that was to be written.
     pub(super) fn tables(&mut self) -> Result<&'a Connection, StoreError> {
         // FAIL: whatever fails ends the transaction, so one statement's part of it need not be undone first.
-        let insert = Rows {
-            before: "INSERT OR FAIL INTO records (id, sequence, parent, jump, hash, seal, bytes) VALUES ",
-            columns: 7,
-        };
-        insert
-            .write(self.connection, &self.records, |(link, record), row| {
-                row.bind(link.key)?;
-                row.bind(link.sequence)?;
-                row.bind(link.parent)?;
-                row.bind(link.jump)?;
-                row.bind(link.hash.as_bytes())?;
-                row.bind(link.with_fields(seal))?;
-                row.bind(record.as_bytes())
-            })
-            .map_err(failed("writing records"))?;
-        self.records.clear();
+        // Without keys, which the database gives out by ones above the greatest: so it need not look whether there is such a row.
+        let insert = "INSERT OR FAIL INTO records (sequence, parent, jump, hash, seal, bytes) VALUES ";
+        write(self.connection, insert, &self.records, |(link, record), row| {
+            row.bind(link.sequence)?;
+            row.bind(link.parent)?;
+            row.bind(link.jump)?;
+            row.bind(link.hash.as_bytes())?;
+            row.bind(link.with_fields(seal))?;
+            row.bind(record.as_bytes())
+        })
+        .map_err(failed("writing records"))?;
+        let last = self.records.drain(..).next_back();
+        if last.is_some_and(|(link, _)| link.key != self.connection.last_insert_rowid()) {
+            return Err(StoreError::Inconsistent {
+                what: "a record stands under another key than was chosen",
+            });
+        }
         // A row that has one's key is the row of the same branch: `Recent` has seen it, and nobody else has written since.
         // Of two rows of a branch the later stays.
-        let replace = Rows {
-            before: "REPLACE INTO heads (run, branch, sequence, record, hash, seal) VALUES ",
-            columns: 6,
-        };
-        replace
-            .write(self.connection, &self.heads, |head, row| {
-                row.bind(head.run)?;
-                row.bind(head.branch.as_str())?;
-                row.bind(head.tip.sequence.number().cast_signed())?;
-                row.bind(head.record)?;
-                row.bind(head.tip.hash.as_bytes())?;
-                row.bind(head.seal)
-            })
-            .map_err(failed("writing heads"))?;
+        let replace = "REPLACE INTO heads (run, branch, sequence, record, hash, seal) VALUES ";
+        write(self.connection, replace, &self.heads, |head, row| {
+            row.bind(head.run)?;
+            row.bind(head.branch.as_str())?;
+            row.bind(head.tip.sequence.number().cast_signed())?;
+            row.bind(head.record)?;
+            row.bind(head.tip.hash.as_bytes())?;
+            row.bind(head.seal)
+        })
+        .map_err(failed("writing heads"))?;
         self.heads.clear();
         Ok(self.connection)
     }
@@ -108,42 +108,31 @@ impl Parameters<'_, '_> {
     }
 }
 
-/// A statement over rows of values.
-struct Rows {
-    before: &'static str,
-    columns: usize,
-}
-
-impl Rows {
-    /// Executes it for all rows, `ROWS` at a time as long as there are so many.
-    fn write<T>(
-        &self,
-        connection: &Connection,
-        rows: &[T],
-        bind: impl Fn(&T, &mut Parameters<'_, '_>) -> rusqlite::Result<()>,
-    ) -> rusqlite::Result<()> {
-        let prepare = |count: usize| -> rusqlite::Result<CachedStatement<'_>> {
-            let row = format!("({})", vec!["?"; self.columns].join(","));
-            connection.prepare_cached(&[self.before, &vec![row; count].join(",")].concat())
-        };
-        let execute = |statement: &mut Statement<'_>, rows: &[T]| {
-            let mut parameters = Parameters { statement, next: 0 };
-            rows.iter().try_for_each(|row| bind(row, &mut parameters))?;
-            parameters.statement.raw_execute().map(drop)
-        };
-        let (many, few) = rows.as_chunks::<ROWS>();
-        if !many.is_empty() {
-            let mut statement = prepare(ROWS)?;
-            for rows in many {
-                execute(&mut statement, rows)?;
-            }
+/// Executes a statement, up to its rows, for all of them, `ROWS` at a time as long as there are so many.
+fn write<T>(
+    connection: &Connection,
+    statement: &str,
+    rows: &[T],
+    bind: impl Fn(&T, &mut Parameters<'_, '_>) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let prepare = |values: &str| connection.prepare_cached(&[statement, values].concat());
+    let execute = |statement: &mut Statement<'_>, rows: &[T]| {
+        let mut parameters = Parameters { statement, next: 0 };
+        rows.iter().try_for_each(|row| bind(row, &mut parameters))?;
+        parameters.statement.raw_execute().map(drop)
+    };
+    let (many, few) = rows.as_chunks::<ROWS>();
+    if !many.is_empty() {
+        let mut statement = prepare(&[ROW; ROWS].join(","))?;
+        for rows in many {
+            execute(&mut statement, rows)?;
         }
-        if !few.is_empty() {
-            let mut statement = prepare(1)?;
-            for row in few.chunks(1) {
-                execute(&mut statement, row)?;
-            }
-        }
-        Ok(())
     }
+    if !few.is_empty() {
+        let mut statement = prepare(ROW)?;
+        for row in few.chunks(1) {
+            execute(&mut statement, row)?;
+        }
+    }
+    Ok(())
 }
