@@ -143,11 +143,11 @@ proptest! {
 #[test]
 fn a_torn_last_commit_is_cut_off_and_said_so() {
     let course = run_without_faults(&everything());
-    let fault = Fault::Crash(Loss::Torn { kept_bytes: 100 });
+    let fault = Fault::Crash(Loss::Torn { kept_bytes: 40 });
     let (disk, acknowledged) = run_with(&everything(), FaultPlan::at(course.disk_operations - 1, fault));
     assert_eq!(acknowledged, everything().len() - 1);
     let store = MemoryStore::open(disk.restart(FaultPlan::default())).unwrap();
-    assert_eq!(store.dropped_bytes(), 100);
+    assert_eq!(store.dropped_bytes(), 40);
     let again = MemoryStore::open(store.into_disk().restart(FaultPlan::default())).unwrap();
     assert_eq!(again.dropped_bytes(), 0);
 }

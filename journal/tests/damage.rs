@@ -31,17 +31,17 @@ fn every_changed_byte_of_a_log_is_noticed() {
 /// Source: `FORMAT.md`, "Log".
 fn resealed(mut log: Vec<u8>) -> Vec<u8> {
     const HEADER: usize = 12;
-    const FRAME: usize = 4 + 8 + 32 + 32;
-    let (mut at, mut previous) = (HEADER, [0; 32]);
+    const FRAME: usize = 4 + 8 + 8 + 8;
+    let (mut at, mut previous) = (HEADER, [0; 8]);
     while at + FRAME <= log.len() {
         let length =
-            usize::try_from(u64::from_le_bytes(log[at + 4..at + 12].try_into().unwrap())).unwrap_or(usize::MAX);
+            usize::try_from(u64::from_le_bytes(log[at + 12..at + 20].try_into().unwrap())).unwrap_or(usize::MAX);
         let Some(end) = (at + FRAME).checked_add(length).filter(|end| *end <= log.len()) else {
             break;
         };
-        log[at + 12..at + 44].copy_from_slice(&previous);
-        previous = *blake3::hash(&[&log[at..at + 44], &log[at + FRAME..end]].concat()).as_bytes();
-        log[at + 44..at + FRAME].copy_from_slice(&previous);
+        log[at + 20..at + FRAME].copy_from_slice(&previous);
+        previous = twox_hash::XxHash3_64::oneshot(&log[at + 12..end]).to_le_bytes();
+        log[at + 4..at + 12].copy_from_slice(&previous);
         at = end;
     }
     log

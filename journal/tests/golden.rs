@@ -66,8 +66,11 @@ fn ask<T: rusqlite::types::FromSql>(path: &Path, sql: &str) -> T {
     connection.query_one(sql, [], |row| row.get(0)).unwrap()
 }
 
-fn log(format: usize) -> SimulatedDisk {
-    let bytes = std::fs::read(golden(&format!("format-{format}.log"))).unwrap();
+/// The logs, by version, and the format of their records.
+const LOGS: [(&str, usize); 3] = [("format-1.log", 1), ("format-2.log", 2), ("version-3.log", 2)];
+
+fn log(name: &str) -> SimulatedDisk {
+    let bytes = std::fs::read(golden(name)).unwrap();
     SimulatedDisk::new(bytes, FaultPlan::default())
 }
 
@@ -139,9 +142,9 @@ fn check_mixed(store: &dyn Store) {
 }
 
 #[test]
-fn a_log_of_each_format_is_read_and_continued() {
-    for format in [1, 2] {
-        let mut store = MemoryStore::open(log(format)).unwrap();
+fn a_log_of_each_version_is_read_and_continued() {
+    for (name, format) in LOGS {
+        let mut store = MemoryStore::open(log(name)).unwrap();
         check(&store, format);
         go_on(&mut store);
         check_mixed(&MemoryStore::open(store.into_disk()).unwrap());
@@ -150,7 +153,7 @@ fn a_log_of_each_format_is_read_and_continued() {
 
 #[test]
 fn the_newest_log_is_written_still() {
-    assert_eq!(written().disk().bytes(), log(2).bytes());
+    assert_eq!(written().disk().bytes(), log("version-3.log").bytes());
 }
 
 #[test]

@@ -50,15 +50,15 @@ impl MemoryStore {
     /// [`StoreError::NotAJournal`], [`StoreError::UnsupportedVersion`], [`StoreError::ChecksumMismatch`] for damage that is
     /// not at the end; [`StoreError::Io`] as the disk's plan has it. Only the last of these may have changed the disk.
     pub fn open(mut disk: SimulatedDisk) -> Result<Self, StoreError> {
-        let has_begun = log::check_header(disk.bytes())?;
+        let begun = log::check_header(disk.bytes())?;
         let mut index = Index::default();
-        if !has_begun {
+        if begun.is_none() {
             begin(&mut disk).map_err(|source| StoreError::Io {
                 doing: "beginning the log",
                 source,
             })?;
         }
-        let recovered = log::recover(disk.bytes())?;
+        let recovered = log::recover(disk.bytes(), begun.unwrap_or(Checksum::NONE))?;
         for frame in &recovered.frames {
             for entry in log::entries(disk.bytes(), frame)? {
                 index.apply(disk.bytes(), entry)?;
@@ -113,6 +113,11 @@ impl MemoryStore {
         Ok(found)
     }
 
+    /// Begins a frame of few bytes.
+    fn frame(&self) -> FrameBuilder {
+        FrameBuilder::after(self.last, 0)
+    }
+
     fn check_blobs(&self, append: &Append<'_>, staged: &mut BTreeSet<BlobHash>) -> Result<(), StoreError> {
         staged.extend(append.blobs.iter().map(super::Blob::hash));
         let is_missing = |blob: &BlobHash| !staged.contains(blob) && !self.index.blobs.contains_key(blob);
@@ -134,7 +139,7 @@ impl MemoryStore {
         mut records: impl Iterator<Item = &'a Record>,
     ) -> Result<(), StoreError> {
         let start = self.disk.bytes().len();
-        let (bytes, frame) = frame.finish(self.last, start);
+        let (bytes, frame) = frame.finish(start);
         let written = self.disk.write(start, bytes).and_then(|()| self.disk.sync());
         if let Err(source) = written {
             self.in_doubt = true;
@@ -181,7 +186,7 @@ impl Store for MemoryStore {
             return Err(StoreError::InDoubt);
         }
         let epoch = self.index.runs.get(run).map_or(Epoch(0), |run| run.epoch).next()?;
-        let mut frame = FrameBuilder::default();
+        let mut frame = self.frame();
         frame.claim(run, epoch, owner);
         self.commit(frame, std::iter::empty())?;
         Ok(epoch)
@@ -192,7 +197,7 @@ impl Store for MemoryStore {
         let mut blobs = BTreeSet::new();
         let records = appends.iter().flat_map(|append| append.records);
         let record_bytes = records.map(|record| record.as_bytes().len() + FrameBuilder::RECORD_ENTRY_BYTES);
-        let mut frame = FrameBuilder::with_room(record_bytes.sum::<usize>() + HEAD_ROOM_BYTES);
+        let mut frame = FrameBuilder::after(self.last, record_bytes.sum::<usize>() + HEAD_ROOM_BYTES);
         for append in appends {
             let stored = self.owned_run(append.run, append.epoch)?.tip(append.branch);
             let found = tips.get(&(append.run, append.branch)).copied().or(stored);
@@ -213,7 +218,7 @@ impl Store for MemoryStore {
 
     fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
         let mut tips: BTreeMap<(&RunId, &BranchName), Tip> = BTreeMap::new();
-        let mut frame = FrameBuilder::default();
+        let mut frame = self.frame();
         for head_move in moves {
             let &HeadMove { run, branch, to, .. } = head_move;
             let stored = self.owned_run(run, head_move.epoch)?.tip(branch);
@@ -236,7 +241,7 @@ impl Store for MemoryStore {
         let staying: BTreeSet<RecordHash> = run.heads.values().filter(stays).map(|head| head.hash).collect();
         let going = self.index.with_what_hangs_on(removal.records);
         batch::check_removal(going.iter(), &staying)?;
-        let mut frame = FrameBuilder::default();
+        let mut frame = self.frame();
         removal
             .branches
             .iter()

@@ -11,24 +11,47 @@
 
 use std::ops::Range;
 
+use twox_hash::XxHash3_64;
+
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId};
 use crate::record::Record;
 use crate::store::{Blob, Object, StoreError};
 
-/// The version of the log format, little-endian in the header after the magic bytes. One of version 1 is read and continued: its entries mean the same.
-pub(super) const VERSION: u32 = 2;
+/// The version of the log format, little-endian in the header after the magic bytes. Older ones are read and continued as they are: 1 has no records
+/// without their parents' names, and the frames of 1 and 2 have checksums of another kind.
+pub(super) const VERSION: u32 = 3;
 
 const MAGIC: &[u8; 8] = b"DUETLOG\n";
 /// The length of the header: magic bytes, version.
 pub(super) const HEADER_BYTES: usize = 12;
 
 const FRAME_MAGIC: &[u8; 4] = b"\xf5DLF";
-/// The length of what precedes a payload: magic bytes, payload length, previous checksum, checksum.
-pub(super) const PREFIX_BYTES: usize = 4 + 8 + 32 + 32;
-const UNSIGNED_BYTES: usize = PREFIX_BYTES - 32;
 
-/// The checksum of a frame, which the next frame repeats; all zeros before the first.
-pub(super) type Checksum = [u8; 32];
+/// The checksum of a frame, which the next frame repeats; all zeros before the first. All of a log are of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Checksum {
+    /// XXH3, 64 bits, of what follows it in the frame: `magic checksum length previous payload`.
+    Short([u8; 8]),
+    /// BLAKE3 of the frame without it: `magic length previous checksum payload`.
+    Long([u8; 32]),
+}
+
+impl Checksum {
+    /// What stands for the frame before the first one of a new log.
+    pub(super) const NONE: Self = Self::Short([0; 8]);
+
+    /// The same of a log of version 1 or 2.
+    const OLD_NONE: Self = Self::Long([0; 32]);
+
+    /// The length of what precedes a payload.
+    fn prefix_bytes(self) -> usize {
+        let checksum_bytes = match self {
+            Self::Short(_) => 8,
+            Self::Long(_) => 32,
+        };
+        FRAME_MAGIC.len() + 8 + 2 * checksum_bytes
+    }
+}
 
 /// One thing that a commit did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,20 +107,16 @@ pub(super) fn header() -> Vec<u8> {
 pub(super) struct FrameBuilder {
     /// Room for the prefix, then the payload.
     bytes: Vec<u8>,
-}
-
-impl Default for FrameBuilder {
-    fn default() -> Self {
-        Self::with_room(0)
-    }
+    previous: Checksum,
 }
 
 impl FrameBuilder {
-    /// Begins a frame in which so many bytes of entries find room at once.
-    pub(super) fn with_room(payload_bytes: usize) -> Self {
-        let mut bytes = Vec::with_capacity(PREFIX_BYTES + payload_bytes);
-        bytes.resize(PREFIX_BYTES, 0);
-        Self { bytes }
+    /// Begins the frame after one, in which so many bytes of entries find room at once.
+    pub(super) fn after(previous: Checksum, payload_bytes: usize) -> Self {
+        let prefix_bytes = previous.prefix_bytes();
+        let mut bytes = Vec::with_capacity(prefix_bytes + payload_bytes);
+        bytes.resize(prefix_bytes, 0);
+        Self { bytes, previous }
     }
 
     /// How many bytes the entry of a record takes at most besides its bytes: code, parent, length.
@@ -149,30 +168,45 @@ impl FrameBuilder {
     }
 
     /// Puts the prefix before the payload, as that of the frame that will stand at `start`.
-    pub(super) fn finish(mut self, previous: Checksum, start: usize) -> (Vec<u8>, Frame) {
-        const GAP_BYTES: usize = PREFIX_BYTES - UNSIGNED_BYTES;
-        let length = ((self.bytes.len() - PREFIX_BYTES) as u64).to_le_bytes();
-        // What is hashed first stands in one piece, where the checksum will be.
-        let unsigned = [FRAME_MAGIC.as_slice(), &length, &previous].concat();
-        self.bytes[GAP_BYTES..PREFIX_BYTES].copy_from_slice(&unsigned);
-        let checksum = *blake3::hash(&self.bytes[GAP_BYTES..]).as_bytes();
-        self.bytes[..UNSIGNED_BYTES].copy_from_slice(&unsigned);
-        self.bytes[UNSIGNED_BYTES..PREFIX_BYTES].copy_from_slice(&checksum);
-        let payload = start + PREFIX_BYTES..start + self.bytes.len();
+    pub(super) fn finish(mut self, start: usize) -> (Vec<u8>, Frame) {
+        let prefix_bytes = self.previous.prefix_bytes();
+        let length = ((self.bytes.len() - prefix_bytes) as u64).to_le_bytes();
+        self.bytes[..4].copy_from_slice(FRAME_MAGIC);
+        let checksum = match self.previous {
+            Checksum::Short(previous) => {
+                self.bytes[12..20].copy_from_slice(&length);
+                self.bytes[20..28].copy_from_slice(&previous);
+                let checksum = short(&self.bytes[12..]);
+                self.bytes[4..12].copy_from_slice(&checksum);
+                Checksum::Short(checksum)
+            }
+            Checksum::Long(previous) => {
+                self.bytes[4..12].copy_from_slice(&length);
+                self.bytes[12..44].copy_from_slice(&previous);
+                let checksum = long(&self.bytes[..44], &self.bytes[76..]);
+                self.bytes[44..76].copy_from_slice(&checksum);
+                Checksum::Long(checksum)
+            }
+        };
+        let payload = start + prefix_bytes..start + self.bytes.len();
         (
             self.bytes,
             Frame {
                 payload,
                 checksum,
-                previous,
+                previous: self.previous,
             },
         )
     }
 }
 
-fn checksum(unsigned: &[u8], payload: &[u8]) -> Checksum {
+fn short(checked: &[u8]) -> [u8; 8] {
+    XxHash3_64::oneshot(checked).to_le_bytes()
+}
+
+fn long(prefix: &[u8], payload: &[u8]) -> [u8; 32] {
     *blake3::Hasher::new()
-        .update(unsigned)
+        .update(prefix)
         .update(payload)
         .finalize()
         .as_bytes()
@@ -186,18 +220,42 @@ pub(super) struct Frame {
     previous: Checksum,
 }
 
-/// Reads the frame at `start`, if the bytes there are one and have not changed.
-pub(super) fn frame_at(log: &[u8], start: usize) -> Option<Frame> {
-    let prefix = log.get(start..)?.get(..PREFIX_BYTES)?;
-    let unsigned = &prefix[..UNSIGNED_BYTES];
-    let length = u64::from_le_bytes(unsigned.strip_prefix(FRAME_MAGIC)?.get(..8)?.try_into().ok()?);
-    let from = start + PREFIX_BYTES;
-    let to = from.checked_add(usize::try_from(length).ok()?)?;
-    let found = checksum(unsigned, log.get(from..to)?);
-    let previous = unsigned[UNSIGNED_BYTES - 32..].try_into().ok()?;
-    (prefix[UNSIGNED_BYTES..] == found).then_some(Frame {
+/// Reads the frame at `start`, if the bytes there are one with a checksum like another and have not changed.
+pub(super) fn frame_at(log: &[u8], start: usize, like: Checksum) -> Option<Frame> {
+    let prefix = log
+        .get(start..)?
+        .get(..like.prefix_bytes())?
+        .strip_prefix(FRAME_MAGIC)?;
+    let from = start + like.prefix_bytes();
+    let end = |length: &[u8]| {
+        let length = u64::from_le_bytes(length.try_into().ok()?);
+        from.checked_add(usize::try_from(length).ok()?)
+    };
+    let (checksum, previous, to) = match like {
+        Checksum::Short(_) => {
+            let (checksum, rest) = prefix.split_first_chunk()?;
+            let (length, previous) = rest.split_at(8);
+            let to = end(length)?;
+            let is_right = short(log.get(start + 12..to)?) == *checksum;
+            let previous = Checksum::Short(previous.try_into().ok()?);
+            (is_right.then_some(Checksum::Short(*checksum))?, previous, to)
+        }
+        Checksum::Long(_) => {
+            let (length, rest) = prefix.split_at(8);
+            let (previous, checksum) = rest.split_first_chunk()?;
+            let to = end(length)?;
+            let found = long(log.get(start..start + 44)?, log.get(from..to)?);
+            let is_right = found == checksum;
+            (
+                is_right.then_some(Checksum::Long(found))?,
+                Checksum::Long(*previous),
+                to,
+            )
+        }
+    };
+    Some(Frame {
         payload: from..to,
-        checksum: found,
+        checksum,
         previous,
     })
 }
@@ -212,27 +270,27 @@ pub(super) struct Recovered {
     pub(super) last: Checksum,
 }
 
-/// Finds the frames of a log whose header has been checked.
+/// Finds the frames of a log whose header has been checked, after what stands for the frame before the first.
 ///
 /// # Errors
 /// [`StoreError::ChecksumMismatch`] if a frame is damaged though a complete one stands after it: a torn write cannot do
 /// that, as each frame was synced before the next was written.
-pub(super) fn recover(log: &[u8]) -> Result<Recovered, StoreError> {
+pub(super) fn recover(log: &[u8], none: Checksum) -> Result<Recovered, StoreError> {
     let mut recovered = Recovered {
         frames: Vec::new(),
         end: HEADER_BYTES,
-        last: [0; 32],
+        last: none,
     };
-    while let Some(frame) = frame_at(log, recovered.end).filter(|frame| frame.previous == recovered.last) {
+    while let Some(frame) = frame_at(log, recovered.end, none).filter(|frame| frame.previous == recovered.last) {
         recovered.end = frame.payload.end;
         recovered.last = frame.checksum;
         recovered.frames.push(frame);
     }
-    let starts = recovered.end..log.len();
-    if starts
-        .into_iter()
-        .any(|start| log[start..].starts_with(FRAME_MAGIC) && frame_at(log, start).is_some())
-    {
+    // A frame of the other kind tells of damage too: to the version in the header.
+    let kinds = [Checksum::NONE, Checksum::OLD_NONE];
+    let is_frame = |start: usize| kinds.into_iter().any(|kind| frame_at(log, start, kind).is_some());
+    let mut starts = recovered.end..log.len();
+    if starts.any(|start| log[start..].starts_with(FRAME_MAGIC) && is_frame(start)) {
         let object = Object::Frame {
             offset_bytes: recovered.end,
         };
@@ -241,11 +299,12 @@ pub(super) fn recover(log: &[u8]) -> Result<Recovered, StoreError> {
     Ok(recovered)
 }
 
-/// Checks the header; `Ok(false)` says the log was never begun: it is empty, or a crash came while the header was written.
+/// Checks the header and returns what stands for the frame before the first; nothing if the log was never begun: it is empty, or a crash came while the
+/// header was written.
 ///
 /// # Errors
 /// [`StoreError::NotAJournal`], [`StoreError::UnsupportedVersion`].
-pub(super) fn check_header(log: &[u8]) -> Result<bool, StoreError> {
+pub(super) fn check_header(log: &[u8]) -> Result<Option<Checksum>, StoreError> {
     let header = header();
     if log.len() <= HEADER_BYTES
         && log
@@ -253,14 +312,15 @@ pub(super) fn check_header(log: &[u8]) -> Result<bool, StoreError> {
             .zip(&header)
             .all(|(&found, &whole)| found == whole || found == 0)
     {
-        return Ok(log == header);
+        return Ok((log == header).then_some(Checksum::NONE));
     }
     let version = log
         .strip_prefix(MAGIC)
         .and_then(|rest| rest.first_chunk())
         .map(|bytes| u32::from_le_bytes(*bytes));
     match version {
-        Some(1..=VERSION) => Ok(true),
+        Some(VERSION) => Ok(Some(Checksum::NONE)),
+        Some(1..VERSION) => Ok(Some(Checksum::OLD_NONE)),
         Some(found) => Err(StoreError::UnsupportedVersion {
             found: found.into(),
             supported: VERSION.into(),
