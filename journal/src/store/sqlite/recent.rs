@@ -42,12 +42,14 @@ pub(super) struct Recent {
     /// The records that were inserted since and have no child yet.
     leaves: BTreeMap<i64, Spine>,
     runs: Vec<KnownRun>,
-    /// Where each stands among `runs`: one search for each append.
+    /// Where each stands among `runs`.
     places: BTreeMap<RunId, RunPlace>,
+    /// The run that was asked for last: who commits together comes in the same order each time.
+    last: RunPlace,
 }
 
 /// Where what is known of a run stands.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RunPlace(usize);
 
 /// Where a branch stands.
@@ -81,6 +83,7 @@ impl Recent {
             leaves: BTreeMap::new(),
             runs: Vec::new(),
             places: BTreeMap::new(),
+            last: RunPlace::default(),
         })
     }
 
@@ -124,8 +127,11 @@ impl Recent {
     }
 
     fn run(&mut self, writing: &mut Writing<'_>, run: &RunId) -> Result<RunPlace, StoreError> {
-        if let Some(place) = self.places.get(run) {
-            return Ok(*place);
+        let next = RunPlace(self.last.0 + 1);
+        let is_next = self.runs.get(next.0).is_some_and(|known| known.run.name == *run);
+        if let Some(place) = is_next.then_some(next).or_else(|| self.places.get(run).copied()) {
+            self.last = place;
+            return Ok(place);
         }
         let known = KnownRun {
             run: Run::read(writing.tables()?, run)?,
