@@ -18,7 +18,7 @@ pub(crate) fn seal(fields: &[&[u8]]) -> [u8; 8] {
     fields.iter().fold(0, after).to_le_bytes()
 }
 
-/// The first kind of seal: it costs three times as much.
+/// The first kind of seal: it takes four times as long.
 fn long_seal(fields: &[&[u8]]) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     for field in fields {
