@@ -22,17 +22,17 @@ const REPETITIONS: usize = 20;
 
 const PHASES: [&str; 6] = [
     "expand and compile the standard library",
-    "create the journal",
+    "open a journal that is not there",
     "claim the run",
     "make the world",
-    "run to the end, with its commit",
+    "run to the end, with its commit, which creates the journal",
     "drop the world and the journal",
 ];
 
 /// Starts and ends one run in `folder`, and returns the microseconds of each phase.
 fn phases(folder: &Path) -> [f64; PHASES.len()] {
     let (compiled, compiling) = microseconds(|| compile("", &["duet", "base"]));
-    let (store, creating) = microseconds(|| SqliteStore::open(&folder.join("journal.db"), "bench"));
+    let (store, opening) = microseconds(|| SqliteStore::open(&folder.join("journal.db"), "bench"));
     let mut store = store.expect("a new journal opens");
     let (mut run, claiming) = microseconds(|| start_compiled("empty", compiled, SnapshotPolicy::default(), &mut store));
     let settings = Settings::standard(Registry::default(), Vec::new());
@@ -41,7 +41,7 @@ fn phases(folder: &Path) -> [f64; PHASES.len()] {
     let (rest, driving) = microseconds(|| run.drive(&mut store, &mut world));
     assert_eq!(rest.expect("the run ends"), Rest::Ended { code: 0 });
     let ((), dropping) = microseconds(|| drop((world, run, store)));
-    [compiling, creating, claiming, making, driving, dropping]
+    [compiling, opening, claiming, making, driving, dropping]
 }
 
 fn main() -> io::Result<()> {

@@ -121,7 +121,7 @@ pub struct Removal<'a> {
 pub trait Store: Send {
     /// Makes the caller the owner of `run`, which comes into being if need be, and fences off earlier owners.
     ///
-    /// `owner` is for people: it says who holds the run.
+    /// `owner` is for people: it says who holds the run. The store may forget a claim when it is dropped before anything was written.
     ///
     /// # Errors
     /// [`StoreError::ReadOnly`] or a failure of the medium.

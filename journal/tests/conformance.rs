@@ -241,10 +241,7 @@ fn a_claim_fences_earlier_owners<M: Medium>() {
 
 fn a_group_happens_whole_or_not_at_all<M: Medium>() {
     let (medium, mut store) = M::create();
-    let (a, b) = (
-        Writer::claim(&mut store, "a", "main"),
-        Writer::claim(&mut store, "b", "main"),
-    );
+    let [a, b] = ["a", "b"].map(|name| Writer::claim(&mut store, name, "main"));
     let (in_a, in_b) = (a.chain(&["0", "1"]), b.chain(&["0"]));
     let blob = [Blob::new(b"blob".to_vec()).unwrap()];
     let stale = Writer {
@@ -255,6 +252,8 @@ fn a_group_happens_whole_or_not_at_all<M: Medium>() {
     let group = [a.append(&in_a, &blob), stale.append(&late, &[])];
     check_error(store.append_group(&group), &head_moved(&b, Some(&in_a[0]), None));
     let mut store = medium.reopen(store);
+    // Behind the earlier claims nothing was written.
+    let [a, b] = ["a", "b"].map(|name| Writer::claim(&mut store, name, "main"));
     assert_eq!(store.heads(&a.run).unwrap(), []);
     check_error(
         store.record(&in_a[0].hash()),

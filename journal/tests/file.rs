@@ -3,9 +3,11 @@
 
 #[path = "common/writer.rs"]
 mod common;
+#[path = "file/creation.rs"]
+mod creation;
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,15 +41,19 @@ fn append_for_ever(journal: &Path) {
     }
 }
 
+/// The journal that this process is to write, if it is a child.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the environment says that this process is the one to be killed"
+)]
+fn given() -> Option<PathBuf> {
+    std::env::var_os(JOURNAL).map(PathBuf::from)
+}
+
 #[test]
 fn a_killed_writer_loses_nothing_acknowledged_and_leaves_no_lock() {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the environment says that this process is the one to be killed"
-    )]
-    let journal = std::env::var_os(JOURNAL);
-    if let Some(journal) = journal {
-        append_for_ever(Path::new(&journal));
+    if let Some(journal) = given() {
+        append_for_ever(&journal);
     }
     for enough in [1, 40] {
         let folder = tempfile::tempdir().unwrap();
@@ -93,8 +99,16 @@ fn a_killed_writer_loses_nothing_acknowledged_and_leaves_no_lock() {
 fn one_process_has_one_writer_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
-    let first = SqliteStore::open(&path, "first").unwrap();
-    assert!(matches!(SqliteStore::open(&path, "second"), Err(StoreError::Locked { by }) if by == "first"));
+    let mut first = SqliteStore::open(&path, "first").unwrap();
+    let refused = || match SqliteStore::open(&path, "second") {
+        Err(StoreError::Locked { by }) => by,
+        other => panic!("{:?}", other.err()),
+    };
+    assert_eq!(refused(), "", "who writes a journal without a file is written nowhere");
+    Writer::claim(&mut first, "r", "main")
+        .write(&mut first, &["0"])
+        .unwrap();
+    assert_eq!(refused(), "first");
     drop(first);
     SqliteStore::open(&path, "second").unwrap();
 }
@@ -128,8 +142,9 @@ fn a_reader_sees_commits_as_they_come_and_cannot_write() {
     let path = folder.path().join("journal");
     let mut store = SqliteStore::open(&path, "writer").unwrap();
     let mut main = Writer::claim(&mut store, "r", "main");
+    main.write(&mut store, &["<turn>"]).unwrap();
     let mut reader = SqliteStore::open_to_read(&path).unwrap();
-    for number in 1..4 {
+    for number in 2..5 {
         main.write(&mut store, &["<turn>"]).unwrap();
         assert_eq!(read_all(&reader, &main).unwrap().len(), number);
     }
@@ -150,8 +165,8 @@ fn a_tail_hears_of_what_is_appended_and_of_what_is_taken_back() {
     assert_eq!(tail.poll(&store).unwrap(), TailEvent::Unchanged);
     let mut main = Writer::claim(&mut store, "r", "main");
     assert_eq!(tail.poll(&store).unwrap(), TailEvent::Unchanged);
-    let reader = SqliteStore::open_to_read(&path).unwrap();
     let first = main.write(&mut store, &["0", "1", "2"]).unwrap();
+    let reader = SqliteStore::open_to_read(&path).unwrap();
     assert_eq!(tail.poll(&reader).unwrap(), TailEvent::Appended(first.clone()));
     assert_eq!(tail.poll(&reader).unwrap(), TailEvent::Unchanged);
     let mut move_head = |store: &mut SqliteStore, from: &Record, to: &Record| {
@@ -265,18 +280,6 @@ fn a_write_ahead_log_without_its_database_is_not_taken_over() {
     );
     assert!(matches!(SqliteStore::open_to_read(&path), Err(StoreError::Io { .. })));
     assert!(!path.exists());
-}
-
-#[test]
-fn a_journal_whose_creation_was_cut_short_is_created_anew() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal");
-    std::fs::write(folder.path().join("journal.new"), "half a database").unwrap();
-    let mut store = SqliteStore::open(&path, "file").unwrap();
-    Writer::claim(&mut store, "r", "main")
-        .write(&mut store, &["0"])
-        .unwrap();
-    assert!(!folder.path().join("journal.new").exists());
 }
 
 #[test]

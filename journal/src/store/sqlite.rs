@@ -3,7 +3,8 @@
 //! Owns the transactions; `sqlite/file.rs` opens, `schema.rs` has the tables, `row.rs` and `chain.rs` read and
 //! write them, `recent.rs` remembers what the writer has read.
 //! INVARIANT: one process writes, under an operating system's lock that its death releases; others may read meanwhile. What
-//! is read is what was written, or an error.
+//! is read is what was written, or an error. A journal without a file is in memory until a commit has to be durable, which
+//! makes the file before it returns: so there is no file without a commit, and the first one does not go through the write-ahead log.
 //!
 //! Read next: `store/sqlite/schema.rs`.
 //!
@@ -22,7 +23,7 @@ pub(crate) use self::seal::seal;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, params};
 
@@ -46,12 +47,15 @@ pub struct SqliteStore {
 
 struct Writer {
     recent: Recent,
+    /// Where the file is going to be, as long as the journal is in memory alone.
+    unborn: Option<PathBuf>,
     /// Dropping it lets the next writer in.
     _lock: Lock,
 }
 
 impl SqliteStore {
-    /// Opens the journal at `path` to read and write it, and creates it if there is none; `owner` tells people who does.
+    /// Opens the journal at `path` to read and write it; `owner` tells people who does. If there is none, the first durable commit creates it, and
+    /// until then this store alone sees what is in it.
     ///
     /// # Errors
     /// [`StoreError::Locked`] while another process, or another store of this one, writes it;
@@ -60,10 +64,12 @@ impl SqliteStore {
         let file::Opened {
             connection,
             lock,
-            is_new,
+            unborn,
         } = file::open_to_write(path, owner)?;
+        let has_file = unborn.is_none();
         let writer = Some(Writer {
             recent: Recent::read(&connection)?,
+            unborn,
             _lock: lock,
         });
         let mut store = Self {
@@ -71,7 +77,7 @@ impl SqliteStore {
             writer,
             in_doubt: false,
         };
-        if !is_new {
+        if has_file {
             store.commit_in_order(|connection, _| {
                 file::raise_version(connection)?;
                 let workspace = Workspace::read(connection)?;
@@ -109,8 +115,36 @@ impl SqliteStore {
         done.map_err(failed("giving space back"))
     }
 
-    /// Performs `work` in one durable transaction, or leaves the file as it was.
+    /// Performs `work` in one durable transaction, or leaves the journal as it was.
     fn commit<T>(
+        &mut self,
+        work: impl FnOnce(&Connection, &mut Recent) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let value = self.transact(work)?;
+        self.give_file()?;
+        Ok(value)
+    }
+
+    /// Writes what is in memory alone to a file that is durable, and goes on with that.
+    fn give_file(&mut self) -> Result<(), StoreError> {
+        let Some(Writer { recent, unborn, .. }) = &mut self.writer else {
+            return Ok(());
+        };
+        let Some(path) = unborn.take() else {
+            return Ok(());
+        };
+        let given = file::create(&path, &self.connection).and_then(|connection| {
+            recent.follow(&connection)?;
+            Ok(connection)
+        });
+        // What failed to become durable was committed in memory.
+        self.in_doubt = given.is_err();
+        self.connection = given?;
+        Ok(())
+    }
+
+    /// Performs `work` in one transaction, which is as durable as the connection makes it, or leaves the journal as it was.
+    fn transact<T>(
         &mut self,
         work: impl FnOnce(&Connection, &mut Recent) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
@@ -136,7 +170,7 @@ impl SqliteStore {
         committed.unwrap_or(Ok(())).and(result)
     }
 
-    /// Performs `work` in one transaction, or leaves the file as it was. It is durable as soon as any later one is, which needs no waiting for the disk: so may
+    /// Performs `work` in one transaction, or leaves the journal as it was. It is durable as soon as any later one is, which needs no waiting for the disk: so may
     /// be written what means nothing as long as nothing follows it.
     fn commit_in_order<T>(
         &mut self,
@@ -145,7 +179,7 @@ impl SqliteStore {
         // Not by statements that are kept: this pragma takes effect when it is compiled.
         let set = |connection: &Connection, sql| connection.execute_batch(sql).map_err(failed("choosing when to sync"));
         set(&self.connection, "PRAGMA synchronous = NORMAL")?;
-        let result = self.commit(work);
+        let result = self.transact(work);
         // A store that does not wait for the disk must not go on.
         let restored = set(&self.connection, file::SYNCHRONOUS);
         self.in_doubt |= restored.is_err();

@@ -7,8 +7,9 @@
 //! Read next: `store/sqlite/row.rs`.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::Path;
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::path::{self, Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -26,37 +27,43 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
+/// How many prepared statements a connection keeps.
+const STATEMENTS: usize = 32;
+
 /// A journal opened for writing.
 pub(super) struct Opened {
     pub(super) connection: Connection,
     pub(super) lock: Lock,
-    /// Whether there was no such file.
-    pub(super) is_new: bool,
+    /// Where the file is going to be, if there is none: the journal is then in memory.
+    pub(super) unborn: Option<PathBuf>,
 }
 
-/// Opens a journal for writing; if there is no such file, creates it, with `owner` as the one who writes it.
+/// Opens a journal for writing; if there is no such file, an empty one in memory, with `owner` as the one who writes it.
 pub(super) fn open_to_write(path: &Path, owner: &str) -> Result<Opened, StoreError> {
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if fs::exists(path).map_err(io_error("looking for the journal"))? {
-        check_header(path)?;
+    let looking = "looking for the journal";
+    let path = fs::canonicalize(path)
+        .or_else(|_| path::absolute(path))
+        .map_err(io_error(looking))?;
+    if fs::exists(&path).map_err(io_error(looking))? {
+        check_header(&path)?;
     }
-    let Some(lock) = Lock::try_alone(path, "locking the journal")? else {
-        return Err(StoreError::Locked { by: read_owner(path) });
+    let Some(lock) = Lock::try_alone(&path, "locking the journal")? else {
+        return Err(StoreError::Locked { by: read_owner(&path) });
     };
-    let is_new = !fs::exists(path).map_err(io_error("looking for the journal"))?;
-    if is_new {
-        create(path, owner)?;
-    }
-    check_header(path)?;
-    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let (connection, unborn) = if fs::exists(&path).map_err(io_error(looking))? {
+        check_header(&path)?;
+        (connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?, None)
+    } else {
+        (begin(&path, owner)?, Some(path))
+    };
     Ok(Opened {
         connection,
         lock,
-        is_new,
+        unborn,
     })
 }
 
-/// Reads who is writing; empty if that cannot be told, as while the journal is being created.
+/// Reads who is writing; empty if that cannot be told, as while the journal has no file.
 fn read_owner(path: &Path) -> String {
     let read = || -> Option<String> {
         open_to_read(path)
@@ -127,7 +134,7 @@ fn connect(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
     connection
         .busy_timeout(std::time::Duration::from_secs(5))
         .map_err(&failed)?;
-    connection.set_prepared_statement_cache_capacity(32);
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     // The header may be older than the write-ahead log; this number is not.
     check_version(
         connection
@@ -149,8 +156,8 @@ pub(super) fn raise_version(connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Makes a complete journal under another name, then gives it its own.
-fn create(path: &Path, owner: &str) -> Result<(), StoreError> {
+/// Makes an empty journal in memory, for there is none at `path`.
+fn begin(path: &Path, owner: &str) -> Result<Connection, StoreError> {
     if fs::exists(beside(path, "-wal")).map_err(io_error("looking for the journal"))? {
         let why = "it is missing, yet its write-ahead log is there";
         return Err(StoreError::NotAJournal {
@@ -158,58 +165,68 @@ fn create(path: &Path, owner: &str) -> Result<(), StoreError> {
             why,
         });
     }
-    let unfinished = beside(path, ".new");
-    for leftover in [
-        unfinished.clone(),
-        beside(&unfinished, "-journal"),
-        beside(&unfinished, "-wal"),
-    ] {
-        match fs::remove_file(leftover) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                return Err(StoreError::Io {
-                    doing: "clearing an unfinished journal",
-                    source,
-                });
-            }
-            _ => (),
-        }
-    }
-    fill(&unfinished, owner).map_err(database_error("creating the journal"))?;
-    let finish = || {
-        File::open(&unfinished)?.sync_all()?;
-        fs::rename(&unfinished, path)?;
-        sync_folder(path)
+    let empty = || {
+        let connection = Connection::open_in_memory()?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        let (id, version) = (schema::APPLICATION_ID, schema::VERSION);
+        connection.execute_batch(&format!(
+            "BEGIN; PRAGMA application_id = {id}; PRAGMA user_version = {version};"
+        ))?;
+        connection.execute_batch(schema::CREATE)?;
+        let workspace = Workspace {
+            owner: owner.to_owned(),
+            ..Workspace::default()
+        };
+        workspace.create(&connection)?;
+        connection.execute_batch("COMMIT")?;
+        Ok(connection)
     };
-    finish().map_err(io_error("creating the journal"))
+    empty().map_err(database_error(CREATING))
 }
 
-fn fill(path: &Path, owner: &str) -> rusqlite::Result<()> {
-    let connection = Connection::open(path)?;
-    let (id, version) = (schema::APPLICATION_ID, schema::VERSION);
-    // Nobody has seen the file yet: it is synced once, whole, before it gets its name, and thrown away if anything fails before.
-    connection.execute_batch(&format!(
-        "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN; PRAGMA application_id = {id}; PRAGMA user_version = {version};"
-    ))?;
-    connection.execute_batch(schema::CREATE)?;
-    let workspace = Workspace {
-        owner: owner.to_owned(),
-        ..Workspace::default()
-    };
-    workspace.create(&connection)?;
-    connection.execute_batch("COMMIT")?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
-    connection.close().map_err(|(_, error)| error)
+const CREATING: &str = "creating the journal";
+
+/// Writes a journal that is in memory to its file, whole and durable, and opens that.
+pub(super) fn create(path: &Path, journal: &Connection) -> Result<Connection, StoreError> {
+    let mut bytes = journal.serialize("main").map_err(database_error(CREATING))?.to_vec();
+    // A database in memory cannot be in this mode, and a file under its name must be.
+    bytes[MODE].fill(WAL);
+    let unfinished = beside(path, ".new");
+    let written = write(&unfinished, &bytes).and_then(|()| {
+        // Who put a file there meanwhile did not ask for the lock, and may be another program.
+        if fs::exists(path)? {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        fs::rename(&unfinished, path)?;
+        sync_folder(path)
+    });
+    if written.is_err() {
+        // Where it stays, whoever creates the journal next overwrites it.
+        let _removed = fs::remove_file(&unfinished);
+    }
+    written.map_err(io_error(CREATING))?;
+    connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+}
+
+/// Where a database's header says how it is written and read.
+///
+/// Source: "Database File Format", 1.3.3, <https://www.sqlite.org/fileformat2.html>.
+const MODE: Range<usize> = 18..20;
+
+/// With a write-ahead log.
+const WAL: u8 = 2;
+
+/// Writes a file, durably.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }
 
 /// Makes the entry of a file in its folder durable, where folders can be opened.
 fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    if cfg!(unix) {
-        File::open(folder)?.sync_all()
-    } else {
-        Ok(())
+    match path.parent() {
+        Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
+        Some(_) | None => Ok(()),
     }
 }
