@@ -47,10 +47,17 @@ pub struct SqliteStore {
 
 struct Writer {
     recent: Recent,
-    /// Where the file is going to be, as long as the journal is in memory alone.
-    unborn: Option<PathBuf>,
+    /// `None` if the connection is to the file.
+    memory: Option<InMemory>,
     /// Dropping it lets the next writer in.
     _lock: Lock,
+}
+
+/// A journal that was begun in memory, where the connection still is.
+struct InMemory {
+    path: PathBuf,
+    /// Whether the file is there, and says the same.
+    is_written: bool,
 }
 
 impl SqliteStore {
@@ -62,14 +69,17 @@ impl SqliteStore {
     /// [`StoreError::NotAJournal`] and [`StoreError::UnsupportedVersion`] leave the file untouched.
     pub fn open(path: &Path, owner: &str) -> Result<Self, StoreError> {
         let file::Opened {
+            path,
             connection,
             lock,
-            unborn,
+            is_new,
         } = file::open_to_write(path, owner)?;
-        let has_file = unborn.is_none();
         let writer = Some(Writer {
             recent: Recent::read(&connection)?,
-            unborn,
+            memory: is_new.then_some(InMemory {
+                path,
+                is_written: false,
+            }),
             _lock: lock,
         });
         let mut store = Self {
@@ -77,7 +87,7 @@ impl SqliteStore {
             writer,
             in_doubt: false,
         };
-        if has_file {
+        if !is_new {
             store.commit_in_order(|connection, _| {
                 file::raise_version(connection)?;
                 let workspace = Workspace::read(connection)?;
@@ -111,6 +121,7 @@ impl SqliteStore {
         if self.writer.is_none() {
             return Err(StoreError::ReadOnly);
         }
+        self.reach_file()?;
         let done = self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
         done.map_err(failed("giving space back"))
     }
@@ -121,25 +132,33 @@ impl SqliteStore {
         work: impl FnOnce(&Connection, &mut Recent) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let value = self.transact(work)?;
-        self.give_file()?;
+        self.write_file()?;
         Ok(value)
     }
 
-    /// Writes what is in memory alone to a file that is durable, and goes on with that.
-    fn give_file(&mut self) -> Result<(), StoreError> {
-        let Some(Writer { recent, unborn, .. }) = &mut self.writer else {
-            return Ok(());
-        };
-        let Some(path) = unborn.take() else {
-            return Ok(());
-        };
-        let given = file::create(&path, &self.connection).and_then(|connection| {
-            recent.follow(&connection)?;
-            Ok(connection)
-        });
-        // What failed to become durable was committed in memory.
-        self.in_doubt = given.is_err();
-        self.connection = given?;
+    /// Writes what is in memory alone to a file that is durable. The store needs that file only when it commits again, and many never do.
+    fn write_file(&mut self) -> Result<(), StoreError> {
+        let memory = self.writer.as_mut().and_then(|writer| writer.memory.as_mut());
+        if let Some(memory) = memory.filter(|memory| !memory.is_written) {
+            // What fails to become durable is committed in memory.
+            self.in_doubt = true;
+            file::create(&memory.path, &self.connection)?;
+            memory.is_written = true;
+            self.in_doubt = false;
+        }
+        Ok(())
+    }
+
+    /// Leaves the memory, if the journal has a file.
+    fn reach_file(&mut self) -> Result<(), StoreError> {
+        if let Some(Writer { recent, memory, .. }) = &mut self.writer
+            && let Some(InMemory { path, is_written: true }) = memory
+        {
+            let connection = file::connect_to_write(path)?;
+            *recent = Recent::read(&connection)?;
+            self.connection = connection;
+            *memory = None;
+        }
         Ok(())
     }
 
@@ -148,12 +167,13 @@ impl SqliteStore {
         &mut self,
         work: impl FnOnce(&Connection, &mut Recent) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let Some(Writer { recent, .. }) = &mut self.writer else {
-            return Err(StoreError::ReadOnly);
-        };
         if self.in_doubt {
             return Err(StoreError::InDoubt);
         }
+        self.reach_file()?;
+        let Some(Writer { recent, .. }) = &mut self.writer else {
+            return Err(StoreError::ReadOnly);
+        };
         let connection = &self.connection;
         execute(connection, "BEGIN IMMEDIATE", "beginning a transaction")?;
         let result = recent.refresh(connection).and_then(|()| work(connection, recent));

@@ -93,6 +93,7 @@ fn the_first_commit_is_seen_whole_by_readers_and_by_any_program() {
     assert_eq!(read_all(&reader, &main).unwrap(), std::slice::from_ref(&first));
     assert_eq!(reader.blob(&blob.hash()).unwrap(), blob.as_bytes());
     assert_eq!(reader.heads(&run("claimed-only")).unwrap(), []);
+    assert_eq!(store.blob(&blob.hash()).unwrap(), blob.as_bytes());
     let second = main.write(&mut store, &["1", "2"]).unwrap();
     assert_eq!(read_all(&reader, &main).unwrap()[1..], second);
     // Who closes the journal last clears what lies beside it, if it may write.
@@ -104,6 +105,27 @@ fn the_first_commit_is_seen_whole_by_readers_and_by_any_program() {
         let found: String = connection.pragma_query_value(None, pragma, |row| row.get(0)).unwrap();
         assert_eq!(found, expected, "{pragma}");
     }
+}
+
+#[test]
+fn a_journal_that_is_written_once_is_one_file_while_its_writer_lives() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let mut store = SqliteStore::open(&path, "file").unwrap();
+    let mut main = Writer::claim(&mut store, "r", "main");
+    main.write(&mut store, &["0"]).unwrap();
+    assert_eq!(read_all(&store, &main).unwrap().len(), 1);
+    assert_eq!(names(folder.path()), ["journal", "journal.lock"]);
+    let epoch = store.claim(&main.run, "again").unwrap();
+    main = Writer { epoch, ..main };
+    main.write(&mut store, &["1"]).unwrap();
+    assert_eq!(read_all(&store, &main).unwrap().len(), 2);
+    store.compact().unwrap();
+    drop(store);
+    assert_eq!(names(folder.path()), ["journal", "journal.lock"]);
+    let mut store = SqliteStore::open(&path, "file").unwrap();
+    assert_eq!(read_all(&store, &main).unwrap().len(), 2);
+    assert_eq!(store.claim(&main.run, "file").unwrap().0, 3);
 }
 
 #[test]

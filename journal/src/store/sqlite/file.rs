@@ -32,10 +32,12 @@ const STATEMENTS: usize = 32;
 
 /// A journal opened for writing.
 pub(super) struct Opened {
+    /// Where the file is, or is going to be.
+    pub(super) path: PathBuf,
     pub(super) connection: Connection,
     pub(super) lock: Lock,
-    /// Where the file is going to be, if there is none: the journal is then in memory.
-    pub(super) unborn: Option<PathBuf>,
+    /// Whether there was no such file: the journal is then in memory.
+    pub(super) is_new: bool,
 }
 
 /// Opens a journal for writing; if there is no such file, an empty one in memory, with `owner` as the one who writes it.
@@ -50,17 +52,24 @@ pub(super) fn open_to_write(path: &Path, owner: &str) -> Result<Opened, StoreErr
     let Some(lock) = Lock::try_alone(&path, "locking the journal")? else {
         return Err(StoreError::Locked { by: read_owner(&path) });
     };
-    let (connection, unborn) = if fs::exists(&path).map_err(io_error(looking))? {
-        check_header(&path)?;
-        (connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?, None)
+    let is_new = !fs::exists(&path).map_err(io_error(looking))?;
+    let connection = if is_new {
+        begin(&path, owner)?
     } else {
-        (begin(&path, owner)?, Some(path))
+        check_header(&path)?;
+        connect_to_write(&path)?
     };
     Ok(Opened {
+        path,
         connection,
         lock,
-        unborn,
+        is_new,
     })
+}
+
+/// Opens a file that is a journal, of which the caller has the lock.
+pub(super) fn connect_to_write(path: &Path) -> Result<Connection, StoreError> {
+    connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
 /// Reads who is writing; empty if that cannot be told, as while the journal has no file.
@@ -186,8 +195,8 @@ fn begin(path: &Path, owner: &str) -> Result<Connection, StoreError> {
 
 const CREATING: &str = "creating the journal";
 
-/// Writes a journal that is in memory to its file, whole and durable, and opens that.
-pub(super) fn create(path: &Path, journal: &Connection) -> Result<Connection, StoreError> {
+/// Writes a journal that is in memory to its file, whole and durable.
+pub(super) fn create(path: &Path, journal: &Connection) -> Result<(), StoreError> {
     let mut bytes = journal.serialize("main").map_err(database_error(CREATING))?.to_vec();
     // A database in memory cannot be in this mode, and a file under its name must be.
     bytes[MODE].fill(WAL);
@@ -204,8 +213,7 @@ pub(super) fn create(path: &Path, journal: &Connection) -> Result<Connection, St
         // Where it stays, whoever creates the journal next overwrites it.
         let _removed = fs::remove_file(&unfinished);
     }
-    written.map_err(io_error(CREATING))?;
-    connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+    written.map_err(io_error(CREATING))
 }
 
 /// Where a database's header says how it is written and read.

@@ -95,12 +95,6 @@ impl Recent {
         Ok(())
     }
 
-    /// Goes on with another connection, to tables that say the same.
-    pub(super) fn follow(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        self.version = version(connection)?;
-        Ok(())
-    }
-
     /// Takes note of a run's row as it was just written.
     pub(super) fn note_run(&mut self, run: Run) {
         if let Some(place) = self.places.get(&run.name) {
