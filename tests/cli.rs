@@ -134,7 +134,7 @@ fn all_errors_of_a_text_are_shown_at_once() {
         assert_eq!((said.output.as_str(), said.code), ("", 1), "{file}");
         insta::assert_snapshot!(name, said.errors);
     }
-    assert!(!desk.path(".duet/journal.sqlite").exists(), "nothing was run");
+    assert!(!desk.path(".duet").exists(), "nothing was run");
     assert_eq!(desk.duet("runs").code, 1);
 }
 

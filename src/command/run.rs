@@ -1,7 +1,5 @@
 //! `duet run`: a program becomes a run.
 
-use std::panic::resume_unwind;
-
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{RunId, Store};
 
@@ -45,19 +43,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let outfit = Outfit::read(arguments)?;
     let mut launch = Launch::read(program, arguments.one("workspace"), rest)?;
     launch.grant(&outfit);
+    let prepared = Prepared::new(&launch, outfit, terminal)?;
     if arguments.has("memory") {
         let mut store = MemoryStore::default();
         let id = given.map_or_else(|| free_name(&store, &launch.stem), Ok)?;
-        let prepared = Prepared::new(&launch, outfit, terminal)?;
         let session = Session::start(prepared, id, (&mut store, None))?;
         return session.drive(&mut store, false, terminal);
     }
     let journal = Journal::of(arguments);
-    let (store, prepared) = both(
-        || journal.open_or_create("run"),
-        || Prepared::new(&launch, outfit, terminal),
-    );
-    let (mut store, prepared) = (store?, prepared?);
+    let mut store = journal.open_or_create("run")?;
     let id = match given {
         Some(id) if store.has_run(&id)? => return Err(taken(&id)),
         Some(id) => id,
@@ -66,19 +60,6 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let session = Session::start(prepared, id.clone(), (&mut store, Some(journal.path())))?;
     journal.set_current(&id, &journal::first_branch()?);
     session.drive(&mut store, launch.is_folder, terminal)
-}
-
-/// Does two things at once that know nothing of each other: while the journal waits for the disk, the program is compiled.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what the two give does not depend on which comes first"
-)]
-fn both<A: Send, B>(aside: impl FnOnce() -> A + Send, here: impl FnOnce() -> B) -> (A, B) {
-    std::thread::scope(|scope| {
-        let aside = scope.spawn(aside);
-        let here = here();
-        (aside.join().unwrap_or_else(|panic| resume_unwind(panic)), here)
-    })
 }
 
 pub(super) fn read_name(name: &str) -> Result<RunId, Failure> {
