@@ -131,6 +131,7 @@ impl SqliteStore {
         &mut self,
         work: impl FnOnce(&Connection, &mut Recent) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.reach_file()?;
         let value = self.transact(work)?;
         self.write_file()?;
         Ok(value)
@@ -149,7 +150,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Leaves the memory, if the journal has a file.
+    /// Leaves the memory, if the journal has a file by now; before anything is written.
     fn reach_file(&mut self) -> Result<(), StoreError> {
         if let Some(Writer { recent, memory, .. }) = &mut self.writer
             && let Some(InMemory { path, is_written: true }) = memory
@@ -170,7 +171,6 @@ impl SqliteStore {
         if self.in_doubt {
             return Err(StoreError::InDoubt);
         }
-        self.reach_file()?;
         let Some(Writer { recent, .. }) = &mut self.writer else {
             return Err(StoreError::ReadOnly);
         };
@@ -196,6 +196,7 @@ impl SqliteStore {
         &mut self,
         work: impl FnOnce(&Connection, &mut Recent) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.reach_file()?;
         // Not by statements that are kept: this pragma takes effect when it is compiled.
         let set = |connection: &Connection, sql| connection.execute_batch(sql).map_err(failed("choosing when to sync"));
         set(&self.connection, "PRAGMA synchronous = NORMAL")?;
