@@ -47,36 +47,64 @@ enum Order {
 
 /// The calls of one world.
 pub(crate) struct Dispatch {
+    calls_max: usize,
+    reports: Sender<Report>,
+    /// `None` before the first call: most runs make none, and a task takes two changes of threads to end.
+    maker: Option<Maker>,
+}
+
+/// The task that makes calls.
+struct Maker {
     orders: mpsc::UnboundedSender<Order>,
     /// Dropped to stop; nothing is ever sent.
     going: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }
 
-impl Dispatch {
-    /// Makes ready for calls, of which `calls_max`, at least 1, run at the same time.
-    pub(crate) fn new(runtime: &Runtime, calls_max: usize, reports: Sender<Report>) -> Self {
+impl Maker {
+    fn begin(runtime: &Runtime, calls_max: usize, reports: Sender<Report>) -> Self {
         let (orders, queue) = mpsc::unbounded_channel();
         let (going, stopped) = oneshot::channel();
-        let task = runtime.spawn(make_calls(queue, stopped, calls_max.max(1), reports));
+        let task = runtime.spawn(make_calls(queue, stopped, calls_max, reports));
         Self { orders, going, task }
     }
 
-    /// Hands over a call.
-    pub(crate) fn start(&self, job: Job) {
+    fn order(&self, order: Order) {
         // The other end is there until `stop`.
-        let _ = self.orders.send(Order::Start(Box::new(job)));
+        let _ = self.orders.send(order);
+    }
+}
+
+impl Dispatch {
+    /// Makes ready for calls, of which `calls_max`, at least 1, run at the same time.
+    pub(crate) fn new(calls_max: usize, reports: Sender<Report>) -> Self {
+        Self {
+            calls_max: calls_max.max(1),
+            reports,
+            maker: None,
+        }
+    }
+
+    /// Hands over a call.
+    pub(crate) fn start(&mut self, runtime: &Runtime, job: Job) {
+        let begin = || Maker::begin(runtime, self.calls_max, self.reports.clone());
+        let maker = self.maker.get_or_insert_with(begin);
+        maker.order(Order::Start(Box::new(job)));
     }
 
     /// Abandons a call, if it is under way or waits its turn; a process that it runs is killed.
     pub(crate) fn cancel(&self, key: String) {
-        let _ = self.orders.send(Order::Cancel(key));
+        if let Some(maker) = &self.maker {
+            maker.order(Order::Cancel(key));
+        }
     }
 
     /// Abandons all calls; when it returns, what they hold (processes, files) is let go, unless that takes unduly long.
     pub(crate) fn stop(self, runtime: &Runtime) {
-        drop(self.going);
-        let _ = runtime.block_on(async { timeout(STOP_WAIT, self.task).await });
+        if let Some(Maker { going, task, .. }) = self.maker {
+            drop(going);
+            let _ = runtime.block_on(async { timeout(STOP_WAIT, task).await });
+        }
     }
 }
 

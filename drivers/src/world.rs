@@ -170,7 +170,7 @@ impl World {
         if settings.is_interruptible {
             watch_interrupts(&runtime, reporter.clone())?;
         }
-        let calls = Dispatch::new(&runtime, settings.tool_calls_max, reporter.clone());
+        let calls = Dispatch::new(settings.tool_calls_max, reporter.clone());
         let engine = Engine { runtime, calls };
         let console = Arc::new(Mutex::new(settings.console));
         let lane = |source| Lane {
@@ -487,8 +487,8 @@ impl Drivers for World {
             self.perform_one(effect);
         }
         for job in std::mem::take(&mut self.jobs) {
-            if let Some(engine) = &self.engine {
-                engine.calls.start(job);
+            if let Some(Engine { runtime, calls }) = &mut self.engine {
+                calls.start(runtime, job);
             }
         }
         self.console().flush();
