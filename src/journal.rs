@@ -6,7 +6,7 @@
 //! Read next: `session.rs`.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use duet_journal::store::sqlite::SqliteStore;
@@ -65,6 +65,21 @@ pub(crate) fn name(run: &RunId, branch: &BranchName) -> String {
     }
 }
 
+/// Makes a folder with those around it, if need be: a journal in it would be lost with its folder's entry.
+fn make_durably(folder: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.is_dir()).collect();
+    fs::create_dir_all(folder)?;
+    let around = missing.into_iter().rev().filter_map(Path::parent);
+    around.filter(|_| cfg!(unix)).try_for_each(|around| {
+        let named = if around.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            around
+        };
+        File::open(named)?.sync_all()
+    })
+}
+
 /// Who holds a run, in words for the person whom it keeps waiting.
 pub(crate) fn owner(command: &str) -> String {
     #[expect(clippy::disallowed_methods, reason = "it is told to people and enters no name")]
@@ -114,7 +129,7 @@ impl Journal {
     /// If it cannot be made, the file is something else, or another process writes it.
     pub(crate) fn open_or_create(&self, command: &str) -> Result<SqliteStore, Failure> {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(|error| {
+            make_durably(folder).map_err(|error| {
                 Failure::caused(
                     format!("cannot make the directory `{}` for the journal", folder.display()),
                     &error,

@@ -245,7 +245,7 @@ struct Docket<'a> {
 /// A set of things: most turns make and end few, which are looked through one by one.
 #[derive(Default)]
 struct Things {
-    few: SmallVec<[Thing; 8]>,
+    few: SmallVec<[Thing; 4]>,
     /// The others, once there are any.
     many: Option<BTreeSet<Thing>>,
 }
