@@ -75,7 +75,7 @@ pub(super) fn pack_into(
                     let compound = compound_of(&value);
                     work.push(Task::Close(compound));
                     writer.open(compound);
-                    add_parts(&value, &mut work);
+                    add_parts(&value, compound, &mut work);
                 }
             },
         }
@@ -117,9 +117,9 @@ fn compound_of(value: &Part) -> Compound {
 }
 
 /// Adds the parts of a compound value to the work, the first on top.
-fn add_parts(value: &Part, work: &mut Vec<Task>) {
+fn add_parts(value: &Part, compound: Compound, work: &mut Vec<Task>) {
     let bottom = work.len();
-    match compound_of(value) {
+    match compound {
         Compound::Record => {
             work.push(Task::Value(value.label()));
             work.extend(value.iter().map(Task::Value));
