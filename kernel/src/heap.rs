@@ -44,6 +44,7 @@ pub(crate) use stored::{Stored, Whole};
 
 use crate::value::Value;
 use forced::Account;
+use kind::padded;
 use mark::Marks;
 use pages::Pages;
 use placed::Moves;
@@ -54,7 +55,8 @@ use undo::{SavedPages, Turn};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The most bytes its objects may take, garbage that is not collected yet included. While a collection runs, and while a turn
-    /// that ran a major collection is open, the process holds up to twice as much.
+    /// that ran a major collection is open, the process holds up to twice as much. In the rest of a turn in which memory ran out it may be
+    /// up to two megabytes more, because whatever handles that needs some memory too.
     pub bytes_max: usize,
 }
 
@@ -101,6 +103,8 @@ pub struct Heap {
     words_max: usize,
     /// Whether the host allocates, which cannot collect first.
     is_lenient: bool,
+    /// Words beyond the limit that the open turn may take.
+    words_lent: usize,
     line: usize,
     /// Writes below this index go through the barrier: the greatest of the line, the open turn's mark and the limit of the newest mark.
     barrier_limit: usize,
@@ -147,6 +151,10 @@ const MAJOR_WORDS_MIN: usize = 64 * 1024;
 /// Indices are halved into 32 bits where objects are forwarded.
 const WORDS_MAX: usize = 1 << 32;
 
+/// Words beyond the limit that a turn may take for each time that its memory runs out, besides what is on its stack; and altogether.
+const WORDS_LENT_AT_ONCE: usize = 8 * 1024;
+const WORDS_LENT_MAX: usize = 32 * WORDS_LENT_AT_ONCE;
+
 /// How many words a lenient heap may have whose limit is `words_max`.
 pub(crate) fn lenient(words_max: usize) -> usize {
     words_max.saturating_mul(2).saturating_add(1 << 20)
@@ -164,6 +172,7 @@ impl Heap {
             collection_due: false,
             words_max,
             is_lenient: false,
+            words_lent: 0,
             line: 0,
             barrier_limit: 0,
             undo_limit: 0,
@@ -225,12 +234,27 @@ impl Heap {
         self.limit = self.limit_now();
     }
 
+    /// Does something that may go beyond the limit.
+    pub(crate) fn leniently<T>(&mut self, step: impl FnOnce(&mut Heap) -> T) -> T {
+        let was_lenient = std::mem::replace(&mut self.is_lenient, true);
+        let outcome = step(self);
+        self.set_lenient(was_lenient);
+        outcome
+    }
+
+    /// Gives the rest of the turn some words beyond the limit: memory ran out, and what handles that needs some, for one thing to capture the `words_stacked`
+    /// of the stack. They depend on nothing that garbage decides, so the turn comes out the same whenever the heap was collected.
+    pub(crate) fn lend_words(&mut self, words_stacked: usize) {
+        self.words_lent = (self.words_lent + WORDS_LENT_AT_ONCE + words_stacked).min(WORDS_LENT_MAX);
+        self.limit = self.limit_now();
+    }
+
     /// How many words there may be now. The tables of globals and literals do not count: their lengths depend on what else was loaded.
     pub(crate) fn words_allowed(&self) -> usize {
         let table_words = |register: Register| {
             let table = self.register(register);
             if self.is_kind(table, Kind::Vector) {
-                self.object_length(table) + 2
+                padded(1 + self.object_length(table))
             } else {
                 0
             }
@@ -238,7 +262,7 @@ impl Heap {
         let allowed = if self.is_lenient {
             lenient(self.words_max)
         } else {
-            self.words_max
+            self.words_max + self.words_lent
         };
         let tables = table_words(Register::Globals) + table_words(Register::Constants);
         allowed.saturating_add(tables).min(WORDS_MAX)

@@ -126,6 +126,7 @@ impl Heap {
         self.undo_limit = self.top;
         self.barrier_limit = self.top;
         self.pages.resize(self.top);
+        self.words_lent = 0;
         self.start_nursery(self.top);
         self.account.fill(self.words_max);
     }

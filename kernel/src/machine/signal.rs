@@ -7,7 +7,7 @@ use crate::code::CodeSpace;
 use crate::core::GlobalName;
 use crate::datum::{Name, Span};
 use crate::heap::kind::condition;
-use crate::heap::{Heap, HeapFull, Kind, Limits, Register};
+use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::instruction::Opcode;
 use crate::number::NumberError;
 use crate::primitive::{Failure, Primitive};
@@ -27,8 +27,6 @@ const SIGNAL_ARITY: u8 = 1;
 const BACKTRACE_MAX: usize = 32;
 /// The stack that raising a condition needs at least, in words.
 const SIGNAL_WORDS: usize = 256;
-/// What a condition may take beyond the memory limit, so that running out of memory can be told.
-const RESERVE_BYTES: usize = 1 << 20;
 
 /// The value of a global of the control library.
 pub(super) fn control_global(heap: &Heap, code: &CodeSpace, name: &str) -> Option<Value> {
@@ -211,7 +209,9 @@ impl Cold<'_> {
         hot.set(0, signal_procedure(self.heap, self.code).unwrap_or(uncaught));
         hot.set(1, condition);
         if !hot.has_room(0, SIGNAL_WORDS) {
-            let grown = self.with_reserve(|cold| cold.grow_stack(hot, SIGNAL_WORDS, 2));
+            self.heap.set_lenient(true);
+            let grown = self.grow_stack(hot, SIGNAL_WORDS, 2);
+            self.heap.set_lenient(false);
             let Ok(grown) = grown else {
                 self.outcome = Some(Outcome::Uncaught(condition));
                 return (hot, Flow::Stop);
@@ -219,19 +219,6 @@ impl Cold<'_> {
             hot = grown;
         }
         self.enter(hot, 1)
-    }
-
-    /// Does something that may take the reserve beyond the memory limit.
-    fn with_reserve<T>(&mut self, step: impl FnOnce(&mut Self) -> T) -> T {
-        let limit = Limits {
-            bytes_max: self.heap.words_max() * 8,
-        };
-        self.heap.set_limits(Limits {
-            bytes_max: limit.bytes_max + RESERVE_BYTES,
-        });
-        let outcome = step(self);
-        self.heap.set_limits(limit);
-        outcome
     }
 
     /// A condition of the given kind about the frame at the base, raised in its place.
@@ -387,7 +374,7 @@ impl Cold<'_> {
         self.signal(hot, condition)
     }
 
-    /// Makes the condition of a failure. Never fails: it may take a reserve beyond the memory limit, and at worst is a bare symbol.
+    /// Makes the condition of a failure, for which it may go beyond the memory limit; at worst it is `#f`.
     pub(super) fn failure_condition(
         &mut self,
         hot: Hot,
@@ -396,9 +383,9 @@ impl Cold<'_> {
         argument_value: impl Fn(usize) -> Value,
     ) -> Value {
         let points = self.points(hot);
-        let limit = Limits {
-            bytes_max: self.heap.words_max() * 8,
-        };
+        if *failure == Failure::HeapFull {
+            self.heap.lend_words(hot.base_index());
+        }
         // A name that begins so stands for the library's procedure.
         let public = origin.strip_prefix('%').unwrap_or(origin);
         let position = |argument: &usize| format!("argument {} of {public}", argument + 1);
@@ -433,11 +420,9 @@ impl Cold<'_> {
                 irritants,
             } => (*kind, message.clone(), irritants.clone()),
         };
-        self.heap.set_limits(Limits {
-            bytes_max: limit.bytes_max + RESERVE_BYTES,
-        });
-        let made = make_condition(self.heap, (kind, &message, &irritants), origin, &points);
-        self.heap.set_limits(limit);
+        let made = self
+            .heap
+            .leniently(|heap| make_condition(heap, (kind, &message, &irritants), origin, &points));
         made.unwrap_or(Value::FALSE)
     }
 

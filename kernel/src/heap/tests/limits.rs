@@ -34,12 +34,13 @@ fn the_limit_is_exact_and_collection_makes_room() {
 fn the_host_may_go_beyond_the_limit_and_the_machine_may_not() {
     let mut heap = small(8000);
     while heap.cons(Value::NIL, Value::NIL).is_ok() {}
-    heap.set_lenient(true);
-    let mut kept = [heap.string("what the host puts in").unwrap()];
-    for _ in 0..10_000 {
-        heap.cons(Value::NIL, Value::NIL).unwrap();
-    }
-    heap.set_lenient(false);
+    let mut kept = heap.leniently(|heap| {
+        let kept = [heap.string("what the host puts in").unwrap()];
+        for _ in 0..10_000 {
+            heap.cons(Value::NIL, Value::NIL).unwrap();
+        }
+        kept
+    });
     assert!(heap.cons(Value::NIL, Value::NIL).is_err() && heap.bump_young(2).is_none());
     heap.collect_major(&mut [&mut kept], &AllLive);
     assert_eq!(heap.string_text(kept[0]), "what the host puts in");
@@ -48,15 +49,37 @@ fn the_host_may_go_beyond_the_limit_and_the_machine_may_not() {
 
 #[test]
 fn the_tables_of_globals_and_literals_do_not_count() {
-    let mut heap = small(8000);
     let pairs_that_fit = |heap: &mut Heap| (0..).find(|_| heap.cons(Value::NIL, Value::NIL).is_err());
-    heap.set_lenient(true);
-    for (register, length) in [(Register::Globals, 3000), (Register::Constants, 2000)] {
-        let table = heap.make_vector(length, Value::ZERO).unwrap();
-        heap.set_register(register, table);
+    for (globals, constants) in [(3000, 2000), (3001, 2000), (3001, 2001), (3, 2001)] {
+        let mut heap = small(8000);
+        heap.leniently(|heap| {
+            for (register, length) in [(Register::Globals, globals), (Register::Constants, constants)] {
+                let table = heap.make_vector(length, Value::ZERO).unwrap();
+                heap.set_register(register, table);
+            }
+        });
+        assert_eq!(pairs_that_fit(&mut heap), Some(500), "{globals} {constants}");
     }
-    heap.set_lenient(false);
-    assert_eq!(pairs_that_fit(&mut heap), Some(500));
+}
+
+#[test]
+fn a_turn_whose_memory_runs_out_may_take_some_more_until_it_ends() {
+    let fill = |heap: &mut Heap| {
+        while heap.cons(Value::NIL, Value::NIL).is_ok() {}
+        heap.statistics().words_used
+    };
+    let mut heap = small(8000);
+    heap.begin_turn();
+    assert_eq!(fill(&mut heap), 1000);
+    heap.lend_words(100);
+    assert_eq!(fill(&mut heap), 1000 + WORDS_LENT_AT_ONCE + 100);
+    for _ in 0..100 {
+        heap.lend_words(100);
+    }
+    assert_eq!(fill(&mut heap), 1000 + WORDS_LENT_MAX);
+    heap.abort_turn();
+    heap.begin_turn();
+    assert_eq!(fill(&mut heap), 1000);
 }
 
 #[test]
