@@ -27,6 +27,8 @@ use crate::heap::{Flags, Header, Kind};
 use crate::value::{Immediate, Value};
 
 const FIXNUM: u8 = 0;
+/// A fixnum of more than 32 bits.
+const FIXNUM_LONG: u8 = 3;
 const CONSTANT: u8 = 4;
 const REFERENCE: u8 = 5;
 const FLONUM: u8 = 9;
@@ -179,7 +181,7 @@ impl Target<'_> {
     /// Puts the word before `place` once more into the next `count` words, unless it is a reference.
     fn repeat(&mut self, place: usize, count: usize) -> Option<()> {
         let before = self.words[place - 1];
-        if self.raw.has(place - 1..place) {
+        if self.raw.has(place - 1) {
             self.raw.set(place..place + count);
         } else if Value::from_bits(before).is_reference() {
             return None;
@@ -234,28 +236,38 @@ impl<'a> ColumnsReader<'a> {
         Some(self.kinds.get(place / 2)? >> (place % 2 * 4) & 0xf)
     }
 
-    /// Reads words of a range as long as their kinds and numbers say all and eight bytes are left; returns how many.
+    /// Reads words of a range two at a time, as a byte of kinds tells them, as long as their kinds and numbers say all and eight bytes follow each; returns
+    /// how many.
+    #[inline(never)]
     fn plain(&mut self, target: &mut Target<'_>, range: Range<usize>) -> usize {
-        let bytes = self.bytes.rest();
-        let (mut position, mut done) = (0, 0);
-        for (place, word) in (range.start..).zip(&mut target.words[range]) {
-            let window = bytes.get(position..).and_then(<[u8]>::first_chunk);
-            let (Some(kind), Some(window)) = (self.kind(done), window) else {
+        if self.read % 2 == 1 {
+            return 0;
+        }
+        let halves = target.length.div_ceil(2);
+        let kinds = self.kinds.get(self.read / 2..).unwrap_or_default();
+        let mut bytes = self.bytes.rest();
+        let mut place = range.start;
+        for (words, kinds) in target.words[range.clone()].as_chunks_mut::<2>().0.iter_mut().zip(kinds) {
+            let (first_kind, second_kind) = (kinds & 0xf, kinds >> 4);
+            let Some((first, rest)) = plain(first_kind, bytes, place, halves) else {
                 break;
             };
-            let number = u64::from_le_bytes(*window) & MASKS[usize::from(kind)];
-            let Some(value) = plain(kind, number, place, target.length) else {
+            let Some((second, rest)) = plain(second_kind, rest, place + 1, halves) else {
                 break;
             };
-            *word = value.to_bits();
-            if kind >= RAW {
+            *words = [first.to_bits(), second.to_bits()];
+            if first_kind >= RAW {
                 target.raw.set(place..place + 1);
             }
-            position += usize::from(LENGTHS[usize::from(kind)]);
-            done += 1;
+            if second_kind >= RAW {
+                target.raw.set(place + 1..place + 2);
+            }
+            bytes = rest;
+            place += 2;
         }
+        let done = place - range.start;
         self.read += done;
-        self.bytes.pass(position);
+        self.bytes.pass(self.bytes.rest().len() - bytes.len());
         done
     }
 
@@ -272,7 +284,7 @@ impl<'a> ColumnsReader<'a> {
         self.read += 1;
         if kind != OTHER {
             let number = self.bytes.take(LENGTHS[usize::from(kind)]) & MASKS[usize::from(kind)];
-            let word = plain(kind, number, place, target.length);
+            let word = word(kind, number, place, target.length.div_ceil(2));
             let word = word.ok_or_else(|| self.bytes.malformed("a word"))?;
             target.put(place, word, kind >= RAW);
             return Ok(1);
@@ -305,13 +317,27 @@ impl<'a> ColumnsReader<'a> {
     }
 }
 
-/// The word at `place` of a heap of `length` words whose kind and number say all of it.
+/// The word whose kind and number, at the beginning of these bytes, say all of it, if there are eight; and the bytes behind it.
 #[inline(always)]
-fn plain(kind: u8, number: u64, place: usize, length: usize) -> Option<Value> {
+fn plain(kind: u8, bytes: &[u8], place: usize, halves: usize) -> Option<(Value, &[u8])> {
+    let number = u64::from_le_bytes(*bytes.first_chunk()?) & MASKS[usize::from(kind)];
+    let word = word(kind, number, place, halves)?;
+    Some((word, bytes.get(usize::from(LENGTHS[usize::from(kind)])..)?))
+}
+
+/// The word at `place`, of a heap of so many words halved, whose kind and number say all of it.
+#[inline(always)]
+fn word(kind: u8, number: u64, place: usize, halves: usize) -> Option<Value> {
+    // Most words of most heaps.
+    if (REFERENCE..FLONUM).contains(&kind) {
+        return reference(number, place, halves);
+    }
+    if kind < FIXNUM_LONG {
+        return Some(Value::small(unzigzag(number) as i32));
+    }
     match kind {
         FIXNUM..CONSTANT => Value::fixnum(unzigzag(number)),
-        CONSTANT => constant(number),
-        REFERENCE..FLONUM => reference(number, place, length),
+        CONSTANT..FLONUM => constant(number),
         FLONUM => Value::flonum(f64::from_bits(number)),
         SHORT_HEADER => Kind::from_code(number as u8).map(|kind| Header::new(kind, (number >> 8) as u32).to_value()),
         OTHER => None,
@@ -328,11 +354,11 @@ fn class_of(word: Value) -> u64 {
 }
 
 #[inline(always)]
-fn reference(number: u64, place: usize, length: usize) -> Option<Value> {
+fn reference(number: u64, place: usize, halves: usize) -> Option<Value> {
     // Numbers have at most 40 bits. What lies before the first word lies beyond the last one too.
     let half = (place / 2) as i64 + unzigzag(number >> 2);
     let class = CLASSES.get(number as usize & 3)?;
-    ((half as u64) < length.div_ceil(2) as u64).then(|| class.moved_to(half as usize * 2))
+    ((half as u64) < halves as u64).then(|| class.moved_to(half as usize * 2))
 }
 
 #[cfg(test)]

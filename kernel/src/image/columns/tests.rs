@@ -119,5 +119,5 @@ fn read(
         length: LENGTH,
     };
     ColumnsReader::new(kinds, CodeReader::new(bytes, ChunkName([0; 32]))).read(&mut target, range.end, names)?;
-    Ok(range.map(|place| (words[place], raw.has(place..place + 1))).collect())
+    Ok(range.map(|place| (words[place], raw.has(place))).collect())
 }

@@ -46,26 +46,32 @@ const PAIR: u8 = Value::pair_at(0).tag();
 struct Starts(Vec<u8>);
 
 impl Starts {
-    /// Walks the words.
+    /// Walks the words. All that were written as bytes must lie in objects of bytes.
     fn find(words: &[u64], raw: &Raw) -> Result<Starts, ImageError> {
         let mut starts = vec![0; words.len().div_ceil(2)];
+        let mut bytes_left = raw.count();
         let mut index = 0;
-        while index < words.len() {
-            let first = Value::from_bits(words[index]);
-            // A header that was not written as bytes was read as one.
-            let extent = extent(first);
-            let is_header = first.is_immediate(Immediate::Header);
-            let values = if is_header && is_raw_header(first) { 1 } else { extent };
-            if extent > words.len() - index || raw.has(index..index + values) {
+        while let Some(&first) = words.get(index) {
+            let first = Value::from_bits(first);
+            if !first.is_immediate(Immediate::Header) {
+                starts[index / 2] = PAIR;
+                index += 2;
+                continue;
+            }
+            let next = index + extent(first);
+            if next > words.len() {
                 return Err(ImageError::WrongShape(None));
             }
-            starts[index / 2] = match is_header {
-                true => reference_to(Header::from_value(first), index).tag(),
-                false => PAIR,
-            };
-            index += extent;
+            if is_raw_header(first) {
+                bytes_left -= raw.count_within(index + 1..next);
+            }
+            starts[index / 2] = reference_to(Header::from_value(first), index).tag();
+            index = next;
         }
-        Ok(Starts(starts))
+        match index == words.len() && bytes_left == 0 {
+            true => Ok(Starts(starts)),
+            false => Err(ImageError::WrongShape(None)),
+        }
     }
 
     /// Whether `word` may stand in a field of an ordinary object.
@@ -106,7 +112,7 @@ fn check_references(heap: &Heap, starts: &Starts) -> Result<Vec<Value>, ImageErr
     while index < words.len() {
         let Some(header) = Header::from_value(Value::from_bits(words[index])) else {
             let fields = &words[index..index + 2];
-            if !fields.iter().all(is_sound_field) {
+            if !(is_sound_field(&fields[0]) && is_sound_field(&fields[1])) {
                 return Err(starts.fault(None, fields));
             }
             index += 2;

@@ -37,15 +37,26 @@ impl Raw {
         }
     }
 
-    /// Whether one of these words was written as bytes.
+    /// Whether this word was written as bytes.
     #[inline]
-    pub(in crate::image) fn has(&self, words: Range<usize>) -> bool {
-        // An object of two words begins at an even one.
-        if words.len() == 2 && words.start.is_multiple_of(2) {
-            let block = self.0.get(words.start / 64).copied().unwrap_or(0);
-            return block >> (words.start % 64) & 0b11 != 0;
+    pub(in crate::image) fn has(&self, word: usize) -> bool {
+        let block = self.0.get(word / 64).copied().unwrap_or(0);
+        block >> (word % 64) & 1 != 0
+    }
+
+    /// How many words were written as bytes.
+    pub(super) fn count(&self) -> usize {
+        self.0.iter().map(|block| block.count_ones() as usize).sum()
+    }
+
+    /// How many of these words were written as bytes.
+    #[inline]
+    pub(super) fn count_within(&self, words: Range<usize>) -> usize {
+        if words.len() == 1 {
+            return self.has(words.start).into();
         }
-        blocks(words).any(|(block, bits)| self.0.get(block).is_some_and(|raw| raw & bits != 0))
+        let raw = blocks(words).map(|(block, bits)| self.0.get(block).copied().unwrap_or(0) & bits);
+        raw.map(|bits| bits.count_ones() as usize).sum()
     }
 }
 
