@@ -10,6 +10,9 @@ use crate::value::Value;
 /// A megabyte: from here on, moving the words costs more than a collection of the young.
 const LARGE_WORDS: usize = 128 * 1024;
 
+/// An eighth of a megabyte: so many words are made ready at a time, because filling what a short turn does not reach takes longer than the turn.
+const STEP_WORDS: usize = 16 * 1024;
+
 impl Heap {
     /// Takes `words` fresh words (an even number) and gives the index of the first; the caller writes all of them.
     #[inline(always)]
@@ -38,7 +41,7 @@ impl Heap {
             if length > self.words.capacity() {
                 self.words.reserve_exact(self.room_kept_for(length) - self.words.len());
             }
-            self.words.resize(length, 0);
+            self.words.resize(length.min(end.max(self.words.len() + STEP_WORDS)), 0);
         }
         self.limit = self.limit_now();
         self.top = end;

@@ -43,12 +43,14 @@ macro_rules! kinds {
             pub const ALL: &[Kind] = &[$( Kind::$name ),+];
 
             /// The kind with this stable code.
-            #[inline]
+            #[inline(always)]
             pub const fn from_code(code: u8) -> Option<Kind> {
-                match code {
-                    $( $code => Some(Kind::$name), )+
-                    _ => None,
-                }
+                const KINDS: [Option<Kind>; 256] = {
+                    let mut kinds = [None; 256];
+                    $( kinds[$code] = Some(Kind::$name); )+
+                    kinds
+                };
+                KINDS[code as usize]
             }
 
             /// The kind's name, for messages and listings.
@@ -395,11 +397,13 @@ impl Header {
     }
 
     /// How many words of payload follow the header, without padding.
+    #[inline]
     pub const fn payload_words(self) -> usize {
         payload_words(self.to_value())
     }
 
     /// How many words the object takes, header and padding included; even.
+    #[inline]
     pub const fn object_words(self) -> usize {
         padded(1 + self.payload_words())
     }

@@ -110,7 +110,8 @@ fn check_references(heap: &Heap, starts: &Starts) -> Result<Vec<Value>, ImageErr
     let mut shapes = Vec::new();
     let mut index = 0;
     while index < words.len() {
-        let Some(header) = Header::from_value(Value::from_bits(words[index])) else {
+        let first = Value::from_bits(words[index]);
+        let Some(header) = Header::from_value(first) else {
             let fields = &words[index..index + 2];
             if !(is_sound_field(&fields[0]) && is_sound_field(&fields[1])) {
                 return Err(starts.fault(None, fields));
@@ -119,7 +120,7 @@ fn check_references(heap: &Heap, starts: &Starts) -> Result<Vec<Value>, ImageErr
             continue;
         };
         let Header { kind, length, .. } = header;
-        let next = index + header.object_words();
+        let next = index + extent(first);
         let fields = match kind.is_raw() {
             true => &[],
             false => &words[index + 1..][..length as usize],

@@ -12,12 +12,18 @@ pub(in crate::image) struct Raw(Vec<u64>);
 impl Raw {
     #[inline]
     pub(in crate::image) fn set(&mut self, words: Range<usize>) {
+        if words.len() == 1
+            && let Some(block) = self.0.get_mut(words.start / 64)
+        {
+            *block |= 1 << (words.start % 64);
+            return;
+        }
+        self.set_all(words);
+    }
+
+    fn set_all(&mut self, words: Range<usize>) {
         if self.0.len() * 64 < words.end {
             self.0.resize(words.end.div_ceil(64), 0);
-        }
-        if words.len() == 1 {
-            self.0[words.start / 64] |= 1 << (words.start % 64);
-            return;
         }
         for (block, bits) in blocks(words) {
             self.0[block] |= bits;
