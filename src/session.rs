@@ -18,7 +18,7 @@ use duet_drivers::world::World;
 use duet_journal::{Blob, Record, RunId, Sequence, Store, StoreError};
 use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName, SourceError, SourceText};
 use duet_modules::resolver::Resolver;
-use duet_modules::source::{Directory, Embedded};
+use duet_modules::source::{self, Directory, Embedded};
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::actor::Manifest;
 use duet_runtime::driver::{Drivers, Input};
@@ -120,13 +120,20 @@ fn standard_libraries() -> Vec<LibraryName> {
     Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]).names()
 }
 
-/// Where the libraries of a program are found: in the standard library, else in the program's own folder.
+/// The variable that lists further folders with libraries, separated as in `PATH`.
+const LIBRARY_PATH: &str = "DUET_LIBRARY_PATH";
+
+/// Where the libraries of a program are found: in the standard library, else in the program's own folder, else in the folders that a variable lists.
 pub(crate) fn libraries(program: &Path) -> Resolver {
     let folder = program.parent().filter(|folder| !folder.as_os_str().is_empty());
-    Resolver::new(vec![
-        Box::new(ahead::standard_library()),
-        Box::new(Directory::new(folder.unwrap_or(Path::new(".")))),
-    ])
+    let own = folder.unwrap_or(Path::new(".")).to_owned();
+    #[expect(clippy::disallowed_methods, reason = "what is found there is pinned in the journal")]
+    let listed = std::env::var_os(LIBRARY_PATH).unwrap_or_default();
+    let further = std::env::split_paths(&listed).filter(|folder| !folder.as_os_str().is_empty());
+    let folders = std::iter::once(own).chain(further);
+    let folders = folders.map(|folder| Box::new(Directory::new(folder)) as Box<dyn source::Source>);
+    let standard: Box<dyn source::Source> = Box::new(ahead::standard_library());
+    Resolver::new(std::iter::once(standard).chain(folders).collect())
 }
 
 /// The libraries of a program that is granted what its manifest names.

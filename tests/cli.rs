@@ -105,6 +105,27 @@ fn a_program_uses_what_it_loads_and_evaluates() {
 }
 
 #[test]
+fn libraries_are_found_beside_the_program_then_in_the_folders_that_are_listed() {
+    let library = |name: &str, value: &str| {
+        format!("(define-library ({name}) (export value) (import (scheme base)) (begin (define value '{value})))")
+    };
+    let program = "(import (scheme base) (scheme write) (prefix (near) near-) (prefix (far away) far-)) (write (list near-value far-value))";
+    let desk = Desk::new(&[
+        ("home/program.scm", program),
+        ("home/near.sld", &library("near", "beside")),
+        ("listed/near.sld", &library("near", "elsewhere")),
+        ("listed/far/away.sld", &library("far away", "listed")),
+    ]);
+    desk.check("run home/program.scm", 0, "(beside listed)");
+    let said = desk.feed("repl --memory", "(import (far away)) value");
+    assert_eq!(said.output, "listed\n");
+    for folder in ["home", "listed"] {
+        fs::remove_dir_all(desk.path(folder)).expect("it is there");
+    }
+    desk.check("replay --check program", 0, "identical: 1 turn\n");
+}
+
+#[test]
 fn nothing_is_kept_of_a_run_in_memory() {
     let desk = Desk::new(&[("one.scm", "(display 1) (newline)")]);
     let said = desk.check("run one.scm --memory", 0, "1\n");

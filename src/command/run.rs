@@ -18,6 +18,9 @@ that gives the workspace, the tools that are granted, the hosts, and the variabl
 
   ((program \"review.scm\") (workspace (argument 1)) (tools workspace/list workspace/read process/run) (hosts \"api.example.org\") (secrets PIN))
 
+A library is looked for in the standard library, then beside the program, then in the folders that the variable
+DUET_LIBRARY_PATH lists.
+
   --name RUN       the run's name; without it that of the program, with a number if it is taken
   --workspace DIR  the directory that tools and files are in; a single file is then granted workspace/*, which lets it
                    write and delete; without it, it may read what is in its own directory

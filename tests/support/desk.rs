@@ -22,6 +22,9 @@ pub(crate) struct Said {
     pub(crate) code: i32,
 }
 
+/// The folder whose libraries are found wherever the program is.
+const LISTED: &str = "listed";
+
 impl Desk {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let desk = Self(TempDir::new().expect("a directory"));
@@ -39,7 +42,10 @@ impl Desk {
 
     pub(crate) fn spawn(&self, line: &str) -> Child {
         let mut command = Command::new(DUET);
-        command.args(words(line)).current_dir(self.0.path());
+        command
+            .args(words(line))
+            .current_dir(self.0.path())
+            .env("DUET_LIBRARY_PATH", LISTED);
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
