@@ -97,6 +97,8 @@ pub struct LoadedUnit {
 pub struct CodeSpace {
     instructions: Vec<Instruction>,
     blocks: Vec<LoadedBlock>,
+    /// Words of the largest frame of all blocks.
+    largest_frame: u16,
     units: Vec<LoadedUnit>,
     unit_numbers: BTreeMap<[u8; 32], usize>,
     constants: Vec<Datum>,
@@ -116,6 +118,7 @@ impl CodeSpace {
         let mut space = CodeSpace {
             instructions: Vec::new(),
             blocks: Vec::new(),
+            largest_frame: 0,
             units: Vec::new(),
             unit_numbers: BTreeMap::new(),
             constants: Vec::new(),
@@ -208,6 +211,8 @@ impl CodeSpace {
             code_word: code_word(start + block.start, block.frame_size, block.arity),
             liveness: OnceLock::new(),
         }));
+        let frame_sizes = unit.blocks.iter().map(|block| block.frame_size);
+        self.largest_frame = frame_sizes.fold(self.largest_frame, u16::max);
         self.constants.extend(unit.constants.iter().cloned());
         if is_apart {
             // Tells an instance that has been given the unit from one that has not.
@@ -258,6 +263,11 @@ impl CodeSpace {
     /// A block by its number.
     pub fn block(&self, number: usize) -> &LoadedBlock {
         &self.blocks[number]
+    }
+
+    /// Words of the largest frame of all blocks.
+    pub(crate) fn largest_frame(&self) -> usize {
+        self.largest_frame.into()
     }
 
     /// The block that the instruction at `position` belongs to.

@@ -82,6 +82,8 @@ pub struct Machine {
     base: usize,
     /// Frames must end at or below this index; grows in steps, so that what lies above was never written since it was cleared.
     soft_limit: usize,
+    /// What `soft_limit` is at least: so much that any frame fits at the bottom of the stack, where those of a continuation are put without asking.
+    least_limit: usize,
     /// How many words of the newest continuation segment are still to be returned into.
     remaining: usize,
     /// How many words of that segment the head of the chain counts.
@@ -110,6 +112,7 @@ impl Machine {
             stack: vec![Value::ZERO; STACK_STEP_WORDS + MARGIN_WORDS],
             base: 1,
             soft_limit: STACK_STEP_WORDS,
+            least_limit: STACK_STEP_WORDS,
             remaining: 0,
             counted: 0,
             argument_count: 0,
@@ -141,7 +144,7 @@ impl Machine {
         // Later frames must not find words of another instance, or of a turn that was undone, in registers they do not write.
         if !self.is_clean {
             self.stack[..self.soft_limit + OVERRUN_WORDS].fill(Value::ZERO);
-            self.soft_limit = STACK_STEP_WORDS;
+            self.soft_limit = self.least_limit;
             self.is_clean = true;
         }
         self.empty_stack();
@@ -166,6 +169,7 @@ impl Machine {
     /// If there is no computation to run, or a request or interrupt has not been answered.
     pub fn run(&mut self, instance: &mut Instance, code: &CodeSpace, fuel: &mut u64) -> Result<Outcome, HeapFull> {
         self.is_clean = false;
+        self.fit_frames(code);
         instance.link(code)?;
         let start = match self.state {
             State::Entering(count) => Start::Call(count),
@@ -260,6 +264,18 @@ impl Machine {
         self.stack[self.base + frame_size] = resumption_point(position, frame_size);
         self.base += frame_size + 1;
         self.state = State::Waiting;
+    }
+
+    /// Makes room for any frame of `code` at the bottom of the stack.
+    fn fit_frames(&mut self, code: &CodeSpace) {
+        // Besides the frame there is a return point below it, and above it the register for a value, if it was interrupted.
+        let words = code.largest_frame() + 3;
+        if words > self.least_limit {
+            self.least_limit = words.next_multiple_of(STACK_STEP_WORDS);
+            self.soft_limit = self.soft_limit.max(self.least_limit);
+            let least = self.soft_limit + MARGIN_WORDS;
+            self.stack.resize(least.max(self.stack.len()), Value::ZERO);
+        }
     }
 
     /// Lets the part of the stack in use grow so that a frame of `words` from `base` fits; says whether the stack may be so large. At its bottom any frame fits.

@@ -143,3 +143,20 @@ fn the_stack_moves_to_the_heap() {
         &(DEPTH + 1).to_string(),
     );
 }
+
+/// A frame that comes back from a continuation may be larger than anything that was called on the stack it comes back to.
+#[test]
+fn large_frames_come_back_to_a_small_stack() {
+    let names: String = (0..100).map(|number| format!(" a{number}")).collect();
+    let ones = " 1".repeat(99);
+    let call = |last: &str| format!("(last{ones} {last})");
+    let nested = call(&call(&call("5")));
+    let text = format!(
+        "(define (wait n) (if (= n 0) 2 (wait (- n 1))))
+         (define last #f)
+         (set! last (lambda ({names}) a99))
+         (define (large x) (let ((waited (wait 3))) (+ x waited {nested})))
+         (+ 1 (large 3))"
+    );
+    check(&compiled("large", &text), 1, Between::Park, "11");
+}

@@ -234,7 +234,7 @@ impl Cold<'_> {
         self.machine.stack[end..limit].fill(Value::ZERO);
         self.machine.soft_limit = (end + STACK_STEP_WORDS)
             .next_multiple_of(STACK_STEP_WORDS)
-            .min(self.machine.soft_limit);
+            .clamp(self.machine.least_limit, self.machine.soft_limit);
         hot.reload(self.machine, self.heap);
     }
 
