@@ -433,7 +433,10 @@ fn is_primitive_immediate(instruction: Instruction) -> bool {
 pub(crate) const ARITY_AT_ENTRY: u8 = 255;
 
 /// The word that closures over a block carry: position, frame size and exact arity.
-fn code_word(position: u32, frame_size: u16, arity: Option<u8>) -> Value {
-    let arity = arity.unwrap_or(ARITY_AT_ENTRY);
-    Value::immediate(Immediate::Code, position, u32::from(frame_size) << 8 | u32::from(arity))
+pub(crate) const fn code_word(position: u32, frame_size: u16, arity: Option<u8>) -> Value {
+    let arity = match arity {
+        Some(arity) => arity,
+        None => ARITY_AT_ENTRY,
+    };
+    Value::immediate(Immediate::Code, position, (frame_size as u32) << 8 | arity as u32)
 }

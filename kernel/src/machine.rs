@@ -9,9 +9,11 @@
 //! Read next: `machine/execute.rs`, then `machine/segment.rs` and `machine/control.rs`.
 
 pub mod builtin;
+mod capture;
 mod control;
 mod execute;
 mod frame;
+mod fresh;
 mod instance;
 mod segment;
 mod signal;
@@ -229,7 +231,7 @@ impl Machine {
         self.await_interrupted(code);
         assert!(self.state == State::Waiting, "only a waiting computation can be parked");
         self.spill(&mut instance.heap, 0)?;
-        let continuation = segment::make_continuation(&mut instance.heap, code)?;
+        let continuation = segment::make_continuation(&mut instance.heap)?;
         self.clear(instance);
         Ok(continuation)
     }
@@ -245,7 +247,11 @@ impl Machine {
     /// If `continuation` was not made by [`Machine::capture`] or by `%call/cc`.
     pub fn reinstate(&mut self, instance: &mut Instance, code: &CodeSpace, continuation: Value) {
         assert!(
-            segment::is_continuation(&instance.heap, code, continuation),
+            segment::is_closure_over(
+                &instance.heap,
+                continuation,
+                code.block(builtin::CONTINUATION_BLOCK).code_word
+            ),
             "not a continuation"
         );
         self.clear(instance);

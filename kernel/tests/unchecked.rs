@@ -111,6 +111,29 @@ fn continuations_prompts_and_images() {
     check(&program, 40, Between::Freeze, "(102 7 30)");
 }
 
+/// Two generators take turns, each inside of a prompt of its own; then one is continued twice from the same place.
+const GENERATORS: &str = "
+    (define (in-prompt thunk handler) (%call-with-prompt 'p thunk handler (cons '%prompt 'p)))
+    (define (yield value) (%abort-with-continuation 'p (cons value '()) car))
+    (define (deep depth count)
+      (if (= depth 0)
+          (let loop ((i 0)) (if (< i count) (begin (yield i) (loop (+ i 1)))))
+          (begin (deep (- depth 1) count) 'end)))
+    (define (step thunk) (in-prompt thunk (lambda (k value) (cons value (lambda () (k #f))))))
+    (define (both first second values)
+      (if (pair? first) (both second (step (cdr first)) (cons (car first) values)) values))
+    (define twice (step (lambda () (+ 1 (begin (yield 5) 6)))))
+    (list (both (step (lambda () (deep 3 4))) (step (lambda () (deep 0 9))) '()) (step (cdr twice)) (step (cdr twice)))";
+
+#[test]
+fn generators_in_prompts() {
+    let expected = "((3 3 2 2 1 1 0 0) 7 7)";
+    let program = compiled("generators", GENERATORS);
+    check(&program, u64::MAX, Between::Nothing, expected);
+    check(&program, 3, Between::Park, expected);
+    check(&program, 50, Between::Freeze, expected);
+}
+
 const GARBAGE: &str = "
     (define kept (make-vector 100 '()))
     (define (churn n) (if (> n 0) (begin (make-vector 5000 n) (vector-set! kept n (cons n n)) (churn (- n 1)))))

@@ -3,6 +3,8 @@
 //! INVARIANT: allocation moves no object and never collects, so values held by Rust code stay valid until the caller itself collects.
 //! It does not write old objects. Read next: `heap/access.rs`.
 
+use std::ops::Range;
+
 use super::kind::{Flags, Header, Kind, padded};
 use super::{Heap, HeapFull};
 use crate::value::Value;
@@ -76,6 +78,19 @@ impl Heap {
         }
         self.top = index + words;
         Some(index)
+    }
+
+    /// The words that can be taken without any thought.
+    #[inline(always)]
+    pub(crate) fn at_hand(&self) -> Range<usize> {
+        self.top..self.limit
+    }
+
+    /// Takes the words at hand up to `end`, which the caller has written all.
+    #[inline(always)]
+    pub(crate) fn take_until(&mut self, end: usize) {
+        debug_assert!((self.top..=self.limit.max(self.top)).contains(&end) && end.is_multiple_of(2));
+        self.top = end;
     }
 
     /// Makes sure that the next `words` words can be taken without growing anything.

@@ -8,8 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::kind::{Header, Kind, link, padded, payload_words};
-use super::{Heap, HeapFull};
+use super::kind::{Header, Kind, payload_words};
 use crate::value::{Immediate, Value};
 
 /// Tells which registers of a frame matter to code that goes on in it.
@@ -25,74 +24,6 @@ pub struct AllLive;
 impl LiveRegisters for AllLive {
     fn live_at(&self, _: u32) -> Option<&[u64]> {
         None
-    }
-}
-
-/// Words of a link.
-const LINK_WORDS: usize = padded(1 + link::LENGTH);
-
-impl Heap {
-    /// Makes a segment of these words, and a link to all of it that goes on with `next`.
-    ///
-    /// # Errors
-    /// [`HeapFull`]; nothing is changed then.
-    #[inline(always)]
-    pub(crate) fn segment(&mut self, frames: &[Value], next: Value) -> Result<Value, HeapFull> {
-        let segment_words = padded(1 + frames.len());
-        let index = self.bump(segment_words + LINK_WORDS)?;
-        let (segment, link) = self.words[index..][..segment_words + LINK_WORDS].split_at_mut(segment_words);
-        segment[segment_words - 1] = 0;
-        segment[0] = Header::new(Kind::Frames, frames.len() as u32).to_value().to_bits();
-        for (word, frame) in segment[1..].iter_mut().zip(frames) {
-            *word = frame.to_bits();
-        }
-        let reference = Value::object_at(index);
-        link[0] = const { Header::new(Kind::Link, link::LENGTH as u32).to_value().to_bits() };
-        link[1 + link::FRAMES] = reference.to_bits();
-        link[1 + link::LIMIT] = Value::length(frames.len()).to_bits();
-        link[1 + link::NEXT] = next.to_bits();
-        Ok(Value::object_at(index + segment_words))
-    }
-
-    /// A copy of a link to a segment that goes on with `next`.
-    ///
-    /// # Errors
-    /// [`HeapFull`]; nothing is changed then.
-    #[inline(always)]
-    pub(crate) fn copy_link(&mut self, original: Value, next: Value) -> Result<Value, HeapFull> {
-        let index = self.bump(LINK_WORDS)?;
-        let (before, copy) = self.words.split_at_mut(index);
-        copy[..LINK_WORDS].copy_from_slice(&before[original.index()..][..LINK_WORDS]);
-        copy[1 + link::NEXT] = next.to_bits();
-        Ok(Value::object_at(index))
-    }
-
-    /// Copies the links from `chain` up to, not including, `end`, if all are links to segments; the copy goes on with `below`.
-    ///
-    /// # Errors
-    /// [`HeapFull`].
-    pub(crate) fn copy_links(&mut self, chain: Value, end: Value, below: Value) -> Result<Option<Value>, HeapFull> {
-        let mut rest = chain;
-        while rest != end {
-            if !self.is_kind(rest, Kind::Link) {
-                return Ok(None);
-            }
-            rest = self.field(rest, link::NEXT);
-        }
-        let mut first = below;
-        // Where the copy of the last link says how it goes on: a fresh word, which may be written without further ado.
-        let mut place = None;
-        rest = chain;
-        while rest != end {
-            let copy = self.copy_link(rest, below)?;
-            match place {
-                None => first = copy,
-                Some(place) => self.words[place] = copy.to_bits(),
-            }
-            place = Some(copy.index() + 1 + link::NEXT);
-            rest = self.field(rest, link::NEXT);
-        }
-        Ok(Some(first))
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: it is loaded first, so its positions are the same in every code space; frames of suspended computations may return into it.
 
+use crate::code::code_word;
 use crate::datum::Name;
 use crate::instruction::{Instruction, Opcode};
 use crate::primitive::{Body, CONTROL_TABLE, ControlBlock};
@@ -14,8 +15,18 @@ pub(crate) const UNDERFLOW_POSITION: u32 = 0;
 pub(crate) const CONTINUATION_BLOCK: usize = 1;
 /// The number of the block that composable continuations are closures over.
 pub(crate) const COMPOSABLE_BLOCK: usize = 2;
+/// The code words of closures over these two, whose position is their number, as that of all blocks of one instruction before them.
+pub(crate) const CONTINUATION_WORD: Value = entry_word(CONTINUATION_BLOCK);
+pub(crate) const COMPOSABLE_WORD: Value = entry_word(COMPOSABLE_BLOCK);
 /// The number of the first block of [`ControlBlock`]s.
 const CONTROL_BLOCKS: usize = 3;
+
+/// Words of a frame of the blocks that continuations are closures over.
+const CONTINUATION_FRAME: u16 = 2;
+
+const fn entry_word(position: usize) -> Value {
+    code_word(position as u32, CONTINUATION_FRAME, None)
+}
 
 /// The number of a control primitive's block.
 pub(crate) const fn control_block(block: ControlBlock) -> usize {
@@ -95,8 +106,20 @@ pub(crate) fn unit() -> CompiledUnit {
     let plain = |opcode| vec![Instruction::abc(opcode, 0, 0, 0)];
     let rows: Vec<Row> = vec![
         ("underflow", 2, 0, Some(0), plain(Opcode::Underflow)),
-        ("continuation", 2, 3, None, plain(Opcode::EnterContinuation)),
-        ("composable-continuation", 2, 3, None, plain(Opcode::EnterContinuation)),
+        (
+            "continuation",
+            CONTINUATION_FRAME,
+            3,
+            None,
+            plain(Opcode::EnterContinuation),
+        ),
+        (
+            "composable-continuation",
+            CONTINUATION_FRAME,
+            3,
+            None,
+            plain(Opcode::EnterContinuation),
+        ),
         ("apply", 3, 0, None, plain(Opcode::Apply)),
         ("%call/cc", 4, 0, Some(1), plain(Opcode::CallWithContinuation)),
         ("%throw", 4, 0, Some(2), plain(Opcode::Throw)),
@@ -159,6 +182,17 @@ fn call_with_values() -> Vec<Instruction> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn continuations_have_the_words_of_their_blocks() {
+        let code = crate::code::CodeSpace::new(&[]);
+        for (number, word) in [
+            (CONTINUATION_BLOCK, CONTINUATION_WORD),
+            (COMPOSABLE_BLOCK, COMPOSABLE_WORD),
+        ] {
+            assert_eq!(code.block(number).code_word, word);
+        }
+    }
 
     #[test]
     fn entries_are_where_the_blocks_start() {

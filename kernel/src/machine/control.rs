@@ -8,11 +8,12 @@ use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::instruction::Instruction;
 use crate::value::Value;
 
-use super::builtin::{COMPOSABLE_BLOCK, CONTINUATION_BLOCK};
+use super::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
 use super::execute::{Cold, Flow, InUse};
+use super::frame::HeapWords;
 use super::segment::{
-    CAPTURE_WORDS, LINK_WORDS, captured, copy_chain, find_prompt, is_closure_over, is_continuation, links_between,
-    make_continuation, next_of, rebase_prompts,
+    CAPTURE_WORDS, LINK_WORDS, captured, copied_words, copy_chain, is_closure_over, links_between, make_composable,
+    next_of, prompt_in, rebase_prompts,
 };
 use super::signal::control_global;
 use super::{Hot, Outcome};
@@ -22,36 +23,37 @@ impl Cold<'_> {
     pub(super) fn underflow(&mut self, mut hot: Hot) -> (Hot, Flow) {
         let value = hot.get(0);
         loop {
+            if let Some(point) = hot.take_frame(self.machine, self.heap) {
+                hot.go_on_at(point, value);
+                return (hot, Flow::Next);
+            }
             let chain = self.heap.register(Register::Continuation);
             if chain == Value::NIL {
                 self.outcome = Some(Outcome::Finished(value));
                 return (hot, Flow::Stop);
             }
-            if self.machine.has_frame(self.heap) {
-                break;
-            }
-            self.leave_prompt(chain);
-            let next = next_of(self.heap, chain);
-            self.machine.set_chain(self.heap, next);
+            self.leave_prompt(hot.heap(), chain);
+            self.machine.set_chain(self.heap, next_of(hot.heap(), chain));
         }
-        let point = self.machine.take_frame_making_room(self.heap);
-        hot.reload(self.machine, self.heap);
-        hot.set(point.detail() as usize - 1, value);
-        hot.go_to(point.payload() as usize);
-        (hot, Flow::Next)
     }
 
     /// Takes off what the library put on the dynamic state for the prompt that `chain` begins with, if it is one: a pair ending in the tag.
     ///
     /// A frame that did so would stand between the prompt and its body, and computations that go on in one prompt after another would gather such frames.
     #[inline(always)]
-    fn leave_prompt(&mut self, chain: Value) {
-        if !self.heap.is_kind(chain, Kind::PromptLink) {
+    fn leave_prompt(&mut self, words: HeapWords, chain: Value) {
+        if !words.is_kind(chain, Kind::PromptLink) {
             return;
         }
         let dynamic = self.heap.register(Register::Dynamic);
-        if dynamic.is_pair() && self.is_frame_of(self.heap.car(dynamic), self.heap.field(chain, prompt_link::TAG)) {
-            self.heap.set_register(Register::Dynamic, self.heap.cdr(dynamic));
+        if dynamic.is_pair()
+            && is_frame_of(
+                words,
+                words.pair_field(dynamic, 0),
+                words.field(chain, prompt_link::TAG),
+            )
+        {
+            self.heap.set_register(Register::Dynamic, words.pair_field(dynamic, 1));
         }
     }
 
@@ -81,10 +83,19 @@ impl Cold<'_> {
         Ok(())
     }
 
+    /// Makes sure that `words` can be allocated without fail, with `frame_words` registers of the frame in use, and executes the instruction again.
+    fn make_room_and_retry(&mut self, mut hot: Hot, frame_words: usize, words: usize) -> (Hot, Flow) {
+        if self.prepare(&mut hot, frame_words, words).is_err() {
+            return self.out_of_memory(hot);
+        }
+        hot.step_back();
+        (hot, Flow::Next)
+    }
+
     /// `(apply procedure argument … list)`
     pub(super) fn apply(&mut self, mut hot: Hot) -> (Hot, Flow) {
         let count = self.machine.argument_count;
-        let Some(length) = self.list_length(hot.get(count)) else {
+        let Some(length) = hot.list_length(count) else {
             let irritants = vec![hot.get(count)];
             return self.fail_entry(
                 hot,
@@ -99,28 +110,8 @@ impl Cold<'_> {
         }
         let list = hot.get(count);
         hot.slide(1, count - 1);
-        self.spread(&mut hot, count - 1, list);
+        hot.spread(count - 1, list);
         self.enter(hot, total)
-    }
-
-    /// The length of a proper list that a call may pass, or more than that.
-    fn list_length(&self, list: Value) -> Option<usize> {
-        let (mut rest, mut length) = (list, 0);
-        while rest.is_pair() && length <= super::ARGUMENTS_MAX {
-            length += 1;
-            rest = self.heap.cdr(rest);
-        }
-        (rest == Value::NIL || length > super::ARGUMENTS_MAX).then_some(length)
-    }
-
-    /// Puts the elements of a proper list into the registers from `register` on.
-    fn spread(&self, hot: &mut Hot, register: usize, list: Value) {
-        let (mut rest, mut register) = (list, register);
-        while rest.is_pair() {
-            hot.set(register, self.heap.car(rest));
-            register += 1;
-            rest = self.heap.cdr(rest);
-        }
     }
 
     /// Makes room for a call of `total` arguments in the frame, of which `used` registers are in use; or gives the outcome of having none.
@@ -140,37 +131,32 @@ impl Cold<'_> {
         }
     }
 
-    /// `(%call/cc procedure)`
-    pub(super) fn call_with_continuation(&mut self, mut hot: Hot) -> (Hot, Flow) {
-        let continuation = match self
-            .spill(&mut hot, 2, 0)
-            .and_then(|()| make_continuation(self.heap, self.code))
-        {
-            Ok(continuation) => continuation,
-            Err(HeapFull) => return self.out_of_memory(hot),
-        };
-        hot.reload_heap(self.heap);
-        hot.set(0, hot.get(1));
-        hot.set(1, continuation);
-        self.enter(hot, 1)
+    /// `(%call/cc procedure)` where the words for it are not at hand.
+    pub(super) fn call_with_continuation(&mut self, hot: Hot) -> (Hot, Flow) {
+        self.make_room_and_retry(hot, 2, hot.base_index() + CAPTURE_WORDS)
     }
 
     /// A continuation is called with arguments.
     pub(super) fn enter_continuation(&mut self, mut hot: Hot) -> (Hot, Flow) {
         let count = self.machine.argument_count;
+        if count == 1
+            && let Some(words) = hot.words_to_reenter(hot.get(0))
+        {
+            return self.make_room_and_retry(hot, 2, words);
+        }
         if self.prepare(&mut hot, count + 1, 2 * count + 4).is_err() {
             return self.out_of_memory(hot);
         }
         let continuation = hot.get(0);
         if count == 1
-            && self.heap.field(continuation, 0) == self.code.block(CONTINUATION_BLOCK).code_word
+            && self.heap.field(continuation, 0) == CONTINUATION_WORD
             && self.heap.field(continuation, captured::WINDERS) == self.heap.register(Register::Winders)
         {
             let value = hot.get(1);
             return self.continue_with(hot, continuation, value);
         }
         let arguments: Vec<Value> = (1..=count).map(|register| hot.get(register)).collect();
-        if is_closure_over(self.heap, self.code, continuation, COMPOSABLE_BLOCK) {
+        if is_closure_over(self.heap, continuation, COMPOSABLE_WORD) {
             return match self.heap.list(&arguments, Value::NIL) {
                 Ok(list) => {
                     hot.set(1, continuation);
@@ -215,7 +201,7 @@ impl Cold<'_> {
 
     /// `(%throw continuation values)`
     pub(super) fn throw(&mut self, mut hot: Hot) -> (Hot, Flow) {
-        if !is_continuation(self.heap, self.code, hot.get(1)) {
+        if !is_closure_over(self.heap, hot.get(1), CONTINUATION_WORD) {
             let irritants = vec![hot.get(1)];
             return self.fail_entry(
                 hot,
@@ -235,7 +221,7 @@ impl Cold<'_> {
 
     /// The elements of the list in register 2 as one value.
     fn values_of_list(&mut self, hot: &mut Hot) -> Result<Value, (Hot, Flow)> {
-        let Some(length) = self.list_length(hot.get(2)) else {
+        let Some(length) = hot.list_length(2) else {
             let irritants = vec![hot.get(2)];
             return Err(self.fail_entry(*hot, "wrong-type", "argument 2 must be a proper list", irritants));
         };
@@ -257,28 +243,18 @@ impl Cold<'_> {
         }
     }
 
-    /// `(%call-with-prompt tag thunk handler [frame])`
-    pub(super) fn call_with_prompt(&mut self, mut hot: Hot) -> (Hot, Flow) {
-        let has_frame = self.machine.argument_count > 3;
-        if self.spill(&mut hot, 5, LINK_WORDS + 2).is_err() {
-            return self.out_of_memory(hot);
-        }
-        let (tag_and_handler, frame) = ((hot.get(1), hot.get(3)), has_frame.then_some(hot.get(4)));
-        if self.machine.put_prompt(self.heap, tag_and_handler, frame).is_err() {
-            return self.out_of_memory(hot);
-        }
-        hot.reload_heap(self.heap);
-        hot.set(0, hot.get(2));
-        self.enter(hot, 0)
+    /// `(%call-with-prompt tag thunk handler [frame])` where the words for it are not at hand.
+    pub(super) fn call_with_prompt(&mut self, hot: Hot) -> (Hot, Flow) {
+        self.make_room_and_retry(hot, 5, hot.base_index() + CAPTURE_WORDS)
     }
 
     /// `(%abort-to-prompt tag arguments)`
     pub(super) fn abort_to_prompt(&mut self, mut hot: Hot) -> (Hot, Flow) {
-        let Some(prompt) = find_prompt(self.heap, hot.get(1)) else {
+        let Some(prompt) = self.find_prompt(&hot) else {
             return self.no_prompt(hot);
         };
         let list = hot.get(2);
-        let Some(length) = self.list_length(list).filter(|length| *length <= super::ARGUMENTS_MAX) else {
+        let Some(length) = hot.list_length(2).filter(|length| *length <= super::ARGUMENTS_MAX) else {
             return self.fail_entry(
                 hot,
                 "wrong-type",
@@ -287,61 +263,55 @@ impl Cold<'_> {
             );
         };
         self.machine.leave_to(self.heap, prompt);
-        self.machine.ensure_room(length + 2);
-        hot.reload(self.machine, self.heap);
+        self.start_at_bottom(&mut hot, length + 2);
         hot.set(0, self.heap.field(prompt, prompt_link::HANDLER));
-        self.spread(&mut hot, 1, list);
+        hot.spread(1, list);
         self.enter(hot, length)
     }
 
-    /// `(%abort-with-continuation tag arguments otherwise)`
+    /// `(%abort-with-continuation tag arguments otherwise)` where the prompt or the arguments are special, or the words for it are not at hand.
     pub(super) fn abort_with_continuation(&mut self, mut hot: Hot) -> (Hot, Flow) {
-        let length = self.list_length(hot.get(2));
+        let length = hot.list_length(2);
         let (Some(length), Some(mut prompt)) = (
             length.filter(|length| *length < super::ARGUMENTS_MAX),
-            self.plain_prompt(hot.get(1)),
+            hot.plain_prompt(self.heap, hot.get(1)),
         ) else {
             hot.set(0, hot.get(3));
             return self.enter(hot, 2);
         };
-        let links = links_between(self.heap, self.heap.register(Register::Continuation), prompt);
-        let words = hot.base_index() + CAPTURE_WORDS + links * LINK_WORDS;
+        let chain = self
+            .machine
+            .whole_links(hot.heap(), self.heap.register(Register::Continuation));
+        let (copied, _) = copied_words(hot.heap(), (chain, prompt));
+        let words = hot.base_index() + CAPTURE_WORDS + copied;
         if !self.heap.has_at_hand(words) {
             if self.prepare(&mut hot, 4, words).is_err() {
                 return self.out_of_memory(hot);
             }
-            prompt = find_prompt(self.heap, hot.get(1)).unwrap_or(Value::NIL);
+            prompt = self.find_prompt(&hot).unwrap_or(Value::NIL);
         }
         let list = hot.get(2);
         let handler = self.heap.field(prompt, prompt_link::HANDLER);
-        let Ok(continuation) = self
-            .machine
-            .cut_to_prompt(self.heap, self.code, hot.base_index(), prompt)
-        else {
+        let Some(continuation) = hot.cut_to_prompt(self.machine, self.heap, prompt) else {
             return self.out_of_memory(hot);
         };
-        self.machine.ensure_room(length + 3);
-        hot.reload(self.machine, self.heap);
+        self.start_at_bottom(&mut hot, length + 3);
         hot.set(0, handler);
         hot.set(1, continuation);
-        self.spread(&mut hot, 2, list);
+        hot.spread(2, list);
         self.enter(hot, length + 1)
     }
 
-    /// The nearest prompt with this tag, if the winders in force are those outside of it, and the dynamic environment too but for the frame of the prompt itself.
-    fn plain_prompt(&self, tag: Value) -> Option<Value> {
-        let prompt = find_prompt(self.heap, tag)?;
-        let dynamic = self.heap.register(Register::Dynamic);
-        let is_plain = self.heap.field(prompt, prompt_link::WINDERS) == self.heap.register(Register::Winders)
-            && dynamic.is_pair()
-            && self.heap.cdr(dynamic) == self.heap.field(prompt, prompt_link::DYNAMIC)
-            && self.is_frame_of(self.heap.car(dynamic), tag);
-        is_plain.then_some(prompt)
+    /// Begins a frame of `words` at the bottom of the stack, which is free.
+    fn start_at_bottom(&mut self, hot: &mut Hot, words: usize) {
+        self.machine.empty_stack();
+        self.machine.ensure_room(words);
+        hot.reload(self.machine, self.heap);
     }
 
-    /// Whether a frame of the dynamic environment is what the library puts there for a prompt: a pair ending in the tag.
-    fn is_frame_of(&self, frame: Value, tag: Value) -> bool {
-        frame.is_pair() && self.heap.cdr(frame) == tag
+    /// The nearest prompt with the tag in register 1.
+    fn find_prompt(&self, hot: &Hot) -> Option<Value> {
+        prompt_in(hot.heap(), self.heap.register(Register::Continuation), hot.get(1))
     }
 
     fn no_prompt(&mut self, hot: Hot) -> (Hot, Flow) {
@@ -351,24 +321,19 @@ impl Cold<'_> {
 
     /// `(%call-with-composable tag procedure)`
     pub(super) fn call_with_composable(&mut self, mut hot: Hot) -> (Hot, Flow) {
-        let Some(prompt) = find_prompt(self.heap, hot.get(1)) else {
+        let Some(prompt) = self.find_prompt(&hot) else {
             return self.no_prompt(hot);
         };
-        let links = links_between(self.heap, self.heap.register(Register::Continuation), prompt);
+        let links = links_between(hot.heap(), self.heap.register(Register::Continuation), prompt);
         if self.spill(&mut hot, 3, (links + 2) * LINK_WORDS).is_err() {
             return self.out_of_memory(hot);
         }
-        let made = find_prompt(self.heap, hot.get(1)).map_or(Ok(Value::FALSE), |prompt| {
-            let chain = self.heap.register(Register::Continuation);
-            let copy = copy_chain(self.heap, chain, prompt, Value::NIL)?;
-            let (winders, dynamic) = (
-                self.heap.register(Register::Winders),
-                self.heap.register(Register::Dynamic),
-            );
-            self.heap.make(
-                Kind::Closure,
-                &[self.code.block(COMPOSABLE_BLOCK).code_word, copy, winders, dynamic],
-            )
+        let ends = self
+            .find_prompt(&hot)
+            .map(|prompt| (self.heap.register(Register::Continuation), prompt));
+        let made = ends.map_or(Ok(Value::FALSE), |ends| {
+            let copy = copy_chain(self.heap, ends, Value::NIL)?;
+            make_composable(self.heap, copy)
         });
         let continuation = match made {
             Ok(continuation) => continuation,
@@ -382,7 +347,7 @@ impl Cold<'_> {
 
     /// `(%resume-composable continuation values)`
     pub(super) fn resume_composable(&mut self, mut hot: Hot) -> (Hot, Flow) {
-        if !is_closure_over(self.heap, self.code, hot.get(1), COMPOSABLE_BLOCK) {
+        if !is_closure_over(self.heap, hot.get(1), COMPOSABLE_WORD) {
             let irritants = vec![hot.get(1)];
             return self.fail_entry(
                 hot,
@@ -396,13 +361,13 @@ impl Cold<'_> {
             Err(stopped) => return stopped,
         };
         hot.set(2, value);
-        let links = links_between(self.heap, self.heap.field(hot.get(1), captured::LINK), Value::NIL);
+        let links = links_between(hot.heap(), self.heap.field(hot.get(1), captured::LINK), Value::NIL);
         if self.spill(&mut hot, 3, (links + 1) * LINK_WORDS).is_err() {
             return self.out_of_memory(hot);
         }
         let chain = self.heap.field(hot.get(1), captured::LINK);
         let below = self.heap.register(Register::Continuation);
-        match copy_chain(self.heap, chain, Value::NIL, below) {
+        match copy_chain(self.heap, (chain, Value::NIL), below) {
             Ok(chain) => {
                 rebase_prompts(self.heap, (chain, below), hot.get(1));
                 self.machine.set_chain(self.heap, chain);
@@ -431,6 +396,49 @@ impl Cold<'_> {
         }
         self.enter(hot, count)
     }
+}
+
+impl Hot {
+    /// The length of the proper list in a register, if it is one, that a call may pass, or more than that.
+    #[inline(always)]
+    pub(super) fn list_length(&self, register: usize) -> Option<usize> {
+        let (mut rest, mut length) = (self.get(register), 0);
+        while rest.is_pair() && length <= super::ARGUMENTS_MAX {
+            length += 1;
+            rest = self.pair_field(rest, 1);
+        }
+        (rest == Value::NIL || length > super::ARGUMENTS_MAX).then_some(length)
+    }
+
+    /// Puts the elements of a proper list into the registers from `register` on.
+    #[inline(always)]
+    pub(super) fn spread(&mut self, register: usize, list: Value) {
+        let (mut rest, mut register) = (list, register);
+        while rest.is_pair() {
+            self.set(register, self.pair_field(rest, 0));
+            register += 1;
+            rest = self.pair_field(rest, 1);
+        }
+    }
+
+    /// The nearest prompt with this tag, if the winders in force are those outside of it, and the dynamic environment too but for the frame of the prompt itself.
+    #[inline(always)]
+    pub(super) fn plain_prompt(&self, heap: &Heap, tag: Value) -> Option<Value> {
+        let words = self.heap();
+        let prompt = prompt_in(words, heap.register(Register::Continuation), tag)?;
+        let dynamic = heap.register(Register::Dynamic);
+        let is_plain = words.field(prompt, prompt_link::WINDERS) == heap.register(Register::Winders)
+            && dynamic.is_pair()
+            && words.pair_field(dynamic, 1) == words.field(prompt, prompt_link::DYNAMIC)
+            && is_frame_of(words, words.pair_field(dynamic, 0), tag);
+        is_plain.then_some(prompt)
+    }
+}
+
+/// Whether a frame of the dynamic environment is what the library puts there for a prompt: a pair ending in the tag.
+#[inline(always)]
+fn is_frame_of(words: HeapWords, frame: Value, tag: Value) -> bool {
+    frame.is_pair() && words.pair_field(frame, 1) == tag
 }
 
 /// The winders that were in force where a continuation of either kind was captured.

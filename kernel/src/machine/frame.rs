@@ -1,4 +1,4 @@
-//! The running frame: the few words that the dispatch loop keeps in the processor's registers, and the only unsafe code of the kernel.
+//! The running frame: the few words that the dispatch loop keeps in the processor's registers, the heap's words, and the only unsafe code of the kernel.
 //!
 //! Measured on fib, nqueens and deriv, bounds checks on registers, instructions and pairs cost a tenth to a third of the run time; so these accesses go unchecked, and the checks are made
 //! once, elsewhere:
@@ -6,6 +6,8 @@
 //! INVARIANT: `code` points at a code space whose every instruction was verified (`code/verify.rs`): register operands lie below the frame size, jumps inside their block.
 //! INVARIANT: `base .. base + frame size` lies inside the machine's stack: whoever enters a block has checked it against the limit.
 //! INVARIANT: every reference in a register or in the heap points at an object of this instance's heap, and `heap` is the heap's words; it is taken anew after whatever may move them.
+//! INVARIANT: any frame of the code fits at the bottom of the stack: a run makes room for the largest. Segments consist of such frames, and a link's limit is where one ends;
+//! of those that come from images this has been checked (`image/shape.rs`).
 //!
 //! Debug builds check each of these accesses against the ends of stack, code and heap, so the test suites run with the checks on.
 //!
@@ -16,7 +18,7 @@
 )]
 
 use crate::code::CodeSpace;
-use crate::heap::Heap;
+use crate::heap::{Heap, Kind};
 use crate::instruction::Instruction;
 use crate::value::{Immediate, Value};
 
@@ -28,7 +30,7 @@ pub(super) struct Hot {
     /// The next instruction.
     next: *const Instruction,
     base: *mut Value,
-    heap: *mut u64,
+    heap: HeapWords,
     /// Fuel left; below zero, the computation stops.
     pub(super) fuel: i64,
     /// Frames end at or below this word.
@@ -42,14 +44,13 @@ pub(super) struct Hot {
 
 /// The words of a frame that pass from instruction to instruction: next, base, heap, fuel.
 #[cfg(not(debug_assertions))]
-pub(super) type Words = (*const Instruction, *mut Value, *mut u64, i64);
+pub(super) type Words = (*const Instruction, *mut Value, HeapWords, i64);
 
-/// How many instructions, heap words and stack words there are.
+/// How many instructions and stack words there are.
 #[cfg(debug_assertions)]
 #[derive(Clone, Copy)]
 struct Reach {
     instructions: usize,
-    heap_words: usize,
     stack_words: usize,
 }
 
@@ -61,7 +62,7 @@ impl Hot {
         Hot {
             next: code.instructions().as_ptr(),
             base,
-            heap: heap.words_pointer(),
+            heap: HeapWords::of(heap),
             fuel: 0,
             limit,
             code: code.instructions().as_ptr(),
@@ -69,7 +70,6 @@ impl Hot {
             #[cfg(debug_assertions)]
             reach: Reach {
                 instructions: code.instructions().len(),
-                heap_words: heap.words_count(),
                 stack_words: machine.stack.len(),
             },
         }
@@ -136,11 +136,6 @@ impl Hot {
         let _ = register;
     }
 
-    #[cfg(debug_assertions)]
-    fn check_heap(&self, index: usize) {
-        assert!(index < self.reach.heap_words, "word {index} lies beyond the heap");
-    }
-
     /// Writes the frame back to where safe code expects it.
     pub(super) fn store(self, machine: &mut Machine) {
         machine.base = self.base_index();
@@ -164,11 +159,13 @@ impl Hot {
     /// Takes the heap's words anew after they may have moved.
     #[inline(always)]
     pub(super) fn reload_heap(&mut self, heap: &mut Heap) {
-        #[cfg(debug_assertions)]
-        {
-            self.reach.heap_words = heap.words_count();
-        }
-        self.heap = heap.words_pointer();
+        self.heap = HeapWords::of(heap);
+    }
+
+    /// The heap's words, until they move.
+    #[inline(always)]
+    pub(super) fn heap(&self) -> HeapWords {
+        self.heap
     }
 
     /// The index of register 0 in the stack.
@@ -271,49 +268,79 @@ impl Hot {
         }
     }
 
-    /// Makes the bottom of the stack, with its return point for underflow, the frame.
+    /// Makes the bottom of the stack, with a return point for underflow below it, the frame.
     #[inline(always)]
     pub(super) fn move_to_bottom(&mut self) {
         // SAFETY: the stack has a word below its first frame, and many more.
-        self.base = unsafe { self.stack.add(1) };
+        unsafe {
+            *self.stack = super::underflow_point();
+            self.base = self.stack.add(1);
+        }
     }
 
-    /// Moves `count` words from `register` on down to register 0.
+    /// The frames below this one, from the first on the stack up to the return point that leads back to the last.
+    #[inline(always)]
+    pub(super) fn frames_below(&self) -> &[Value] {
+        let words = self.base_index().saturating_sub(1);
+        // SAFETY: all of the stack up to `base` is in use, and no one writes to it while it is borrowed from here.
+        unsafe { std::slice::from_raw_parts(self.stack.wrapping_add(1), words) }
+    }
+
+    /// The first words of the frame at the bottom of the stack, which is as large as any frame of the code.
+    #[inline(always)]
+    pub(super) fn bottom(&mut self, words: usize) -> &mut [Value] {
+        debug_assert!(
+            self.stack.wrapping_add(1 + words) <= self.limit,
+            "{words} words fit the stack"
+        );
+        // SAFETY: the part of the stack in use has room for the largest frame of the code, and for the word below it; `&mut self` is the only way to them.
+        unsafe { std::slice::from_raw_parts_mut(self.stack.add(1), words) }
+    }
+
+    /// `count` registers from `register` on.
+    #[inline(always)]
+    pub(super) fn registers(&self, register: usize, count: usize) -> &[Value] {
+        self.check_register(register + count);
+        // SAFETY: as for `get`, and no one writes to the registers while they are borrowed from here.
+        unsafe { std::slice::from_raw_parts(self.base.add(register), count) }
+    }
+
+    /// Moves `count` words, at least one, from `register` on down to register 0.
     #[inline(always)]
     pub(super) fn slide(&mut self, register: usize, count: usize) {
-        for index in 0..count {
-            let value = self.get(register + index);
-            self.set(index, value);
+        let mut index = 0;
+        // Most calls pass fewer words than a loop over vectors takes to begin.
+        while index < 4 {
+            self.set(index, self.get(register + index));
+            index += 1;
+            if index == count {
+                return;
+            }
+        }
+        while index < count {
+            self.set(index, self.get(register + index));
+            index += 1;
         }
     }
 
     /// Part `offset` of a pair.
     #[inline(always)]
     pub(super) fn pair_field(&self, pair: Value, offset: usize) -> Value {
-        debug_assert!(pair.is_pair());
-        self.word(pair.pair_offset_bytes() + 8 * offset)
+        self.heap.pair_field(pair, offset)
     }
 
     /// Word `offset` of a procedure object, counted from its header.
     #[inline(always)]
     pub(super) fn procedure_field(&self, procedure: Value, offset: usize) -> Value {
         debug_assert!(procedure.is_procedure_object());
-        self.word(procedure.procedure_offset_bytes() + 8 * offset)
+        self.heap.word(procedure.procedure_offset_bytes() + 8 * offset)
     }
 
     /// Word `offset` of another object, counted from its header.
     #[inline(always)]
     pub(super) fn object_field(&self, object: Value, offset: usize) -> Value {
         debug_assert!(object.is_object());
-        self.word(object.object_offset_bytes() + 8 * offset)
-    }
-
-    #[inline(always)]
-    fn word(&self, offset_bytes: usize) -> Value {
-        #[cfg(debug_assertions)]
-        self.check_heap(offset_bytes / 8);
-        // SAFETY: references point at objects of this heap, offsets are multiples of eight, and callers ask only for words that the object's kind has.
-        Value::from_bits(unsafe { *self.heap.byte_add(offset_bytes) })
+        self.heap.word(object.object_offset_bytes() + 8 * offset)
     }
 
     /// What the dispatch does for a byte code that is not in the table.
@@ -327,9 +354,133 @@ impl Hot {
     /// Fills a word of a fresh object.
     #[inline(always)]
     pub(super) fn fill(&mut self, index: usize, value: Value) {
+        self.heap.fill(index, value);
+    }
+}
+
+/// A heap's words, until they move.
+#[derive(Clone, Copy)]
+pub(super) struct HeapWords {
+    first: *mut u64,
+    #[cfg(debug_assertions)]
+    count: usize,
+}
+
+impl HeapWords {
+    #[inline(always)]
+    pub(super) fn of(heap: &mut Heap) -> HeapWords {
+        HeapWords {
+            #[cfg(debug_assertions)]
+            count: heap.words_count(),
+            first: heap.words_pointer(),
+        }
+    }
+
+    #[inline(always)]
+    fn check(self, index: usize, count: usize) {
         #[cfg(debug_assertions)]
-        self.check_heap(index);
-        // SAFETY: `index` was just given out by `Heap::bump`, or is that of a word of a live object.
-        unsafe { *self.heap.add(index) = value.to_bits() }
+        assert!(
+            index + count <= self.count,
+            "{count} words from {index} lie beyond the heap"
+        );
+        let _ = (index, count);
+    }
+
+    #[inline(always)]
+    fn word(self, offset_bytes: usize) -> Value {
+        self.check(offset_bytes / 8, 1);
+        // SAFETY: references point at objects of this heap, offsets are multiples of eight, and callers ask only for words that the object's kind has.
+        Value::from_bits(unsafe { *self.first.byte_add(offset_bytes) })
+    }
+
+    /// Part `offset` of a pair.
+    #[inline(always)]
+    pub(super) fn pair_field(self, pair: Value, offset: usize) -> Value {
+        debug_assert!(pair.is_pair());
+        self.word(pair.pair_offset_bytes() + 8 * offset)
+    }
+
+    /// Field `field` of a closure: its code word, then what it captured.
+    #[inline(always)]
+    pub(super) fn closure_field(self, closure: Value, field: usize) -> Value {
+        debug_assert!(closure.is_procedure_object());
+        self.word(closure.procedure_offset_bytes() + 8 * (1 + field))
+    }
+
+    /// Field `field` of another object.
+    #[inline(always)]
+    pub(super) fn field(self, object: Value, field: usize) -> Value {
+        debug_assert!(object.is_object());
+        self.word(object.object_offset_bytes() + 8 * (1 + field))
+    }
+
+    /// Whether the word is an object of `kind`, which is not that of closures.
+    #[inline(always)]
+    pub(super) fn is_kind(self, value: Value, kind: Kind) -> bool {
+        value.is_object() && self.word(value.object_offset_bytes()).to_bits() >> 8 & 0xff == kind as u64
+    }
+
+    /// Fills a word of a fresh object, or writes one that has passed the write barrier.
+    #[inline(always)]
+    pub(super) fn fill(self, index: usize, value: Value) {
+        self.check(index, 1);
+        // SAFETY: `index` was just given out by the heap, or is that of a word of a live object.
+        unsafe { *self.first.add(index) = value.to_bits() }
+    }
+
+    /// Fills the words of a fresh object from `index` on.
+    #[inline(always)]
+    pub(super) fn fill_all(self, index: usize, values: &[Value]) {
+        self.check(index, values.len());
+        // SAFETY: as for `fill`; a heap's words are no part of the stack.
+        unsafe { copy_few(values.as_ptr().cast(), self.first.add(index), values.len()) }
+    }
+
+    /// Copies the fields of an object from `field` on.
+    #[inline(always)]
+    pub(super) fn copy_out(self, object: Value, field: usize, values: &mut [Value]) {
+        self.check(object.index() + 1 + field, values.len());
+        // SAFETY: as for `word`; a heap's words are no part of the stack.
+        unsafe {
+            let from = self.first.byte_add(object.object_offset_bytes()).add(1 + field);
+            copy_few(from, values.as_mut_ptr().cast(), values.len());
+        }
+    }
+
+    /// Copies `count` words of an object to a fresh one at `index`.
+    #[inline(always)]
+    pub(super) fn copy_object(self, object: Value, index: usize, count: usize) {
+        self.check(object.index(), count);
+        self.check(index, count);
+        // SAFETY: as for `word` and `fill`; a fresh object does not overlap another.
+        unsafe {
+            let from = self.first.byte_add(object.object_offset_bytes());
+            std::ptr::copy_nonoverlapping(from, self.first.add(index), count);
+        }
+    }
+}
+
+/// Copies words to where others are. They are few, as a rule, so a call or a loop over vectors would take longer than the copying.
+///
+/// # Safety
+/// There are `count` words to read and as many to write, and none is both.
+#[inline(always)]
+unsafe fn copy_few(from: *const u64, to: *mut u64, count: usize) {
+    // SAFETY: the caller vouches for the words; each copy ends at or before the last.
+    unsafe {
+        if count >= 4 {
+            let mut copied = 0;
+            while copied + 4 < count {
+                std::ptr::copy_nonoverlapping(from.add(copied), to.add(copied), 4);
+                copied += 4;
+            }
+            // Some of the last four may be copied twice.
+            std::ptr::copy_nonoverlapping(from.add(count - 4), to.add(count - 4), 4);
+        } else if count >= 2 {
+            std::ptr::copy_nonoverlapping(from, to, 2);
+            std::ptr::copy_nonoverlapping(from.add(count - 2), to.add(count - 2), 2);
+        } else if count == 1 {
+            *to = *from;
+        }
     }
 }

@@ -5,147 +5,326 @@
 //! `Machine::remaining` how much of the first segment is left. Segments are never written, so any number of continuations share them.
 //! Shape chosen over copying the whole stack at each capture (cost grows with depth) and over heap-allocated frames (every call pays).
 //! INVARIANT: a link's limit is what is left of its segment; a stored continuation begins with a link all of whose limit is still to be returned into.
-//! It does not decide when control moves. Read next: `machine/control.rs`.
+//! INVARIANT: `remaining` is above zero only if the chain begins with a link, and is the end of one of its frames.
+//! It does not decide when control moves. Read next: `machine/capture.rs`, `machine/control.rs`.
 
-use crate::code::CodeSpace;
-use crate::heap::kind::{link, prompt_link};
+use crate::heap::kind::{Header, link, padded, prompt_link};
 use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::value::Value;
 
 use super::Machine;
-use super::builtin::{COMPOSABLE_BLOCK, CONTINUATION_BLOCK};
+use super::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
+use super::frame::HeapWords;
+use super::fresh::{Fresh, put};
 
 /// Captured values of a continuation: closures over the blocks that enter them, with these fields after the code word.
 pub(super) mod captured {
     pub(in super::super) const LINK: usize = 1;
     pub(in super::super) const WINDERS: usize = 2;
     pub(in super::super) const DYNAMIC: usize = 3;
+    /// How many fields there are.
+    pub(in super::super) const LENGTH: usize = 4;
+}
+
+/// Words that capturing a continuation or setting a prompt takes besides the frames themselves.
+pub(super) const CAPTURE_WORDS: usize = 24;
+
+/// Words of the largest link, and of what may come with it.
+pub(super) const LINK_WORDS: usize = 8;
+
+#[inline(always)]
+pub(super) fn put_link(words: HeapWords, fresh: &mut Fresh, frames: Value, limit: usize, next: Value) -> Value {
+    const { assert!(link::FRAMES == 0 && link::LIMIT == 1 && link::NEXT == 2) };
+    let fields: [Value; link::LENGTH] = [frames, Value::length(limit), next];
+    Value::object_at(put(words, fresh, Kind::Link, fields))
+}
+
+/// A segment of these frames, and a link to all of it.
+#[inline(always)]
+pub(super) fn put_segment(words: HeapWords, fresh: &mut Fresh, frames: &[Value], next: Value) -> Value {
+    let object_words = padded(1 + frames.len());
+    let index = fresh.object(object_words);
+    words.fill(index + object_words - 1, Value::ZERO);
+    words.fill(index, Header::new(Kind::Frames, frames.len() as u32).to_value());
+    words.fill_all(index + 1, frames);
+    put_link(words, fresh, Value::object_at(index), frames.len(), next)
+}
+
+/// The fields of a continuation over the block with this code word.
+#[inline(always)]
+fn continuation_fields(heap: &Heap, word: Value, chain: Value) -> [Value; captured::LENGTH] {
+    const { assert!(captured::LINK == 1 && captured::WINDERS == 2 && captured::DYNAMIC == 3) };
+    let (winders, dynamic) = (heap.register(Register::Winders), heap.register(Register::Dynamic));
+    [word, chain, winders, dynamic]
+}
+
+#[inline(always)]
+pub(super) fn put_continuation(
+    heap: &Heap,
+    words: HeapWords,
+    fresh: &mut Fresh,
+    (word, chain): (Value, Value),
+) -> Value {
+    let fields = continuation_fields(heap, word, chain);
+    Value::procedure_at(put(words, fresh, Kind::Closure, fields))
+}
+
+/// The continuation below the stack, which is empty, as a procedure.
+///
+/// # Errors
+/// [`HeapFull`]; nothing is changed then.
+pub(super) fn make_continuation(heap: &mut Heap) -> Result<Value, HeapFull> {
+    let fields = continuation_fields(heap, CONTINUATION_WORD, heap.register(Register::Continuation));
+    heap.make(Kind::Closure, &fields)
+}
+
+/// A composable continuation of a chain that ends with `()`.
+///
+/// # Errors
+/// [`HeapFull`]; nothing is changed then.
+pub(super) fn make_composable(heap: &mut Heap, chain: Value) -> Result<Value, HeapFull> {
+    let fields = continuation_fields(heap, COMPOSABLE_WORD, chain);
+    heap.make(Kind::Closure, &fields)
+}
+
+/// Whether `value` is a closure over the block with this code word.
+pub(super) fn is_closure_over(heap: &Heap, value: Value, word: Value) -> bool {
+    heap.is_kind(value, Kind::Closure) && heap.field(value, 0) == word
+}
+
+/// How many words a link with this limit counts.
+#[inline(always)]
+fn counted_by(limit: Value) -> usize {
+    limit.as_fixnum().unwrap_or(0) as usize
 }
 
 /// How many words of a chain's first segment count.
 #[inline(always)]
-fn limit_of(heap: &Heap, chain: Value) -> usize {
-    if heap.is_kind(chain, Kind::Link) {
-        heap.field(chain, link::LIMIT).as_fixnum().unwrap_or(0) as usize
+pub(super) fn limit_of(words: HeapWords, chain: Value) -> usize {
+    if words.is_kind(chain, Kind::Link) {
+        counted_by(words.field(chain, link::LIMIT))
     } else {
         0
     }
 }
 
+/// The chain behind the first link of `chain`.
+#[inline(always)]
+pub(super) fn next_of(words: HeapWords, chain: Value) -> Value {
+    const { assert!(link::NEXT == prompt_link::NEXT) };
+    words.field(chain, link::NEXT)
+}
+
 /// Appends the return points of a chain of which `remaining` words of the first segment are left, until there are `most`.
 pub(super) fn chain_points(heap: &Heap, remaining: usize, most: usize, points: &mut Vec<Value>) {
     let mut chain = heap.register(Register::Continuation);
-    let mut remaining = remaining;
+    let mut remaining = Some(remaining);
     while chain != Value::NIL && points.len() < most {
-        if heap.is_kind(chain, Kind::Link) && remaining > 0 {
-            let point = heap.field(heap.field(chain, link::FRAMES), remaining - 1);
-            points.push(point);
-            remaining -= point.detail() as usize;
-        } else {
-            chain = next_of(heap, chain);
-            remaining = limit_of(heap, chain);
+        let first = remaining.take();
+        if heap.is_kind(chain, Kind::Link) {
+            let mut left = first.unwrap_or_else(|| counted_by(heap.field(chain, link::LIMIT)));
+            while left > 0 && points.len() < most {
+                let point = heap.field(heap.field(chain, link::FRAMES), left - 1);
+                points.push(point);
+                left -= point.detail() as usize;
+            }
         }
+        chain = heap.field(chain, link::NEXT);
     }
 }
 
-/// The chain behind the first link of `chain`.
-pub(super) fn next_of(heap: &Heap, chain: Value) -> Value {
-    let field = if heap.is_kind(chain, Kind::Link) {
-        link::NEXT
-    } else {
-        prompt_link::NEXT
+/// How many links there are from `chain` up to, not including, `end`.
+pub(super) fn links_between(words: HeapWords, chain: Value, end: Value) -> usize {
+    let mut links = 0;
+    let mut rest = chain;
+    while rest != end {
+        links += 1;
+        rest = next_of(words, rest);
+    }
+    links
+}
+
+/// Words that copies of the links from `chain` up to, not including, `end` take, and whether there are prompts among them.
+pub(super) fn copied_words(words: HeapWords, (chain, end): (Value, Value)) -> (usize, bool) {
+    let (mut copied, mut has_prompts) = (0, false);
+    let mut rest = chain;
+    while rest != end {
+        let is_prompt = words.is_kind(rest, Kind::PromptLink);
+        copied += padded(1 + if is_prompt { prompt_link::LENGTH } else { link::LENGTH });
+        has_prompts |= is_prompt;
+        rest = next_of(words, rest);
+    }
+    (copied, has_prompts)
+}
+
+/// The nearest prompt with this tag.
+#[inline(always)]
+pub(super) fn prompt_in(words: HeapWords, chain: Value, tag: Value) -> Option<Value> {
+    let mut rest = chain;
+    while rest != Value::NIL {
+        if words.is_kind(rest, Kind::PromptLink) && words.field(rest, prompt_link::TAG) == tag {
+            return Some(rest);
+        }
+        rest = next_of(words, rest);
+    }
+    None
+}
+
+/// The nearest prompt with this tag.
+pub(crate) fn find_prompt(heap: &mut Heap, tag: Value) -> Option<Value> {
+    prompt_in(HeapWords::of(heap), heap.register(Register::Continuation), tag)
+}
+
+/// A copy of a part of a chain.
+pub(super) struct ChainCopy {
+    pub(super) head: Value,
+    pub(super) has_prompts: bool,
+}
+
+/// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`. Nothing if the words are not at hand.
+#[inline(always)]
+pub(super) fn put_copy(
+    words: HeapWords,
+    fresh: &mut Fresh,
+    (chain, end): (Value, Value),
+    below: Value,
+) -> Option<ChainCopy> {
+    let mut copy = ChainCopy {
+        head: below,
+        has_prompts: false,
     };
-    heap.field(chain, field)
+    if chain != end {
+        copy.head = Value::object_at(fresh.next());
+    }
+    let mut rest = chain;
+    while rest != end {
+        let index = if words.is_kind(rest, Kind::Link) {
+            const WORDS: usize = padded(1 + link::LENGTH);
+            let index = fresh.further_object(WORDS)?;
+            words.copy_object(rest, index, WORDS);
+            index
+        } else {
+            const WORDS: usize = padded(1 + prompt_link::LENGTH);
+            let index = fresh.further_object(WORDS)?;
+            words.copy_object(rest, index, WORDS);
+            copy.has_prompts = true;
+            index
+        };
+        rest = next_of(words, rest);
+        // Copies lie one behind the other.
+        let next = if rest == end {
+            below
+        } else {
+            Value::object_at(fresh.next())
+        };
+        words.fill(index + 1 + link::NEXT, next);
+    }
+    Some(copy)
 }
 
-/// Whether `value` is a continuation of `%call/cc` or a parked computation.
-pub(super) fn is_continuation(heap: &Heap, code: &CodeSpace, value: Value) -> bool {
-    is_closure_over(heap, code, value, CONTINUATION_BLOCK)
+/// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`.
+///
+/// # Errors
+/// [`HeapFull`], unless the words were at hand; nothing is changed then.
+pub(super) fn copy_chain(heap: &mut Heap, ends: (Value, Value), below: Value) -> Result<Value, HeapFull> {
+    let mut fresh = Fresh::at_hand(heap, 0).ok_or(HeapFull)?;
+    let copy = put_copy(HeapWords::of(heap), &mut fresh, ends, below).ok_or(HeapFull)?;
+    fresh.take(heap);
+    Ok(copy.head)
 }
-
-/// Whether `value` is a closure over the block of this number.
-pub(super) fn is_closure_over(heap: &Heap, code: &CodeSpace, value: Value, block: usize) -> bool {
-    heap.is_kind(value, Kind::Closure) && heap.field(value, 0) == code.block(block).code_word
-}
-
-/// The continuation below the (empty) stack, as a procedure.
-pub(super) fn make_continuation(heap: &mut Heap, code: &CodeSpace) -> Result<Value, HeapFull> {
-    let fields = [
-        code.block(CONTINUATION_BLOCK).code_word,
-        heap.register(Register::Continuation),
-        heap.register(Register::Winders),
-        heap.register(Register::Dynamic),
-    ];
-    heap.make(Kind::Closure, &fields)
-}
-
-/// Words that capturing a continuation takes besides the frames themselves.
-pub(super) const CAPTURE_WORDS: usize = 24;
 
 impl Machine {
     /// Moves everything below the frame at the base to the heap, and the frame's first `words` to the bottom of the stack. Afterwards the head of the chain counts wholly.
+    ///
+    /// # Errors
+    /// [`HeapFull`]; nothing is changed then.
     pub(super) fn spill(&mut self, heap: &mut Heap, words: usize) -> Result<(), HeapFull> {
-        self.move_frames(heap, self.base - 1)?;
+        let frames = &self.stack[1..self.base];
+        let segment_words = if frames.is_empty() {
+            0
+        } else {
+            padded(1 + frames.len()) + padded(1 + link::LENGTH)
+        };
+        let mut fresh = Fresh::reserved(heap, segment_words + self.rest_words())?;
+        let words_of_heap = HeapWords::of(heap);
+        let chain = self.chain_with(heap, words_of_heap, &mut fresh, frames);
+        fresh.take(heap);
+        self.set_chain(heap, chain);
         self.stack.copy_within(self.base..self.base + words, 1);
         self.empty_stack();
         Ok(())
     }
 
-    /// Puts the words of the stack up to `top` on the chain. Afterwards its head counts wholly, and these words of the stack are free.
-    #[inline(always)]
-    fn move_frames(&mut self, heap: &mut Heap, top: usize) -> Result<(), HeapFull> {
-        let mut chain = self.whole_chain(heap)?;
-        if top > 0 {
-            chain = heap.segment(&self.stack[1..=top], chain)?;
-            heap.set_register(Register::Continuation, chain);
-            (self.remaining, self.counted) = (top, top);
+    /// Words of the link that says what is left of the first segment, if the head of the chain does not.
+    fn rest_words(&self) -> usize {
+        if self.remaining == 0 || self.remaining == self.counted {
+            0
         } else {
-            self.set_chain(heap, chain);
+            padded(1 + link::LENGTH)
         }
-        Ok(())
-    }
-
-    /// The continuation below the frame whose register 0 is at `base` of the stack, which is free afterwards up to there; nothing if that takes more words than are at hand.
-    pub(super) fn capture_below(&mut self, heap: &mut Heap, code: &CodeSpace, base: usize) -> Option<Value> {
-        if !heap.has_at_hand(base + CAPTURE_WORDS) {
-            return None;
-        }
-        self.move_frames(heap, base - 1).ok()?;
-        self.stack[0] = super::underflow_point();
-        make_continuation(heap, code).ok()
     }
 
     /// The chain below the stack, its head counting wholly.
     #[inline(always)]
-    pub(super) fn whole_chain(&self, heap: &mut Heap) -> Result<Value, HeapFull> {
+    fn whole_chain(&self, heap: &Heap, words: HeapWords, fresh: &mut Fresh) -> Value {
         let chain = heap.register(Register::Continuation);
         if self.remaining == self.counted {
-            return Ok(chain);
+            return chain;
         }
-        self.rest_of_chain(heap, chain)
+        self.put_rest(words, fresh, chain, next_of(words, chain))
     }
 
-    fn rest_of_chain(&self, heap: &mut Heap, chain: Value) -> Result<Value, HeapFull> {
-        let next = next_of(heap, chain);
-        if self.remaining == 0 {
-            return Ok(next);
+    /// The first of the links below the stack that count wholly.
+    #[inline(always)]
+    pub(super) fn whole_links(&self, words: HeapWords, chain: Value) -> Value {
+        if self.remaining == self.counted {
+            chain
+        } else {
+            next_of(words, chain)
         }
-        let frames = heap.field(chain, link::FRAMES);
-        heap.make(Kind::Link, &[frames, Value::length(self.remaining), next])
+    }
+
+    /// What is left of the first segment of `chain`, then `next`.
+    #[inline(always)]
+    pub(super) fn put_rest(&self, words: HeapWords, fresh: &mut Fresh, chain: Value, next: Value) -> Value {
+        if self.remaining == 0 {
+            return next;
+        }
+        put_link(words, fresh, words.field(chain, link::FRAMES), self.remaining, next)
+    }
+
+    /// The chain below the stack with these frames of the stack on it, its head counting wholly.
+    #[inline(always)]
+    pub(super) fn chain_with(&self, heap: &Heap, words: HeapWords, fresh: &mut Fresh, frames: &[Value]) -> Value {
+        let chain = self.whole_chain(heap, words, fresh);
+        if frames.is_empty() {
+            return chain;
+        }
+        put_segment(words, fresh, frames, chain)
     }
 
     /// Lets the head of the chain say what is left of its segment, if there is room for a link, so that a collection keeps no more.
     pub(super) fn settle_chain(&mut self, heap: &mut Heap) {
-        if let Ok(chain) = self.whole_chain(heap) {
+        if let Ok(mut fresh) = Fresh::reserved(heap, self.rest_words()) {
+            let words = HeapWords::of(heap);
+            let chain = self.whole_chain(heap, words, &mut fresh);
+            fresh.take(heap);
             self.set_chain(heap, chain);
         }
     }
 
     /// Makes `chain` the continuation below the stack.
+    #[inline(always)]
     pub(super) fn set_chain(&mut self, heap: &mut Heap, chain: Value) {
+        let limit = limit_of(HeapWords::of(heap), chain);
+        self.set_counted_chain(heap, chain, limit);
+    }
+
+    /// Makes `chain`, of whose first segment `limit` words count, the continuation below the stack.
+    #[inline(always)]
+    pub(super) fn set_counted_chain(&mut self, heap: &mut Heap, chain: Value, limit: usize) {
         heap.set_register(Register::Continuation, chain);
-        self.counted = limit_of(heap, chain);
-        self.remaining = self.counted;
+        (self.remaining, self.counted) = (limit, limit);
     }
 
     /// Empties the stack and puts the continuation below it, its winders and dynamic environment in force.
@@ -156,222 +335,14 @@ impl Machine {
         heap.set_register(Register::Dynamic, heap.field(continuation, captured::DYNAMIC));
     }
 
-    /// Puts a continuation that begins with frames, and has the winders that are in force, below the stack and its newest frame on it. Gives that frame's return point;
-    /// nothing, and changes nothing, if this is not so or the frame is larger than the part of the stack in use.
-    pub(super) fn reenter(&mut self, heap: &mut Heap, continuation: Value) -> Option<Value> {
-        let chain = heap.field(continuation, captured::LINK);
-        if heap.field(continuation, captured::WINDERS) != heap.register(Register::Winders)
-            || !heap.is_kind(chain, Kind::Link)
-        {
-            return None;
-        }
-        let counted = limit_of(heap, chain);
-        let point = self.copy_frame(heap, chain, counted)?;
-        heap.set_register(Register::Continuation, chain);
-        heap.set_register(Register::Dynamic, heap.field(continuation, captured::DYNAMIC));
-        self.counted = counted;
-        Some(point)
-    }
-
-    /// Whether the chain below the stack begins with a frame, and not with a prompt or nothing.
+    /// Drops everything up to and including a prompt, with the winders and the dynamic environment outside of it in force. Whatever is on the stack is free.
     #[inline(always)]
-    pub(super) fn has_frame(&self, heap: &Heap) -> bool {
-        self.remaining > 0 && heap.is_kind(heap.register(Register::Continuation), Kind::Link)
-    }
-
-    /// Puts the newest frame below the stack, all of which is free, at its bottom, and gives that frame's return point; nothing, and changes nothing, if the chain does not
-    /// begin with a frame or it is larger than the part of the stack in use.
-    pub(super) fn take_frame(&mut self, heap: &Heap) -> Option<Value> {
-        if !self.has_frame(heap) {
-            return None;
-        }
-        self.copy_frame(heap, heap.register(Register::Continuation), self.remaining)
-    }
-
-    /// As [`Machine::take_frame`], of a chain that begins with a frame.
-    pub(super) fn take_frame_making_room(&mut self, heap: &Heap) -> Value {
-        self.empty_stack();
-        let frames = heap.field(heap.register(Register::Continuation), link::FRAMES);
-        self.ensure_room(heap.field(frames, self.remaining - 1).detail() as usize + 1);
-        self.take_frame(heap).unwrap_or_else(super::underflow_point)
-    }
-
-    /// Copies the newest frame of a segment of which `remaining` words are left to the bottom of the stack, and gives its return point; nothing, and changes nothing, if it is
-    /// larger than the part of the stack in use.
-    #[inline(always)]
-    fn copy_frame(&mut self, heap: &Heap, chain: Value, remaining: usize) -> Option<Value> {
-        let frames = heap.field_words(heap.field(chain, link::FRAMES));
-        let point = Value::from_bits(*frames.get(remaining.checked_sub(1)?)?);
-        let words = point.detail() as usize;
-        if !self.fits_bottom(words) {
-            return None;
-        }
-        let saved = &frames[remaining - words..remaining - 1];
-        for (word, saved) in self.stack[1..words].iter_mut().zip(saved) {
-            *word = Value::from_bits(*saved);
-        }
-        self.stack[0] = super::underflow_point();
-        self.remaining = remaining - words;
-        Some(point)
-    }
-
-    /// Whether a frame with a return point at this distance fits the part of the stack in use: it, the word below it and the register for the value it is to get.
-    #[inline(always)]
-    fn fits_bottom(&self, words: usize) -> bool {
-        words + 2 <= self.soft_limit
-    }
-}
-
-impl Machine {
-    /// Puts a prompt with these properties on what is below the frame at `base`, which is free afterwards up to there, and `frame` on the dynamic environment, if there is one; says
-    /// whether the words for it were at hand, without which nothing is changed.
-    pub(super) fn enter_prompt(
-        &mut self,
-        heap: &mut Heap,
-        base: usize,
-        (tag, handler): (Value, Value),
-        frame: Option<Value>,
-    ) -> bool {
-        heap.has_at_hand(base + CAPTURE_WORDS)
-            && self.move_frames(heap, base - 1).is_ok()
-            && self.put_prompt(heap, (tag, handler), frame).is_ok()
-    }
-
-    /// Puts a prompt on the chain, the stack being free, and `frame` on the dynamic environment, if there is one.
-    pub(super) fn put_prompt(
-        &mut self,
-        heap: &mut Heap,
-        (tag, handler): (Value, Value),
-        frame: Option<Value>,
-    ) -> Result<(), HeapFull> {
-        let dynamic = heap.register(Register::Dynamic);
-        let (chain, winders) = (heap.register(Register::Continuation), heap.register(Register::Winders));
-        let prompt = heap.make(Kind::PromptLink, &[tag, handler, chain, winders, dynamic])?;
-        if let Some(frame) = frame {
-            let dynamic = heap.cons(frame, dynamic)?;
-            heap.set_register(Register::Dynamic, dynamic);
-        }
-        self.stack[0] = super::underflow_point();
-        self.set_chain(heap, prompt);
-        Ok(())
-    }
-
-    /// A composable continuation of the frames below `base` on the stack and the chain below, up to `prompt`. Afterwards the stack is free up to
-    /// `base` and the chain is what was outside of the prompt, with its dynamic environment.
-    ///
-    /// # Errors
-    /// [`HeapFull`], unless the words were at hand.
-    pub(super) fn cut_to_prompt(
-        &mut self,
-        heap: &mut Heap,
-        code: &CodeSpace,
-        base: usize,
-        prompt: Value,
-    ) -> Result<Value, HeapFull> {
-        let mut chain = self.copy_to_prompt(heap, prompt)?;
-        if base > 1 {
-            chain = heap.segment(&self.stack[1..base], chain)?;
-        }
-        let (winders, dynamic) = (heap.register(Register::Winders), heap.register(Register::Dynamic));
-        let word = code.block(COMPOSABLE_BLOCK).code_word;
-        let continuation = heap.make(Kind::Closure, &[word, chain, winders, dynamic])?;
-        self.leave_to(heap, prompt);
-        Ok(continuation)
-    }
-
-    /// A copy of the chain below the stack, its head counting wholly, up to a prompt. The link that says what is left of the first segment is made but once.
-    #[inline(always)]
-    fn copy_to_prompt(&self, heap: &mut Heap, prompt: Value) -> Result<Value, HeapFull> {
-        let chain = heap.register(Register::Continuation);
-        if self.remaining == self.counted {
-            return copy_chain(heap, chain, prompt, Value::NIL);
-        }
-        let next = next_of(heap, chain);
-        let rest = copy_chain(heap, next, prompt, Value::NIL)?;
-        if self.remaining == 0 {
-            return Ok(rest);
-        }
-        let frames = heap.field(chain, link::FRAMES);
-        heap.make(Kind::Link, &[frames, Value::length(self.remaining), rest])
-    }
-
-    /// Drops everything up to and including a prompt, with the winders and the dynamic environment outside of it in force.
     pub(super) fn leave_to(&mut self, heap: &mut Heap, prompt: Value) {
-        self.empty_stack();
-        self.set_chain(heap, heap.field(prompt, prompt_link::NEXT));
-        heap.set_register(Register::Winders, heap.field(prompt, prompt_link::WINDERS));
-        heap.set_register(Register::Dynamic, heap.field(prompt, prompt_link::DYNAMIC));
+        let words = HeapWords::of(heap);
+        self.set_chain(heap, next_of(words, prompt));
+        heap.set_register(Register::Winders, words.field(prompt, prompt_link::WINDERS));
+        heap.set_register(Register::Dynamic, words.field(prompt, prompt_link::DYNAMIC));
     }
-
-    /// Puts a composable continuation that begins with frames on what is below the frame at `base`, and its newest frame on the stack, which is free up to `base`. Gives that
-    /// frame's return point; nothing, and changes nothing, if it begins otherwise, the words are not at hand or the frame is larger than the part of the stack in use.
-    pub(super) fn reenter_composable(&mut self, heap: &mut Heap, continuation: Value, base: usize) -> Option<Value> {
-        let chain = heap.field(continuation, captured::LINK);
-        if !heap.is_kind(chain, Kind::Link)
-            || !heap.has_at_hand(base + CAPTURE_WORDS + LINK_WORDS * links_between(heap, chain, Value::NIL))
-        {
-            return None;
-        }
-        let newest = heap.field(heap.field(chain, link::FRAMES), limit_of(heap, chain).checked_sub(1)?);
-        if !self.fits_bottom(newest.detail() as usize) {
-            return None;
-        }
-        self.move_frames(heap, base - 1).ok()?;
-        let below = heap.register(Register::Continuation);
-        let chain = copy_chain(heap, chain, Value::NIL, below).ok()?;
-        self.set_chain(heap, chain);
-        self.copy_frame(heap, chain, self.remaining)
-    }
-}
-
-/// Words of the largest link.
-pub(super) const LINK_WORDS: usize = 8;
-
-/// How many links there are from `chain` up to, not including, `end`.
-pub(super) fn links_between(heap: &Heap, chain: Value, end: Value) -> usize {
-    let mut links = 0;
-    let mut rest = chain;
-    while rest != end {
-        links += 1;
-        rest = next_of(heap, rest);
-    }
-    links
-}
-
-/// The nearest prompt with this tag.
-pub(crate) fn find_prompt(heap: &Heap, tag: Value) -> Option<Value> {
-    let mut chain = heap.register(Register::Continuation);
-    while chain != Value::NIL {
-        if heap.is_kind(chain, Kind::PromptLink) && heap.field(chain, prompt_link::TAG) == tag {
-            return Some(chain);
-        }
-        chain = next_of(heap, chain);
-    }
-    None
-}
-
-/// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`.
-pub(super) fn copy_chain(heap: &mut Heap, chain: Value, end: Value, below: Value) -> Result<Value, HeapFull> {
-    if let Some(copied) = heap.copy_links(chain, end, below)? {
-        return Ok(copied);
-    }
-    let (mut first, mut last) = (below, None);
-    let mut rest = chain;
-    while rest != end {
-        let copy = copy_link(heap, rest, below)?;
-        match last {
-            None => first = copy,
-            Some((last, next)) => heap.set_field(last, next, copy),
-        }
-        let next = if heap.is_kind(rest, Kind::Link) {
-            link::NEXT
-        } else {
-            prompt_link::NEXT
-        };
-        last = Some((copy, next));
-        rest = heap.field(rest, next);
-    }
-    Ok(first)
 }
 
 /// Gives the prompts from `chain` up to `end`, copied from a composable continuation, the winders and dynamic environments that correspond to theirs: what was put on those in
@@ -391,7 +362,7 @@ pub(super) fn rebase_prompts(heap: &mut Heap, (chain, end): (Value, Value), cont
                 }
             }
         }
-        rest = next_of(heap, rest);
+        rest = heap.field(rest, link::NEXT);
     }
 }
 
@@ -405,20 +376,4 @@ fn corresponding_tail(heap: &Heap, lists: (Value, Value), tail: Value) -> Option
         (before, now) = (heap.cdr(before), heap.cdr(now));
     }
     Some(now)
-}
-
-/// A copy of a link of either kind that goes on with `next`.
-fn copy_link(heap: &mut Heap, original: Value, next: Value) -> Result<Value, HeapFull> {
-    if heap.is_kind(original, Kind::Link) {
-        return heap.copy_link(original, next);
-    }
-    let field = |heap: &Heap, field| heap.field(original, field);
-    let fields = [
-        field(heap, prompt_link::TAG),
-        field(heap, prompt_link::HANDLER),
-        next,
-        field(heap, prompt_link::WINDERS),
-        field(heap, prompt_link::DYNAMIC),
-    ];
-    heap.make(Kind::PromptLink, &fields)
 }

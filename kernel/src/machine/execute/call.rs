@@ -5,12 +5,16 @@
 
 use crate::code::ARITY_AT_ENTRY;
 use crate::heap::Register;
+use crate::heap::kind::prompt_link;
 use crate::instruction::Instruction;
 use crate::value::{Immediate, Value};
 
 use super::super::Outcome;
-use super::super::builtin::{CONTINUATION_BLOCK, CONTROL_FRAME_MAX, control_entry};
+use super::super::builtin::{CONTINUATION_WORD, CONTROL_FRAME_MAX, control_entry};
 use super::{Cold, Flow, Hot};
+
+/// How many arguments any stack has room for.
+const FEW_ARGUMENTS: usize = 64;
 
 /// Counts one unit of fuel, or stops before the instruction.
 macro_rules! burn {
@@ -33,71 +37,43 @@ impl Hot {
     #[inline(always)]
     pub(super) fn call(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
-        let (window, count) = (instruction.a(), instruction.d());
-        let word = self.fast_code_word(cold, self.get(window + 1), window + 1, count);
-        let point = self.return_point(window);
-        self.push(window + 1, point);
-        match word {
-            Some(word) => {
-                self.go_to(word.payload() as usize);
-                Flow::Next
-            }
-            None => self.enter_other(cold, count),
-        }
+        let window = instruction.a();
+        self.push(window + 1, self.return_point(window));
+        self.enter_with(cold, self.get(0), instruction.d())
     }
 
     #[inline(always)]
     pub(super) fn tail_call(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
-        let (window, count) = (instruction.a(), instruction.d());
-        self.slide(window + 1, count + 1);
-        match self.fast_code_word(cold, self.get(0), 0, count) {
-            Some(word) => {
-                self.go_to(word.payload() as usize);
-                Flow::Next
-            }
-            None => self.enter_other(cold, count),
-        }
+        let count = instruction.d();
+        self.slide(instruction.a() + 1, count + 1);
+        self.enter_with(cold, self.get(0), count)
     }
 
     #[inline(always)]
     pub(super) fn call_global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
-        let (window, count) = (instruction.a(), instruction.d());
+        let window = instruction.a();
         let callee = self.object_field(cold.heap.register(Register::Globals), 1 + instruction.w() as usize);
         if callee == Value::UNDEFINED {
             return cold.detour(|cold, hot, instruction| cold.undefined_global(hot, instruction.w()));
         }
-        let word = self.fast_code_word(cold, callee, window + 1, count);
-        let point = self.return_point(window);
-        self.push(window + 1, point);
+        self.push(window + 1, self.return_point(window));
         self.set(0, callee);
-        match word {
-            Some(word) => {
-                self.go_to(word.payload() as usize);
-                Flow::Next
-            }
-            None => self.enter_other(cold, count),
-        }
+        self.enter_with(cold, callee, instruction.d())
     }
 
     #[inline(always)]
     pub(super) fn tail_call_global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         burn!(self, cold);
-        let (window, count) = (instruction.a(), instruction.d());
+        let count = instruction.d();
         let callee = self.object_field(cold.heap.register(Register::Globals), 1 + instruction.w() as usize);
         if callee == Value::UNDEFINED {
             return cold.detour(|cold, hot, instruction| cold.undefined_global(hot, instruction.w()));
         }
-        self.slide(window + 1, count + 1);
+        self.slide(instruction.a() + 1, count + 1);
         self.set(0, callee);
-        match self.fast_code_word(cold, callee, 0, count) {
-            Some(word) => {
-                self.go_to(word.payload() as usize);
-                Flow::Next
-            }
-            None => self.enter_other(cold, count),
-        }
+        self.enter_with(cold, callee, count)
     }
 
     #[inline(always)]
@@ -178,8 +154,9 @@ impl Hot {
     #[inline(always)]
     pub(super) fn underflow(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         let value = self.get(0);
-        if let Some(point) = cold.machine.take_frame(cold.heap) {
-            return self.go_on_at_bottom(point, value);
+        if let Some(point) = self.take_frame(cold.machine, cold.heap) {
+            self.go_on_at(point, value);
+            return Flow::Next;
         }
         cold.detour(|cold, hot, _| cold.underflow(hot))
     }
@@ -192,27 +169,27 @@ impl Hot {
     #[inline(always)]
     pub(super) fn call_with_continuation(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         let receiver = self.get(1);
-        let Some(continuation) = cold.machine.capture_below(cold.heap, cold.code, self.base_index()) else {
+        let Some(continuation) = self.capture_below(cold.machine, cold.heap) else {
             return cold.detour(|cold, hot, _| cold.call_with_continuation(hot));
         };
         self.move_to_bottom();
         self.set(0, receiver);
         self.set(1, continuation);
-        self.enter_with(cold, 1)
+        self.enter_with(cold, receiver, 1)
     }
 
     #[inline(always)]
     pub(super) fn enter_continuation(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         let (continuation, value) = (self.get(0), self.get(1));
         if cold.machine.argument_count == 1 {
-            let point = if self.procedure_field(continuation, 1) == cold.code.block(CONTINUATION_BLOCK).code_word {
-                cold.machine.reenter(cold.heap, continuation)
+            let point = if self.procedure_field(continuation, 1) == CONTINUATION_WORD {
+                self.reenter(cold.machine, cold.heap, continuation)
             } else {
-                cold.machine
-                    .reenter_composable(cold.heap, continuation, self.base_index())
+                self.reenter_composable(cold.machine, cold.heap, continuation)
             };
             if let Some(point) = point {
-                return self.go_on_at_bottom(point, value);
+                self.go_on_at(point, value);
+                return Flow::Next;
             }
         }
         cold.detour(|cold, hot, _| cold.enter_continuation(hot))
@@ -227,15 +204,12 @@ impl Hot {
     pub(super) fn call_with_prompt(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
         let (tag, thunk, handler) = (self.get(1), self.get(2), self.get(3));
         let frame = (cold.machine.argument_count > 3).then(|| self.get(4));
-        if !cold
-            .machine
-            .enter_prompt(cold.heap, self.base_index(), (tag, handler), frame)
-        {
+        if !self.enter_prompt(cold.machine, cold.heap, (tag, handler), frame) {
             return cold.detour(|cold, hot, _| cold.call_with_prompt(hot));
         }
         self.move_to_bottom();
         self.set(0, thunk);
-        self.enter_with(cold, 0)
+        self.enter_with(cold, thunk, 0)
     }
 
     #[inline(always)]
@@ -245,7 +219,25 @@ impl Hot {
 
     #[inline(always)]
     pub(super) fn abort_with_continuation(&mut self, cold: &mut Cold<'_>, _: &Instruction) -> Flow {
-        cold.detour(|cold, hot, _| cold.abort_with_continuation(hot))
+        match self.abort_to_plain_prompt(cold) {
+            Some(count) => self.enter_with(cold, self.get(0), count),
+            None => cold.detour(|cold, hot, _| cold.abort_with_continuation(hot)),
+        }
+    }
+
+    /// Leaves for the handler of a plain prompt, with its arguments, of which there are so many, in the frame; nothing, and changes nothing, if it is not so easy.
+    #[inline(always)]
+    fn abort_to_plain_prompt(&mut self, cold: &mut Cold<'_>) -> Option<usize> {
+        let (tag, list) = (self.get(1), self.get(2));
+        let length = self.list_length(2).filter(|length| *length <= FEW_ARGUMENTS)?;
+        let prompt = self.plain_prompt(cold.heap, tag)?;
+        let handler = self.object_field(prompt, 1 + prompt_link::HANDLER);
+        let continuation = self.cut_to_prompt(cold.machine, cold.heap, prompt)?;
+        self.move_to_bottom();
+        self.set(0, handler);
+        self.set(1, continuation);
+        self.spread(2, list);
+        Some(length + 1)
     }
 
     #[inline(always)]
@@ -277,11 +269,23 @@ impl Hot {
         Value::immediate(Immediate::Return, self.pc() as u32, window as u32 + 1)
     }
 
-    /// Enters what is no closure that [`Hot::fast_code_word`] takes, with its `count` arguments in the frame.
+    /// Enters `callee`, which is in register 0, with the `count` arguments after it.
     #[inline(always)]
-    fn enter_other(&mut self, cold: &mut Cold<'_>, count: usize) -> Flow {
-        let callee = self.get(0);
-        if callee.is_immediate(Immediate::Primitive)
+    fn enter_with(&mut self, cold: &mut Cold<'_>, callee: Value, count: usize) -> Flow {
+        if callee.is_procedure_object() {
+            let word = self.procedure_field(callee, 1);
+            let detail = word.detail() as usize;
+            let (arity, frame_size) = (detail & 0xff, detail >> 8);
+            if arity == count && self.has_room(0, frame_size) {
+                self.go_to(word.payload() as usize);
+                return Flow::Next;
+            }
+            if arity == usize::from(ARITY_AT_ENTRY) && self.has_room(0, frame_size.max(1 + count) + 1) {
+                cold.machine.argument_count = count;
+                self.go_to(word.payload() as usize);
+                return Flow::Next;
+            }
+        } else if callee.is_immediate(Immediate::Primitive)
             && let Some(position) = control_entry(callee.payload(), count)
             && self.has_room(0, CONTROL_FRAME_MAX.max(1 + count) + 1)
         {
@@ -289,47 +293,14 @@ impl Hot {
             self.go_to(position);
             return Flow::Next;
         }
-        cold.detour(|cold, hot, instruction| cold.enter(hot, instruction.d()))
+        cold.machine.argument_count = count;
+        cold.detour(|cold, hot, _| cold.enter(hot, cold.machine.argument_count))
     }
 
-    /// The code word of a closure whose frame fits at `register` and whose entry takes `count` arguments or decides by itself.
+    /// Goes on in the frame at this return point, with `value` for what it called.
     #[inline(always)]
-    fn fast_code_word(&self, cold: &mut Cold<'_>, callee: Value, register: usize, count: usize) -> Option<Value> {
-        if !callee.is_procedure_object() {
-            return None;
-        }
-        let word = self.procedure_field(callee, 1);
-        let detail = word.detail() as usize;
-        let (arity, frame_size) = (detail & 0xff, detail >> 8);
-        if arity == count {
-            return self.has_room(register, frame_size).then_some(word);
-        }
-        let is_ready = arity == usize::from(ARITY_AT_ENTRY) && self.has_room(register, frame_size.max(1 + count) + 1);
-        if is_ready {
-            cold.machine.argument_count = count;
-        }
-        is_ready.then_some(word)
-    }
-
-    /// Enters the procedure in register 0 with the argument, or none, after it.
-    #[inline(always)]
-    fn enter_with(&mut self, cold: &mut Cold<'_>, count: usize) -> Flow {
-        match self.fast_code_word(cold, self.get(0), 0, count) {
-            Some(word) => {
-                self.go_to(word.payload() as usize);
-                Flow::Next
-            }
-            None if count == 0 => cold.detour(|cold, hot, _| cold.enter(hot, 0)),
-            None => cold.detour(|cold, hot, _| cold.enter(hot, 1)),
-        }
-    }
-
-    /// Goes on in the frame that was put at the bottom of the stack, with `value` for what it called.
-    #[inline(always)]
-    fn go_on_at_bottom(&mut self, point: Value, value: Value) -> Flow {
-        self.move_to_bottom();
+    pub(in super::super) fn go_on_at(&mut self, point: Value, value: Value) {
         self.set(point.detail() as usize - 1, value);
         self.go_to(point.payload() as usize);
-        Flow::Next
     }
 }

@@ -49,7 +49,7 @@ macro_rules! declare_dispatch {
         $(fn $method(
             next: *const Instruction,
             base: *mut Value,
-            heap: *mut u64,
+            heap: HeapWords,
             fuel: i64,
             cold: &mut Cold<'_>,
         ) {
@@ -79,13 +79,15 @@ instruction_table!(declare_dispatch);
 #[cfg(not(debug_assertions))]
 use crate::instruction::Instruction;
 #[cfg(not(debug_assertions))]
+use crate::machine::frame::HeapWords;
+#[cfg(not(debug_assertions))]
 use crate::value::Value;
 
 #[cfg(not(debug_assertions))]
-type Function = fn(*const Instruction, *mut Value, *mut u64, i64, &mut Cold<'_>);
+type Function = fn(*const Instruction, *mut Value, HeapWords, i64, &mut Cold<'_>);
 
 #[cfg(not(debug_assertions))]
-fn no_such_instruction(_: *const Instruction, _: *mut Value, _: *mut u64, _: i64, _: &mut Cold<'_>) {
+fn no_such_instruction(_: *const Instruction, _: *mut Value, _: HeapWords, _: i64, _: &mut Cold<'_>) {
     Hot::no_such_instruction()
 }
 
@@ -100,7 +102,7 @@ fn lead_on(hot: Hot, cold: &mut Cold<'_>) {
 /// Takes a detour, then executes the next instruction and all that follow.
 #[cfg(not(debug_assertions))]
 #[inline(never)]
-fn lead_through(next: *const Instruction, base: *mut Value, heap: *mut u64, fuel: i64, cold: &mut Cold<'_>) {
+fn lead_through(next: *const Instruction, base: *mut Value, heap: HeapWords, fuel: i64, cold: &mut Cold<'_>) {
     if detour(next, base, heap, fuel, cold) == Flow::Next {
         lead_on(cold.frame, cold);
     }
@@ -109,7 +111,7 @@ fn lead_through(next: *const Instruction, base: *mut Value, heap: *mut u64, fuel
 /// Takes a detour. It is a call of its own, so that nothing of the instruction lies on the host's stack when that leads on.
 #[cfg(not(debug_assertions))]
 #[inline(never)]
-fn detour(next: *const Instruction, base: *mut Value, heap: *mut u64, fuel: i64, cold: &mut Cold<'_>) -> Flow {
+fn detour(next: *const Instruction, base: *mut Value, heap: HeapWords, fuel: i64, cold: &mut Cold<'_>) -> Flow {
     let frame = Hot::from_words((next, base, heap, fuel), &cold.frame);
     let (frame, flow) = cold.take_detour(frame);
     cold.frame.set_stack(&frame);
@@ -122,6 +124,13 @@ fn detour(next: *const Instruction, base: *mut Value, heap: *mut u64, fuel: i64,
 /// which was a quarter of the time of programs that live by continuations.
 #[cfg(not(debug_assertions))]
 #[inline(never)]
-fn keep(next: *const Instruction, base: *mut Value, heap: *mut u64, fuel: i64, limit: *mut Value, cold: &mut Cold<'_>) {
+fn keep(
+    next: *const Instruction,
+    base: *mut Value,
+    heap: HeapWords,
+    fuel: i64,
+    limit: *mut Value,
+    cold: &mut Cold<'_>,
+) {
     cold.frame.set_words((next, base, heap, fuel), limit);
 }

@@ -84,9 +84,8 @@ impl Hot {
         self.fill(index + words - 1, Value::ZERO);
         self.fill(index, Header::new(Kind::Closure, captured as u32 + 1).to_value());
         self.fill(index + 1, block.code_word);
-        for field in 0..captured {
-            self.fill(index + 2 + field, self.get(instruction.a() + field));
-        }
+        self.heap()
+            .fill_all(index + 2, self.registers(instruction.a(), captured));
         self.set(instruction.a(), Value::procedure_at(index));
         Flow::Next
     }
