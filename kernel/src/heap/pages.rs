@@ -204,9 +204,15 @@ impl Heap {
     /// The write barrier: to be passed before a word at `index` of an existing object is written.
     #[inline(always)]
     pub(crate) fn note_write(&mut self, index: usize) {
-        if index < self.barrier_limit && self.pages.flags[index / PAGE_WORDS] != ALL {
+        if !self.is_noted(index) {
             self.note_page(index / PAGE_WORDS);
         }
+    }
+
+    /// Whether the word at `index` of an existing object may be written without further ado.
+    #[inline(always)]
+    pub(crate) fn is_noted(&self, index: usize) -> bool {
+        index >= self.barrier_limit || self.pages.flags[index / PAGE_WORDS] == ALL
     }
 
     /// The write barrier for `count` words from `start` on.

@@ -52,6 +52,8 @@ pub(super) struct Cold<'a> {
     path: Path,
     /// How the primitive that was called last failed.
     failure: Option<Failure>,
+    /// The word that is to be written once its page has passed the write barrier.
+    place: usize,
     /// What of the slice of fuel was taken away so that it ends.
     fuel_withheld: i64,
     /// The frame after a detour and after the last instruction.
@@ -75,6 +77,7 @@ pub(super) fn run(
         outcome: None,
         path: |cold, hot, _| cold.out_of_fuel(hot),
         failure: None,
+        place: 0,
         fuel_withheld: 0,
         #[cfg(not(debug_assertions))]
         frame: hot,
@@ -161,6 +164,21 @@ impl Cold<'_> {
 }
 
 impl Hot {
+    /// Writes a word of a live object. A page that has to be noted first is a detour, after which the instruction is executed again.
+    #[inline(always)]
+    fn write(&mut self, cold: &mut Cold<'_>, index: usize, value: Value) -> Flow {
+        if !cold.heap.is_noted(index) {
+            cold.place = index;
+            return cold.detour(|cold, mut hot, _| {
+                cold.heap.note_write(cold.place);
+                hot.step_back();
+                (hot, Flow::Next)
+            });
+        }
+        self.fill(index, value);
+        Flow::Next
+    }
+
     /// Whether the word is an object of the kind with this code.
     #[inline(always)]
     fn is_kind(&self, value: Value, code: u8) -> bool {

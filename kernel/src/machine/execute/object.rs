@@ -47,9 +47,7 @@ impl Hot {
         if !pair.is_pair() {
             return cold.detour(|cold, hot, instruction| cold.not_a_pair(hot, "set-car!", hot.get(instruction.a())));
         }
-        cold.heap.note_write(pair.index());
-        self.fill(pair.index(), self.get(instruction.b()));
-        Flow::Next
+        self.write(cold, pair.index(), self.get(instruction.b()))
     }
 
     #[inline(always)]
@@ -58,9 +56,7 @@ impl Hot {
         if !pair.is_pair() {
             return cold.detour(|cold, hot, instruction| cold.not_a_pair(hot, "set-cdr!", hot.get(instruction.a())));
         }
-        cold.heap.note_write(pair.index());
-        self.fill(pair.index() + 1, self.get(instruction.b()));
-        Flow::Next
+        self.write(cold, pair.index() + 1, self.get(instruction.b()))
     }
 
     #[inline(always)]
@@ -81,12 +77,7 @@ impl Hot {
     pub(super) fn vector_set(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let (vector, index) = (self.get(instruction.a()), self.get(instruction.b()));
         match self.element(vector, index, true) {
-            Some(position) => {
-                let index = vector.index() + 1 + position;
-                cold.heap.note_write(index);
-                self.fill(index, self.get(instruction.c()));
-                Flow::Next
-            }
+            Some(position) => self.write(cold, vector.index() + 1 + position, self.get(instruction.c())),
             None => cold.detour(|cold, hot, instruction| {
                 cold.vector_failure(hot, "vector-set!", [hot.get(instruction.a()), hot.get(instruction.b())])
             }),
@@ -182,10 +173,7 @@ impl Hot {
     pub(super) fn record_set(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let record = self.get(instruction.a());
         if self.is_instance_with(record, self.get(instruction.b()), instruction.d()) {
-            let index = record.index() + 2 + instruction.d();
-            cold.heap.note_write(index);
-            self.fill(index, self.get(instruction.c()));
-            return Flow::Next;
+            return self.write(cold, record.index() + 2 + instruction.d(), self.get(instruction.c()));
         }
         cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
     }

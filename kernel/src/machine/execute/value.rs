@@ -53,17 +53,21 @@ impl Hot {
         if self.object_field(table, 1 + instruction.w() as usize) == Value::UNDEFINED {
             return cold.detour(|cold, hot, instruction| cold.undefined_global(hot, instruction.w()));
         }
-        cold.heap
-            .set_field(table, instruction.w() as usize, self.get(instruction.a()));
-        Flow::Next
+        self.write(
+            cold,
+            table.index() + 1 + instruction.w() as usize,
+            self.get(instruction.a()),
+        )
     }
 
     #[inline(always)]
     pub(super) fn define_global(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
         let table = cold.heap.register(Register::Globals);
-        cold.heap
-            .set_field(table, instruction.w() as usize, self.get(instruction.a()));
-        Flow::Next
+        self.write(
+            cold,
+            table.index() + 1 + instruction.w() as usize,
+            self.get(instruction.a()),
+        )
     }
 
     #[inline(always)]
@@ -124,9 +128,7 @@ impl Hot {
         if !self.is_cell(cell) {
             return cold.detour(|cold, hot, _| cold.not_a_cell(hot));
         }
-        cold.heap.note_write(cell.index() + 1);
-        self.fill(cell.index() + 1, self.get(instruction.b()));
-        Flow::Next
+        self.write(cold, cell.index() + 1, self.get(instruction.b()))
     }
 
     #[inline(always)]
