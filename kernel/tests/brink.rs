@@ -8,7 +8,7 @@ mod common {
 }
 
 use common::process::{code_of, compiled};
-use duet_kernel::heap::Limits;
+use duet_kernel::heap::{Heap, Limits};
 use duet_kernel::machine::{BacktraceEntry, Instance, Machine, Outcome, backtrace};
 use duet_kernel::unit::CompiledUnit;
 use duet_kernel::value::Value;
@@ -24,7 +24,7 @@ const STEPS: &[(&str, &str)] = &[
     ("big integers", "(* (+ n 1152921504606846975) 4611686018427387904)"),
     ("flonums", "(* 1e300 1.5)"),
     ("rest arguments", "((lambda all all) n n n)"),
-    ("values", "(%call-with-values (lambda () (values n n)) (lambda all all))"),
+    ("values", "(call-with-values (lambda () (values n n)) (lambda all all))"),
     ("applications", "(apply list n (cons 1 (cons 2 '())))"),
     ("continuations", "(+ 0 (%call/cc (lambda (k) (set! kept (cons k kept)) n)))"),
     ("prompts", "(+ 0 (%call-with-prompt 'p (lambda () (+ 1 (%abort-to-prompt 'p (cons n '())))) (lambda (m) m)))"),
@@ -34,53 +34,101 @@ const STEPS: &[(&str, &str)] = &[
     ),
     (
         "yields",
-        "(%call-with-prompt 'p (lambda () (+ 1 (+ 1 (%abort-with-continuation 'p '(5) list)))) (lambda (k m) (k m) k))",
+        "(%call-with-prompt 'p (lambda () (+ 1 (+ 1 (%abort-with-continuation 'p '(5) list)))) (lambda (k m) (k m) k) (cons #f 'p))",
     ),
     (
         "yields through prompts",
         "(%call-with-prompt 'p
            (lambda () (+ 1 (%call-with-prompt 'q (lambda () (+ 1 (%abort-with-continuation 'p '(5) list))) (lambda (k) k))))
-           (lambda (k m) (k m) k))",
+           (lambda (k m) (k m) k)
+           (cons #f 'p))",
     ),
     ("deep recursion", "(deep 9)"),
 ];
 
-/// Runs a program that keeps `kept` words besides, until its memory runs out; how much fuel that took, and where it was.
-fn end(program: &CompiledUnit, kept: usize, garbage: usize) -> (u64, Vec<BacktraceEntry>) {
+/// A program that takes steps without end, or one.
+fn stepping(step: &str, is_endless: bool) -> CompiledUnit {
+    let next = if is_endless { "(loop (+ n 1))" } else { "'done" };
+    let text = format!(
+        "(define kept '())
+         (define (deep n) (if (= n 0) '() (cons n (deep (- n 1)))))
+         (let loop ((n 0)) (set! kept (cons n kept)) (set! kept (cons {step} kept)) {next})"
+    );
+    compiled("brink", &text)
+}
+
+/// Whether a program finishes, how much fuel that takes, and where its memory runs out.
+type End = (bool, u64, Vec<BacktraceEntry>);
+
+/// Garbage in a heap.
+#[derive(Clone, Copy, Debug)]
+enum Garbage {
+    /// So many words.
+    Words(usize),
+    /// As much as leaves so many words.
+    AllBut(usize),
+}
+
+/// Runs a program in a heap that holds `kept` words besides, if they fit, and garbage.
+fn end(program: &CompiledUnit, kept: usize, garbage: Garbage) -> Option<End> {
     let code = code_of(&[program]);
     let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 40 << 10 }));
     instance.heap.count_forced_collections(false);
+    instance.link(&code).unwrap();
     let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
-    let vector = instance.heap.make_vector(kept, Value::ZERO).unwrap();
-    instance.heap.root(vector).unwrap();
-    instance.heap.make_vector(garbage, Value::ZERO).unwrap();
-    machine.start(&mut instance, procedure, &[]);
+    let mut roots = [procedure];
+    let vector = instance.heap.make_vector(kept, Value::ZERO).ok()?;
+    instance.heap.root(vector).ok()?;
+    instance.heap.collect_major(&mut [&mut roots], &code);
+    let (most, spare) = match garbage {
+        Garbage::Words(words) => (words, 0),
+        Garbage::AllBut(spare) => (usize::MAX, spare),
+    };
+    let fits = |heap: &mut Heap| !heap.would_exceed(spare + 2) && heap.cons(Value::ZERO, Value::NIL).is_ok();
+    (0..most / 2).find(|_| !fits(&mut instance.heap));
+    machine.start(&mut instance, roots[0], &[]);
     let mut fuel = u64::MAX >> 2;
     let before = fuel;
     match machine.run(&mut instance, &code, &mut fuel).unwrap() {
-        Outcome::Uncaught(condition) => (before - fuel, backtrace(&instance.heap, &code, condition)),
-        outcome => panic!("{outcome:?}"),
+        Outcome::Finished(_) => Some((true, before - fuel, Vec::new())),
+        Outcome::Uncaught(condition) => Some((false, before - fuel, backtrace(&instance.heap, &code, condition))),
+        outcome @ (Outcome::OutOfFuel | Outcome::Exhausted | Outcome::Request { .. }) => panic!("{outcome:?}"),
     }
 }
 
 #[test]
 fn memory_runs_out_at_the_same_instruction_whatever_garbage_there_is() {
     for (what, step) in STEPS {
-        let text = format!(
-            "(define kept '())
-             (define (deep n) (if (= n 0) '() (cons n (deep (- n 1)))))
-             (let loop ((n 0)) (set! kept (cons {step} kept)) (loop (+ n 1)))"
-        );
-        let program = compiled("brink", &text);
+        let program = stepping(step, true);
         for kept in (0..120).step_by(2) {
-            let wanted = end(&program, kept, 0);
-            for garbage in [1, 30, 333, 2000, 3999] {
+            let wanted = end(&program, kept, Garbage::Words(0));
+            for garbage in [2, 30, 334, 2000, 4000] {
+                let found = end(&program, kept, Garbage::Words(garbage));
+                assert_eq!(found, wanted, "{what}, {kept} words kept, {garbage} words of garbage");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_step_that_fits_a_heap_that_was_just_collected_fits_one_that_is_full_of_garbage() {
+    for (what, step) in STEPS {
+        let program = stepping(step, false);
+        let mut ends = [0, 0];
+        let fitting = (4400..)
+            .step_by(2)
+            .map_while(|kept| Some((kept, end(&program, kept, Garbage::Words(0))?)));
+        for (kept, wanted) in fitting {
+            ends[usize::from(wanted.0)] += 1;
+            for spare in (0..60).step_by(6) {
+                let found = end(&program, kept, Garbage::AllBut(spare));
                 assert_eq!(
-                    end(&program, kept, garbage),
-                    wanted,
-                    "{what}, {kept} words kept, {garbage} words of garbage"
+                    found.as_ref(),
+                    Some(&wanted),
+                    "{what}, {kept} words kept, all but {spare} garbage"
                 );
             }
         }
+        assert!(ends[0] > 0 && ends[1] > 0, "{what} always or never fits: {ends:?}");
     }
 }
