@@ -181,10 +181,13 @@ impl fmt::Display for Reason {
 /// Judges each action of a proposal.
 pub fn judge(proposal: &Proposal<'_>) -> Vec<Verdict> {
     let has_policy = concerns_policy(proposal, proposal.actions);
+    let policy = || Policy {
+        bench: Bench::new(*proposal),
+        after: after(proposal),
+    };
     let mut docket = Docket {
         proposal: *proposal,
-        bench: has_policy.then(|| Bench::new(*proposal)),
-        after: has_policy.then(|| after(proposal)),
+        policy: has_policy.then(|| Box::new(policy())),
         made: Things::default(),
         ended: Things::default(),
         conveyed: None,
@@ -232,14 +235,19 @@ pub(crate) type Conveyed = BTreeMap<CapabilityId, Authority>;
 /// What the earlier actions of the proposal made and ended.
 struct Docket<'a> {
     proposal: Proposal<'a>,
-    /// The policy, if there is any.
-    bench: Option<Bench<'a>>,
-    /// The entries to which the turn leads: what is done together is judged by what it leads to together.
-    after: Option<Entries>,
+    /// The policy, if there is any, which is hardly ever.
+    policy: Option<Box<Policy<'a>>>,
     made: Things,
     ended: Things,
     /// What the capabilities made stand for, if any was made.
     conveyed: Option<Conveyed>,
+}
+
+/// What policy judges a turn by.
+struct Policy<'a> {
+    bench: Bench<'a>,
+    /// The entries to which the turn leads: what is done together is judged by what it leads to together.
+    after: Entries,
 }
 
 /// A set of things: most turns make and end few, which are looked through one by one.
@@ -272,8 +280,8 @@ impl Docket<'_> {
             return Verdict::Deny { reason };
         }
         let verdict = self.policy_verdict(action);
-        if let Some(bench) = &mut self.bench {
-            bench.note(action);
+        if let Some(policy) = &mut self.policy {
+            policy.bench.note(action);
         }
         verdict
     }
@@ -291,9 +299,9 @@ impl Docket<'_> {
             Action::Approve(approved) => (&approved.attempts[..], true, false),
             action => (std::slice::from_ref(action), false, false),
         };
-        let ruling = self.bench.as_ref().and_then(|bench| match is_put_off {
-            true => bench.rule(attempts, is_approved),
-            false => bench.rule_with(attempts, self.after.as_ref()?, is_approved),
+        let ruling = self.policy.as_ref().and_then(|policy| match is_put_off {
+            true => policy.bench.rule(attempts, is_approved),
+            false => policy.bench.rule_with(attempts, &policy.after, is_approved),
         });
         match ruling.as_ref().map_or(Verdict::Allow {}, Verdict::of) {
             Verdict::Allow {} if is_put_off => Verdict::Deny {
@@ -360,7 +368,9 @@ impl Docket<'_> {
     }
 
     fn is_granted_by_policy(&self, capability: &str) -> bool {
-        self.bench.as_ref().is_some_and(|bench| bench.is_granted(capability))
+        self.policy
+            .as_ref()
+            .is_some_and(|policy| policy.bench.is_granted(capability))
     }
 
     fn ownership_fault(&self, claims: &Claims) -> Option<Reason> {
