@@ -60,8 +60,8 @@ impl MemoryStore {
         }
         let recovered = log::recover(disk.bytes(), begun.unwrap_or(Checksum::NONE))?;
         for frame in &recovered.frames {
-            for entry in log::entries(disk.bytes(), frame)? {
-                index.apply(disk.bytes(), entry)?;
+            for entry in log::entries(disk.bytes(), frame) {
+                index.apply(disk.bytes(), entry?)?;
             }
         }
         let dropped_bytes = disk.bytes().len() - recovered.end;
@@ -148,8 +148,8 @@ impl MemoryStore {
                 source,
             });
         }
-        for entry in log::entries(self.disk.bytes(), &frame)? {
-            match entry {
+        for entry in log::entries(self.disk.bytes(), &frame) {
+            match entry? {
                 Entry::Record { bytes, .. } => {
                     let record = records.next().expect("the frame holds the given records");
                     debug_assert_eq!(record.as_bytes(), &self.disk.bytes()[bytes.clone()]);

@@ -29,7 +29,7 @@ pub(super) struct Place {
 }
 
 /// The position of a place among all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PlaceId(usize);
 
 /// A run.
@@ -58,12 +58,49 @@ struct Names {
 }
 
 impl Names {
-    fn list(&mut self, places: &[Place]) -> &mut BTreeMap<RecordHash, PlaceId> {
-        let unlisted = places.iter().enumerate().skip(self.looked_at);
-        self.listed
-            .extend(unlisted.map(|(number, place)| (place.hash, PlaceId(number))));
+    fn list(&mut self, places: &Places) -> &mut BTreeMap<RecordHash, PlaceId> {
+        let unlisted = places.from(self.looked_at);
+        self.listed.extend(unlisted.map(|(id, place)| (place.hash, id)));
         self.looked_at = places.len();
         &mut self.listed
+    }
+}
+
+/// The places of the records in the order of their coming; in pages, so that none of many is ever moved.
+#[derive(Default)]
+struct Places(Vec<Vec<Place>>);
+
+/// So many places share a page.
+const PAGE: usize = 1024;
+
+impl Places {
+    fn len(&self) -> usize {
+        let last = self.0.last().map_or(0, Vec::len);
+        self.0.len().saturating_sub(1) * PAGE + last
+    }
+
+    fn get(&self, id: PlaceId) -> &Place {
+        &self.0[id.0 / PAGE][id.0 % PAGE]
+    }
+
+    fn push(&mut self, place: Place) {
+        match self.0.last_mut() {
+            Some(page) if page.len() < PAGE => page.push(place),
+            Some(_) => {
+                let mut page = Vec::with_capacity(PAGE);
+                page.push(place);
+                self.0.push(page);
+            }
+            // Many a store has few.
+            None => self.0.push(vec![place]),
+        }
+    }
+
+    /// Lists the places from a number on, each with its number.
+    fn from(&self, number: usize) -> impl Iterator<Item = (PlaceId, &Place)> {
+        let pages = self.0.get(number / PAGE..).unwrap_or_default();
+        let places = pages.iter().flatten().skip(number % PAGE);
+        (number..).map(PlaceId).zip(places)
     }
 }
 
@@ -71,8 +108,7 @@ impl Names {
 #[derive(Default)]
 pub(super) struct Index {
     pub(super) runs: BTreeMap<RunId, Run>,
-    /// The records in the order of their coming.
-    places: Vec<Place>,
+    places: Places,
     names: RefCell<Names>,
     /// The record at the last place, unless it was removed.
     newest: Option<RecordHash>,
@@ -162,19 +198,15 @@ impl Index {
 
     /// Names those of some records that are there, and with them all that would lead to them.
     pub(super) fn with_what_hangs_on(&self, records: &[RecordHash]) -> Vec<RecordHash> {
-        let mut found: BTreeSet<usize> = records
-            .iter()
-            .filter_map(|hash| self.find(hash).ok())
-            .map(|place| place.0)
-            .collect();
+        let mut found: BTreeSet<PlaceId> = records.iter().filter_map(|hash| self.find(hash).ok()).collect();
         // Parents come first.
-        for (number, place) in self.places.iter().enumerate() {
-            let hangs = place.parent.is_some_and(|parent| found.contains(&parent.0));
-            if hangs && self.find(&place.hash).is_ok_and(|there| there.0 == number) {
-                found.insert(number);
+        for (id, place) in self.places.from(0) {
+            let hangs = place.parent.is_some_and(|parent| found.contains(&parent));
+            if hangs && self.find(&place.hash).is_ok_and(|there| there == id) {
+                found.insert(id);
             }
         }
-        found.iter().map(|number| self.places[*number].hash).collect()
+        found.iter().map(|id| self.at(*id).hash).collect()
     }
 
     /// Names the parent of the record at a place.
@@ -193,7 +225,7 @@ impl Index {
     }
 
     fn at(&self, place: PlaceId) -> &Place {
-        &self.places[place.0]
+        self.places.get(place)
     }
 
     /// Where a child of `parent` jumps: two equal jumps in a row become one.
@@ -242,5 +274,35 @@ impl Index {
         }
         hashes.reverse();
         Ok(hashes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_by_their_numbers_on_whichever_page() {
+        let mut places = Places::default();
+        for number in 0..3 * PAGE + 7 {
+            assert_eq!(places.len(), number);
+            places.push(Place {
+                bytes: number..number + 1,
+                hash: RecordHash([0; 32]),
+                sequence: Sequence::FIRST,
+                parent: None,
+                jump: PlaceId(number),
+            });
+        }
+        for from in [0, 1, PAGE - 1, PAGE, 2 * PAGE + 5, 3 * PAGE + 6, 3 * PAGE + 7, 4 * PAGE] {
+            let listed: Vec<usize> = places.from(from).map(|(id, _)| id.0).collect();
+            let expected: Vec<usize> = (from..places.len()).collect();
+            assert_eq!(listed, expected);
+            assert!(
+                places
+                    .from(from)
+                    .all(|(id, place)| place.jump == id && places.get(id).jump == id)
+            );
+        }
     }
 }

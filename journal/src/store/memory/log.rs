@@ -332,23 +332,24 @@ pub(super) fn check_header(log: &[u8]) -> Result<Option<Checksum>, StoreError> {
     }
 }
 
-/// Reads the entries of a frame.
+/// Reads the entries of a frame, one after the other.
 ///
 /// # Errors
 /// [`StoreError::Inconsistent`] if a payload with the right checksum is not a list of entries.
-pub(super) fn entries<'a>(log: &'a [u8], frame: &Frame) -> Result<Vec<Entry<'a>>, StoreError> {
+pub(super) fn entries<'a>(log: &'a [u8], frame: &Frame) -> impl Iterator<Item = Result<Entry<'a>, StoreError>> {
     let mut reader = Reader {
         log,
         at: frame.payload.start,
         end: frame.payload.end,
     };
-    let mut entries = Vec::new();
-    while reader.at < reader.end {
-        entries.push(reader.entry().ok_or(StoreError::Inconsistent {
-            what: "a frame of the log is malformed",
-        })?);
-    }
-    Ok(entries)
+    std::iter::from_fn(move || {
+        let is_left = reader.at < reader.end;
+        is_left.then(|| {
+            reader.entry().ok_or(StoreError::Inconsistent {
+                what: "a frame of the log is malformed",
+            })
+        })
+    })
 }
 
 struct Reader<'a> {
