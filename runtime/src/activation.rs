@@ -19,19 +19,17 @@ use crate::action::{Action, Exit, Resume, StopFacet, Sync, Synced, Wait, Yield, 
 use crate::actor::{Condition, FiberKind};
 use crate::body::{Argument, End, Resumption, Runner, Task, Until, Wanted};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
-use crate::draft::{Callables, Draft, Refusal};
-use crate::event::Event;
-use crate::identity::{Callable, FacetId, FiberId, WaitId};
-use crate::record::{Failure, Limits, Origin};
+use crate::draft::{Callables, Draft, Lineage, Refusal};
+use crate::event::{Batch, Cause, Event};
+use crate::identity::{ActorId, Callable, FacetId, FiberId, Namer, WaitId};
+use crate::record::{Failure, Limits, Origin, TurnRecord};
 
-/// A turn in progress.
+/// A turn in progress, and then what it came to. Its room serves one turn after the other.
 pub struct Activation {
-    /// Boxed, because it is handed from step to step.
-    draft: Box<Draft>,
-    actions: Vec<Action>,
-    dropped: Vec<u64>,
-    /// What the actor is told.
-    events: Vec<Event>,
+    /// The state that it leads to.
+    pub(crate) draft: Draft,
+    /// What is to be recorded: whose turn it is, what the actor is told, what has been done so far.
+    pub(crate) turn: TurnRecord,
     /// How many events have been looked at.
     heard: usize,
     /// What comes before the next event; the last is the first to be done.
@@ -46,12 +44,14 @@ pub struct Activation {
     fuel: u64,
     /// What the turn's handlers may still use in all.
     handler_fuel: u64,
-    fuel_used: u64,
     /// Which action's place in the program is sought.
     search: Option<Search>,
     /// Whether the turn fails when its programs do little but look for memory.
     is_memory_counted: bool,
 }
+
+/// Room for this many actions is kept from turn to turn.
+const KEPT_ACTIONS_MAX: usize = 16;
 
 /// A search for the place in the program from which an action came.
 #[derive(Debug)]
@@ -64,30 +64,21 @@ struct Search {
     found: Option<Origin>,
 }
 
-/// What became of running a turn.
-pub(crate) struct Attempt {
-    /// What was done, up to the failure if there is one.
-    pub(crate) performed: Performed,
-    /// Why the turn is to be undone.
-    pub(crate) failure: Option<Failure>,
+/// Why a turn is to be undone.
+pub(crate) struct Fault {
+    /// What the record is to say.
+    pub(crate) failure: Failure,
     /// The interaction that failed, if it was one.
     pub(crate) interaction: Option<FiberId>,
 }
 
-/// What a turn came to.
-pub(crate) struct Performed {
-    /// The state it leads to.
-    pub(crate) draft: Box<Draft>,
-    /// What was done.
-    pub(crate) actions: Vec<Action>,
-    /// What the actor was told.
-    pub(crate) events: Vec<Event>,
-    /// The positions of events that nobody received.
-    pub(crate) dropped: Vec<u64>,
-    /// Fuel used.
-    pub(crate) fuel_used: u64,
-    /// Where the action that was sought came from, if that is known.
-    pub(crate) place: Option<Origin>,
+impl From<Failure> for Fault {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            interaction: None,
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -115,13 +106,12 @@ enum Job {
 }
 
 impl Activation {
-    /// Prepares a turn in which the draft's actor is told `events`.
-    pub(crate) fn new(draft: Box<Draft>, events: Vec<Event>, limits: Limits) -> Self {
+    /// Makes room for turns.
+    pub(crate) fn new(names: Namer, limits: Limits) -> Self {
+        let nobody = ActorId(0);
         Self {
-            draft,
-            actions: Vec::new(),
-            dropped: Vec::new(),
-            events,
+            draft: Draft::new(Box::default(), nobody, names, Lineage::default()),
+            turn: TurnRecord::new(nobody, Cause::Start {}, Vec::new()),
             heard: 0,
             jobs: SmallVec::new(),
             later: VecDeque::new(),
@@ -130,16 +120,54 @@ impl Activation {
             limits,
             fuel: 0,
             handler_fuel: limits.turn_fuel,
-            fuel_used: 0,
             search: None,
             is_memory_counted: false,
         }
     }
 
+    /// Takes what the next turn is to handle.
+    pub(crate) fn take(&mut self, batch: Batch) {
+        (self.turn.actor, self.turn.cause, self.turn.events) = (batch.to, batch.cause, batch.events);
+    }
+
+    /// Forgets what was done and what was to be done: the actor is to handle the same batch in another way.
+    pub(crate) fn begin_again(&mut self) {
+        let Self {
+            draft,
+            turn,
+            heard,
+            jobs,
+            later,
+            current,
+            is_pure,
+            limits,
+            fuel,
+            handler_fuel,
+            search,
+            is_memory_counted,
+        } = self;
+        draft.forget();
+        turn.forget();
+        jobs.clear();
+        jobs.shrink_to_fit();
+        if later.capacity() > 0 {
+            *later = VecDeque::new();
+        }
+        (*heard, *current, *is_pure) = (0, None, false);
+        (*fuel, *handler_fuel) = (0, limits.turn_fuel);
+        (*search, *is_memory_counted) = (None, false);
+    }
+
+    /// Forgets the turn, and keeps some of the room that it took.
+    pub(crate) fn forget(&mut self) {
+        self.begin_again();
+        self.turn.events = Vec::new();
+        self.turn.actions.shrink_to(KEPT_ACTIONS_MAX);
+    }
+
     /// Has the turn fail when its programs do little but look for memory.
-    pub(crate) fn count_memory(mut self) -> Self {
+    pub(crate) fn count_memory(&mut self) {
         self.is_memory_counted = true;
-        self
     }
 
     /// Says whether the body is to fail with [`Failure::exhausted`] when it does little but look for memory; that must be on record.
@@ -148,13 +176,17 @@ impl Activation {
     }
 
     /// Has the turn note from which place in the program the action at a position comes.
-    pub(crate) fn seek(mut self, action: usize) -> Self {
+    pub(crate) fn seek(&mut self, action: usize) {
         self.search = Some(Search {
             action,
             now: None,
             found: None,
         });
-        self
+    }
+
+    /// Returns where the action that was sought came from, if that is known.
+    pub(crate) fn found(&self) -> Option<Origin> {
+        self.search.as_ref()?.found.clone()
     }
 
     /// Returns the acting actor, if it is living.
@@ -175,51 +207,37 @@ impl Activation {
     }
 
     /// Runs the turn to its end, or to the failure for which it is to be undone.
-    pub(crate) fn run(mut self, body: &mut dyn Runner) -> Attempt {
-        let failure = self.run_jobs(body).err();
-        let failed = self.current.filter(|_| failure.is_some());
-        if failure.is_none() {
-            for callable in std::mem::take(&mut self.draft.outbox.released) {
-                body.release(callable);
-            }
+    pub(crate) fn run(&mut self, body: &mut dyn Runner) -> Result<(), Fault> {
+        if let Err(failure) = self.run_jobs(body) {
+            let is_interaction = |fiber: &Current| fiber.kind == (FiberKind::Interaction {});
+            let interaction = self.current.filter(is_interaction).map(|fiber| fiber.fiber);
+            return Err(Fault { failure, interaction });
         }
-        Attempt {
-            performed: self.finish(),
-            failure,
-            interaction: failed
-                .filter(|fiber| fiber.kind == (FiberKind::Interaction {}))
-                .map(|fiber| fiber.fiber),
-        }
+        self.release(body);
+        Ok(())
     }
 
-    /// Ends a turn before it has begun.
-    pub(crate) fn fail(self, failure: Failure) -> Attempt {
-        Attempt {
-            performed: self.finish(),
-            failure: Some(failure),
-            interaction: None,
+    /// Lets the body forget procedures and continuations to which nothing refers any more.
+    pub(crate) fn release(&mut self, body: &mut dyn Runner) {
+        for callable in self.draft.outbox.released.drain(..) {
+            body.release(callable);
         }
     }
 
     /// Ends a turn that nobody is there to run: all its events are dropped. Who waits for the actor to catch up goes on all the same:
     /// there is nothing left that it could handle.
-    pub(crate) fn drop_all(mut self) -> Attempt {
-        let positions = (0..).zip(&self.events);
+    pub(crate) fn drop_all(&mut self) -> Result<(), Fault> {
+        let positions = (0..).zip(&self.turn.events);
         let dropped = positions.filter(|(_, event)| !matches!(event, Event::Sync { .. }));
-        self.dropped = dropped.map(|(position, _)| position).collect();
-        let failure = self.clear_jobs().err();
-        Attempt {
-            performed: self.finish(),
-            failure,
-            interaction: None,
-        }
+        self.turn.dropped = dropped.map(|(position, _)| position).collect();
+        Ok(self.clear_jobs()?)
     }
 
     /// Takes away what was still to be done; returns it in its order.
     fn take_pending(&mut self) -> Vec<Job> {
-        let heard = std::mem::replace(&mut self.heard, self.events.len());
+        let heard = std::mem::replace(&mut self.heard, self.turn.events.len());
         let unheard = (0..)
-            .zip(&self.events)
+            .zip(&self.turn.events)
             .skip(heard)
             .map(|(position, event)| Job::Deliver {
                 position,
@@ -230,7 +248,7 @@ impl Activation {
     }
 
     /// Forgets what was still to be done, except that nobody is left waiting for the actor to catch up.
-    fn clear_jobs(&mut self) -> Result<(), Failure> {
+    pub(crate) fn clear_jobs(&mut self) -> Result<(), Failure> {
         for job in self.take_pending() {
             if let Job::Deliver {
                 event: Event::Sync { from, fiber },
@@ -241,17 +259,6 @@ impl Activation {
             }
         }
         Ok(())
-    }
-
-    fn finish(self) -> Performed {
-        Performed {
-            draft: self.draft,
-            actions: self.actions,
-            events: self.events,
-            dropped: self.dropped,
-            fuel_used: self.fuel_used,
-            place: self.search.and_then(|search| search.found),
-        }
     }
 
     /// Performs one action and lists it.
@@ -267,11 +274,11 @@ impl Activation {
         if let Some(search) = self
             .search
             .as_mut()
-            .filter(|search| search.action == self.actions.len())
+            .filter(|search| search.action == self.turn.actions.len())
         {
             search.found = search.now.clone();
         }
-        self.actions.push(action);
+        self.turn.actions.push(action);
         Ok(())
     }
 
@@ -282,7 +289,7 @@ impl Activation {
                 Some(Job::Run { fiber, task }) => self.run_fiber(body, fiber, task)?,
                 Some(Job::Stop(facet)) => self.stop_step(facet)?,
                 Some(Job::Exit { code }) => self.exit(body, code)?,
-                None => match self.events.get(self.heard).cloned() {
+                None => match self.turn.events.get(self.heard).cloned() {
                     Some(event) => {
                         self.heard += 1;
                         self.deliver(body, self.heard as u64 - 1, event)?;
@@ -345,7 +352,7 @@ impl Activation {
         self.fuel = granted;
         let end = body.run(task, self);
         let used = granted.saturating_sub(self.fuel);
-        self.fuel_used += used;
+        self.turn.fuel += used;
         if kind == (FiberKind::Handler {}) {
             self.handler_fuel -= used;
         }
@@ -527,10 +534,9 @@ impl Activation {
     }
 
     /// Ends the actor in a turn of its own, after what it did was undone.
-    pub(crate) fn crash(mut self, body: &mut dyn Runner, exit: Exit) -> Result<Performed, Failure> {
+    pub(crate) fn crash(&mut self, body: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
         self.end(body, exit)?;
-        self.clear_jobs()?;
-        Ok(self.finish())
+        self.clear_jobs()
     }
 
     fn handler_fiber(&mut self, facet: FacetId) -> Current {

@@ -204,6 +204,12 @@ impl Draft {
         }
     }
 
+    /// Forgets what the turn sends and was to take; the state stays what it is.
+    pub(crate) fn forget(&mut self) {
+        self.outbox.clear();
+        self.callables = Callables::default();
+    }
+
     /// Returns the acting actor.
     ///
     /// # Errors

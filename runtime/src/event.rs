@@ -354,17 +354,29 @@ impl Outbox {
     }
 
     /// Puts the batches at the end of the queue, caused by the turn at `sequence`.
-    pub fn post(self, sequence: Sequence, queue: &mut Queue) {
-        let cause = Cause::Turn { sequence };
-        for (to, events) in self.batches {
+    pub fn post(&mut self, sequence: Sequence, queue: &mut Queue) {
+        for (to, events) in self.batches.drain(..) {
             if !events.is_empty() {
-                queue.push_back(Batch {
-                    to,
-                    cause: cause.clone(),
-                    events,
-                });
+                let cause = Cause::Turn { sequence };
+                queue.push_back(Batch { to, cause, events });
             }
         }
+    }
+
+    /// Empties it, and keeps no more room than one has at first.
+    pub(crate) fn clear(&mut self) {
+        let Self {
+            batches,
+            position,
+            released,
+            withdrawn,
+        } = self;
+        batches.clear();
+        batches.shrink_to_fit();
+        if !position.is_empty() {
+            position.clear();
+        }
+        (*released, *withdrawn) = (Vec::new(), Vec::new());
     }
 }
 
@@ -375,6 +387,15 @@ mod tests {
     #[test]
     fn a_turn_sends_one_batch_per_recipient_in_the_order_of_first_address() {
         let mut outbox = Outbox::default();
+        check_order(&mut outbox);
+        // Its room serves the next turn.
+        outbox.clear();
+        assert_eq!(outbox.told(ActorId(40)), 0);
+        check_order(&mut outbox);
+    }
+
+    #[track_caller]
+    fn check_order(outbox: &mut Outbox) {
         let direct = |number: u64| Event::Direct {
             facet: FacetId(0),
             payload: Fact::new(number.encode()).expect("a small value"),

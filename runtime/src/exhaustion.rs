@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use duet_journal::ClosedRecord;
 
-use crate::activation::{Activation, Attempt};
+use crate::activation::{Activation, Fault};
 use crate::codec::{Codec, DecodeError};
 use crate::identity::FiberId;
 use crate::record::{Failure, Outcome, form};
@@ -53,22 +53,21 @@ impl Exhaustion {
     }
 
     /// Fails a turn as it failed when it was recorded.
-    pub(crate) fn repeat(self, activation: Activation) -> Attempt {
-        let mut attempt = activation.fail(self.failure);
-        attempt.performed.fuel_used = self.fuel_used;
-        attempt.interaction = self.interaction;
-        attempt
+    pub(crate) fn repeat(self, activation: &mut Activation) -> Fault {
+        activation.turn.fuel = self.fuel_used;
+        Fault {
+            failure: self.failure,
+            interaction: self.interaction,
+        }
     }
 }
 
 /// Puts into the failure of a turn that was stopped what [`Exhaustion::recorded`] finds there.
-pub(crate) fn note(mut attempt: Attempt) -> Attempt {
-    if let Some(failure) = attempt.failure.as_mut().filter(|failure| failure.is_exhaustion()) {
-        let fuel_used = attempt.performed.fuel_used.encode();
-        let interaction = attempt.interaction.as_ref().map(FiberId::encode);
-        failure.irritants = Arc::from_iter([fuel_used].into_iter().chain(interaction));
+pub(crate) fn note(fault: &mut Fault, fuel_used: u64) {
+    if fault.failure.is_exhaustion() {
+        let interaction = fault.interaction.as_ref().map(FiberId::encode);
+        fault.failure.irritants = Arc::from_iter([fuel_used.encode()].into_iter().chain(interaction));
     }
-    attempt
 }
 
 #[cfg(test)]

@@ -152,6 +152,39 @@ pub struct TurnRecord {
     pub outcome: Outcome,
 }
 
+impl TurnRecord {
+    /// Begins the record of a turn in which an actor is told `events`.
+    pub(crate) fn new(actor: ActorId, cause: Cause, events: Vec<Event>) -> Self {
+        Self {
+            actor,
+            cause,
+            events,
+            dropped: Vec::new(),
+            actions: Vec::new(),
+            verdicts: Vec::new(),
+            fuel: 0,
+            outcome: Outcome::Committed {},
+        }
+    }
+
+    /// Forgets what was done.
+    pub(crate) fn forget(&mut self) {
+        let Self {
+            actor: _,
+            cause: _,
+            events: _,
+            dropped,
+            actions,
+            verdicts,
+            fuel,
+            outcome,
+        } = self;
+        actions.clear();
+        (*dropped, *verdicts) = (Vec::new(), Vec::new());
+        (*fuel, *outcome) = (0, Outcome::Committed {});
+    }
+}
+
 /// For people: what the actor was told, what it did, what came of it, one per line.
 impl fmt::Display for TurnRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -14,7 +14,7 @@ use preserves::IOValue;
 use crate::body::Programs;
 use crate::codec::{Codec, DecodeError};
 use crate::driver::{Effect, EffectKind, RequestId};
-use crate::event::{Batch, Cause};
+use crate::event::{Batch, Cause, Outbox};
 use crate::identity::ActorId;
 use crate::inflight;
 use crate::record::{Body, Genesis, OLDEST, Origin, Outcome, TurnRecord, VERSION, form};
@@ -430,9 +430,9 @@ impl<P: Programs> Run<P> {
     }
 
     /// Stands at a record whose turn was just taken again, with what the turn sends in the queue.
-    pub(crate) fn follow(&mut self, record: &ClosedRecord, fuel: u64) {
+    pub(crate) fn follow(&mut self, record: &ClosedRecord, outbox: &mut Outbox, fuel: u64) {
         let sequence = record.header().sequence;
-        std::mem::take(&mut self.outbox).post(sequence, &mut self.state.queue);
+        outbox.post(sequence, &mut self.state.queue);
         self.since_snapshot.count(record.body_bytes(), fuel);
         self.stand_at(record);
     }

@@ -17,6 +17,7 @@ use duet_journal::{
 use preserves::IOValue;
 
 use crate::action::exit::MAIN;
+use crate::activation::Activation;
 use crate::actor::Actor;
 use crate::bodies::Bodies;
 use crate::body::Programs;
@@ -47,11 +48,9 @@ pub struct Run<P: Programs> {
     pub(crate) names: Namer,
     pub(crate) programs: P,
     pub(crate) state: Box<RunState>,
-    /// What stands in the state's place while a draft has it.
-    pub(crate) spare: Option<Box<RunState>>,
+    /// The room that the newest turn took, for the next one.
+    pub(crate) spare: Option<Box<Activation>>,
     pub(crate) bodies: Bodies<P::Body>,
-    /// What the newest turn sends, between its adoption and its record.
-    pub(crate) outbox: Outbox,
     /// The newest record, durable or not.
     pub(crate) head: Option<Tip>,
     /// The newest durable record.
@@ -184,7 +183,6 @@ impl<P: Programs> Run<P> {
             state: Box::new(state),
             spare: None,
             bodies: Bodies::default(),
-            outbox: Outbox::default(),
             head: None,
             durable: None,
             unflushed: Vec::new(),
@@ -419,9 +417,9 @@ impl<P: Programs> Run<P> {
     }
 
     /// Puts a turn's record at the end of the chain, with a snapshot if one is due, and what the turn sends into the queue.
-    pub(crate) fn chain(&mut self, body: &PackedValue, fuel: u64) -> Result<(), RunError> {
+    pub(crate) fn chain(&mut self, body: &PackedValue, outbox: &mut Outbox, fuel: u64) -> Result<(), RunError> {
         let sequence = self.next_sequence()?;
-        std::mem::take(&mut self.outbox).post(sequence, &mut self.state.queue);
+        outbox.post(sequence, &mut self.state.queue);
         let snapshot = self.take_snapshot_if_due(body, fuel);
         let (root, mut chunks) = snapshot.map_or((None, Vec::new()), |(root, chunks)| (Some(root), chunks));
         chunks.append(&mut self.attached);
@@ -454,12 +452,9 @@ impl<P: Programs> Run<P> {
             snapshot,
             blobs,
         };
-        let record = Record::new(header, body)?;
-        self.head = Some(Tip {
-            hash: record.hash(),
-            sequence,
-        });
-        self.unflushed.push(record);
+        self.unflushed.push(Record::new(header, body)?);
+        let newest = self.unflushed.last().map(|record| record.hash());
+        self.head = newest.map(|hash| Tip { hash, sequence });
         Ok(())
     }
 }

@@ -6,22 +6,23 @@
 //! It does not choose the next batch and does not write to stores; `run.rs` does.
 //! Read next: `run.rs`, then `replay.rs`.
 
+use std::mem;
+
 use duet_journal::{BlobHash, ClosedRecord, PackedValue};
 
-use crate::action::{Action, Exit, Synced};
-use crate::activation::{Activation, Attempt, Performed};
+use crate::action::{Action, Exit};
+use crate::activation::{Activation, Fault};
 use crate::body::{Bodiless, Bound, Programs};
 use crate::codec::Codec;
 use crate::draft::{Draft, Lineage};
 use crate::driver::{Effect, EffectKind, RequestId};
 use crate::event::{Batch, Cause, Event};
 use crate::exhaustion::{self, Exhaustion};
-use crate::gate::{self, Principal, Proposal, Verdict};
-use crate::identity::{ActorId, FiberId};
+use crate::gate::{self, Verdict};
+use crate::identity::FiberId;
 use crate::record::{Failure, Origin, Outcome, TurnRecord};
 use crate::replay;
 use crate::run::{Run, RunError};
-use crate::state::RunState;
 
 /// The exit code of an actor that failed.
 const FAILED: u64 = 1;
@@ -38,13 +39,6 @@ enum Aim {
     Seek(usize),
 }
 
-/// A turn that has been run and judged and can be recorded.
-struct Judged {
-    performed: Performed,
-    turn: TurnRecord,
-    body: PackedValue,
-}
-
 impl<P: Programs> Run<P> {
     /// Takes the turn in which an actor handles `batch`, which has been taken out of the queue.
     ///
@@ -52,62 +46,75 @@ impl<P: Programs> Run<P> {
     ///
     /// # Errors
     /// [`RunError::Divergence`] if it does not; then the turn is undone.
-    pub(crate) fn take_turn(&mut self, mut batch: Batch, expected: Option<&ClosedRecord>) -> Result<(), RunError> {
+    pub(crate) fn take_turn(&mut self, batch: Batch, expected: Option<&ClosedRecord>) -> Result<(), RunError> {
         let aim = match expected {
             None => Aim::Take,
             Some(record) => Exhaustion::recorded(record)?.map_or(Aim::Repeat, Aim::Fail),
         };
         let found = self.look_ahead(&batch);
         self.images.outdate(batch.to);
-        let attempt = exhaustion::note(self.run_instance(&mut batch, aim));
-        let judged = self.judge(&mut batch, attempt)?;
-        let judged = self.compare(&mut batch, expected, judged)?;
-        let has_changed = judged.performed.draft.state.has_touched(batch.to);
-        let effects = self.adopt(judged.performed, &judged.turn);
-        if let Some(record) = expected {
-            self.follow(record, judged.turn.fuel);
-        } else {
-            self.chain(&judged.body, judged.turn.fuel)?;
-            self.hold(effects);
+        let mut activation = self.activation(batch);
+        let attempt = self.run_instance(&mut activation, aim);
+        let body = self.judge(&mut activation, attempt)?;
+        self.compare(&mut activation, expected, &body)?;
+        let Activation { turn, draft, .. } = &*activation;
+        let (actor, fuel, has_changed) = (turn.actor, turn.fuel, draft.state.has_touched(turn.actor));
+        let effects = self.adopt(&mut activation);
+        let outbox = &mut activation.draft.outbox;
+        match expected {
+            Some(record) => self.follow(record, outbox, fuel),
+            None => {
+                self.chain(&body, outbox, fuel)?;
+                self.hold(effects);
+            }
         }
-        self.keep_checkpoint_if_due(judged.turn.fuel);
-        self.note_run(found, (batch.to, has_changed));
+        activation.forget();
+        self.spare = Some(activation);
+        self.keep_checkpoint_if_due(fuel);
+        self.note_run(found, (actor, has_changed));
         Ok(())
     }
 
-    /// Runs the actor's body on the batch, whose events go with what it does, on a draft of the state.
-    fn run_instance(&mut self, batch: &mut Batch, aim: Aim) -> Attempt {
-        let (lineage, too_large) = match self.lineage(batch) {
+    /// Makes room for a turn that handles `batch`, or takes that of the turn before.
+    fn activation(&mut self, batch: Batch) -> Box<Activation> {
+        let spare = self.spare.take();
+        let make = || Box::new(Activation::new(self.names.clone(), self.genesis.limits));
+        let mut activation = spare.unwrap_or_else(make);
+        activation.take(batch);
+        activation
+    }
+
+    /// Runs the actor's body on the batch, on a draft of the state.
+    fn run_instance(&mut self, activation: &mut Activation, aim: Aim) -> Result<(), Fault> {
+        let actor = activation.turn.actor;
+        let (lineage, too_large) = match self.lineage(&activation.turn) {
             Ok(lineage) => (lineage, None),
             Err(failure) => (Lineage::default(), Some(failure)),
         };
-        let draft = self.draft(batch.to, lineage);
-        let activation = Activation::new(draft, std::mem::take(&mut batch.events), self.genesis.limits);
-        let activation = match aim {
+        self.begin(activation, lineage);
+        match aim {
             Aim::Take => activation.count_memory(),
             Aim::Seek(action) => activation.seek(action),
-            Aim::Repeat | Aim::Fail(_) => activation,
-        };
-        let (lodging, is_new) = match self.bodies.lodging_mut(batch.to) {
+            Aim::Repeat | Aim::Fail(_) => {}
+        }
+        let (lodging, is_new) = match self.bodies.lodging_mut(actor) {
             Some(lodging) => (lodging, false),
             None => {
-                let Some(actor) = activation.acting() else {
+                let Some(found) = activation.acting() else {
                     return activation.drop_all();
                 };
-                match self.programs.load(&actor.program.value(), &self.genesis.limits) {
-                    Ok(loaded) => (self.bodies.insert(batch.to, loaded), true),
-                    Err(failure) => return activation.fail(failure),
-                }
+                let loaded = self.programs.load(&found.program.value(), &self.genesis.limits)?;
+                (self.bodies.insert(actor, loaded), true)
             }
         };
-        self.past.before_turn((batch.to, is_new), lodging, &mut self.programs);
+        self.past.before_turn((actor, is_new), lodging, &mut self.programs);
         let body = &mut lodging.body;
         self.programs.begin_turn(body);
         if let Some(failure) = too_large {
-            return activation.fail(failure);
+            return Err(failure.into());
         }
         if let Aim::Fail(exhaustion) = aim {
-            return exhaustion.repeat(activation);
+            return Err(exhaustion.repeat(activation));
         }
         activation.run(&mut Bound {
             programs: &mut self.programs,
@@ -115,90 +122,67 @@ impl<P: Programs> Run<P> {
         })
     }
 
-    /// Passes what was done through the gate. A failure undoes it and puts the end of the actor in its place, which passes the gate too.
-    fn judge(&mut self, batch: &mut Batch, attempt: Attempt) -> Result<Judged, RunError> {
-        let Attempt {
-            performed,
-            failure,
-            interaction,
-        } = attempt;
-        let fuel = performed.fuel_used;
-        let (failure, mut performed) = match failure {
-            Some(failure) => (failure, performed),
-            None => match judged(batch, performed, None, self.genesis.version) {
-                Ok(judged) => return Ok(judged),
-                Err((failure, performed)) => (failure, *performed),
-            },
+    /// Passes what was done through the gate and writes it down. A failure undoes it and puts the end of the actor in its place, which passes the gate too.
+    fn judge(&mut self, activation: &mut Activation, attempt: Result<(), Fault>) -> Result<PackedValue, RunError> {
+        let version = self.genesis.version;
+        let outcome = attempt.and_then(|()| Ok(judged(activation, version)?));
+        let mut fault = match outcome {
+            Ok(body) => return Ok(body),
+            Err(fault) => fault,
         };
-        batch.events = std::mem::take(&mut performed.events);
-        self.undo(batch.to, performed);
-        let end = match self.interaction(batch, interaction) {
-            Some(fiber) => self.give_up(batch, fiber, fuel)?,
-            None => self.crash(batch, &failure, fuel)?,
-        };
-        judged(batch, end, Some(failure), self.genesis.version).map_err(|(failure, _)| RunError::Crash(failure))
+        let fuel = activation.turn.fuel;
+        exhaustion::note(&mut fault, fuel);
+        self.undo(activation);
+        match self.interaction(&activation.turn, fault.interaction) {
+            Some(fiber) => self.give_up(activation, fiber)?,
+            None => self.crash(activation, &fault.failure)?,
+        }
+        activation.turn.fuel += fuel;
+        activation.turn.outcome = Outcome::Failed { failure: fault.failure };
+        judged(activation, version).map_err(RunError::Crash)
     }
 
     /// Finds the interaction that is to end instead of the actor: what failed, or what was wanted where the turn as a whole could not be.
-    fn interaction(&self, batch: &Batch, failed: Option<FiberId>) -> Option<Option<FiberId>> {
-        let is_wanted = batch.events.iter().any(|event| matches!(event, Event::Evaluate { .. }));
+    fn interaction(&self, turn: &TurnRecord, failed: Option<FiberId>) -> Option<Option<FiberId>> {
+        let is_wanted = turn.events.iter().any(|event| matches!(event, Event::Evaluate { .. }));
         if !is_wanted {
             return failed.map(Some);
         }
         // Its fiber began in the turn that was undone.
-        self.state.actor(batch.to).map(|_| None)
+        self.state.actor(turn.actor).map(|_| None)
     }
 
     /// Ends an interaction and nothing else: the actor is as it was before the turn.
-    fn give_up(&mut self, batch: &mut Batch, fiber: Option<FiberId>, fuel_used: u64) -> Result<Performed, RunError> {
-        let actor = batch.to;
-        let mut draft = self.draft(actor, Lineage::default());
-        let is_parked = |fiber: &FiberId| draft.acting().is_ok_and(|actor| actor.fibers.contains_key(fiber));
+    fn give_up(&mut self, activation: &mut Activation, fiber: Option<FiberId>) -> Result<(), RunError> {
+        self.begin(activation, Lineage::default());
+        let is_parked = |fiber: &FiberId| {
+            activation
+                .acting()
+                .is_some_and(|actor| actor.fibers.contains_key(fiber))
+        };
         if let Some(fiber) = fiber.filter(is_parked) {
-            draft.end_fiber(fiber).map_err(RunError::Refused)?;
+            activation.draft.end_fiber(fiber).map_err(RunError::Refused)?;
         }
-        if let Some(body) = self.bodies.get_mut(actor) {
+        if let Some(body) = self.bodies.get_mut(activation.turn.actor) {
             self.programs.begin_turn(body);
-            for callable in std::mem::take(&mut draft.outbox.released) {
-                self.programs.release(body, callable);
-            }
+            let programs = &mut self.programs;
+            activation.release(&mut Bound { programs, body });
         }
-        let mut actions = Vec::new();
-        for event in &batch.events {
-            if let Event::Sync { from, fiber } = *event {
-                let synced = Action::from(Synced { to: from, fiber });
-                synced.perform(&mut draft).map_err(RunError::Refused)?;
-                actions.push(synced);
-            }
-        }
-        Ok(Performed {
-            draft,
-            actions,
-            events: std::mem::take(&mut batch.events),
-            dropped: Vec::new(),
-            fuel_used,
-            place: None,
-        })
+        activation.clear_jobs().map_err(RunError::Crash)
     }
 
     /// Ends an actor: its assertions are retracted in descending order of the handles, then its exit hooks run.
-    fn crash(&mut self, batch: &mut Batch, failure: &Failure, fuel_used: u64) -> Result<Performed, RunError> {
-        let actor = batch.to;
-        let facets = self
-            .state
-            .actor(actor)
-            .into_iter()
-            .flat_map(|actor| actor.facets.values());
+    fn crash(&mut self, activation: &mut Activation, failure: &Failure) -> Result<(), RunError> {
+        self.begin(activation, Lineage::default());
+        let facets = activation.acting().into_iter().flat_map(|actor| actor.facets.values());
         let mut handles: Vec<_> = facets.flat_map(|facet| facet.handles.iter().copied()).collect();
         handles.sort_by(|left, right| right.cmp(left));
-        let draft = self.draft(actor, Lineage::default());
-        let activation = Activation::new(draft, std::mem::take(&mut batch.events), self.genesis.limits);
         let exit = Exit {
             code: FAILED,
             handles,
             failure: Some(failure.clone()),
         };
-        let ended = match self.bodies.get_mut(actor) {
+        let ended = match self.bodies.get_mut(activation.turn.actor) {
             Some(body) => {
                 self.programs.begin_turn(body);
                 let programs = &mut self.programs;
@@ -206,66 +190,65 @@ impl<P: Programs> Run<P> {
             }
             None => activation.crash(&mut Bodiless, exit),
         };
-        let mut performed = ended.map_err(RunError::Crash)?;
-        performed.fuel_used += fuel_used;
-        Ok(performed)
+        ended.map_err(RunError::Crash)
     }
 
     /// Compares a turn with what the journal says of it, byte for byte, and undoes it if it is another one.
     fn compare(
         &mut self,
-        batch: &mut Batch,
+        activation: &mut Activation,
         expected: Option<&ClosedRecord>,
-        found: Judged,
-    ) -> Result<Judged, RunError> {
-        let Some(record) = expected.filter(|record| record.body_bytes() != found.body.as_bytes()) else {
-            return Ok(found);
+        body: &PackedValue,
+    ) -> Result<(), RunError> {
+        let Some(record) = expected.filter(|record| record.body_bytes() != body.as_bytes()) else {
+            return Ok(());
         };
-        let divergence = replay::divergence(record, &found.turn);
-        let has_committed = found.turn.outcome == (Outcome::Committed {});
-        batch.events = found.turn.events;
+        let divergence = replay::divergence(record, &activation.turn);
+        let has_committed = activation.turn.outcome == (Outcome::Committed {});
         if has_committed {
-            self.undo(batch.to, found.performed);
+            self.undo(activation);
         } else {
-            self.undo_state(found.performed);
+            self.undo_state(activation);
         }
         let mut divergence = divergence?;
         if let (true, "actions", Some(action)) = (has_committed, divergence.part, divergence.element) {
-            divergence.span = self.place(batch, action).map(Box::new);
+            divergence.span = self.place(activation, action).map(Box::new);
         }
         Err(RunError::Divergence(Box::new(divergence)))
     }
 
     /// Finds where in the program an action comes from, by taking the turn once more and undoing it again.
-    fn place(&mut self, batch: &mut Batch, action: usize) -> Option<Origin> {
-        let mut performed = self.run_instance(batch, Aim::Seek(action)).performed;
-        let place = performed.place.take();
-        self.undo(batch.to, performed);
+    fn place(&mut self, activation: &mut Activation, action: usize) -> Option<Origin> {
+        // What it comes to is known.
+        let _ = self.run_instance(activation, Aim::Seek(action));
+        let place = activation.found();
+        self.undo(activation);
         place
     }
 
     /// Puts the state and an actor's body back to where they were before the turn.
-    fn undo(&mut self, actor: ActorId, performed: Performed) {
-        self.undo_state(performed);
-        if let Some(body) = self.bodies.get_mut(actor) {
+    fn undo(&mut self, activation: &mut Activation) {
+        self.undo_state(activation);
+        if let Some(body) = self.bodies.get_mut(activation.turn.actor) {
             self.programs.abort_turn(body);
         }
     }
 
-    fn undo_state(&mut self, performed: Performed) {
-        self.put(performed.draft.state);
+    fn undo_state(&mut self, activation: &mut Activation) {
+        mem::swap(&mut self.state, &mut activation.draft.state);
         self.state.abort_turn();
+        activation.begin_again();
     }
 
     /// Makes the draft the state, keeps what the body did, and returns what the world is to do.
-    fn adopt(&mut self, performed: Performed, turn: &TurnRecord) -> Vec<Effect> {
-        let effects = effects(&turn.actions, &performed.draft);
-        self.put(performed.draft.state);
+    fn adopt(&mut self, activation: &mut Activation) -> Vec<Effect> {
+        let Activation { turn, draft, .. } = activation;
+        let effects = effects(&turn.actions, draft);
+        mem::swap(&mut self.state, &mut draft.state);
         let reconsidered = self.state.to_reconsider();
         self.state.commit_turn();
-        self.outbox = performed.draft.outbox;
         for (actor, request) in reconsidered {
-            self.outbox.push(actor, Event::Reconsider { request });
+            draft.outbox.push(actor, Event::Reconsider { request });
         }
         if self.state.actor(turn.actor).is_none() {
             if let Some(mut lodging) = self.bodies.remove(turn.actor) {
@@ -280,33 +263,27 @@ impl<P: Programs> Run<P> {
 
     /// Begins a draft that stands on the newest record, and takes the state into it; an actor that only ends asks for nothing and needs
     /// no lineage.
-    fn draft(&mut self, actor: ActorId, lineage: Lineage) -> Box<Draft> {
-        let spare = self.spare.take().unwrap_or_default();
-        let mut state = std::mem::replace(&mut self.state, spare);
-        state.begin_turn();
-        Box::new(Draft::new(state, actor, self.names.clone(), lineage))
+    fn begin(&mut self, activation: &mut Activation, lineage: Lineage) {
+        (activation.draft.actor, activation.draft.lineage) = (activation.turn.actor, lineage);
+        mem::swap(&mut self.state, &mut activation.draft.state);
+        activation.draft.state.begin_turn();
     }
 
-    /// Puts the state back that a draft had.
-    fn put(&mut self, state: Box<RunState>) {
-        self.spare = Some(std::mem::replace(&mut self.state, state));
-    }
-
-    /// Names the history that leads to the turn that handles `batch`: the branch, the newest record, and what the world says now, because
+    /// Names the history that leads to a turn: the branch, the newest record, and what the world says now, because
     /// branches that part at an answer share every record before it.
     ///
     /// # Errors
     /// The failure for which the turn must be undone: what the world says does not fit into a record.
-    fn lineage(&self, batch: &Batch) -> Result<Lineage, Failure> {
+    fn lineage(&self, turn: &TurnRecord) -> Result<Lineage, Failure> {
         let lineage = Lineage {
             branch: Some(self.written_on.1),
             newest: self.head.map(|tip| tip.hash),
             said: None,
         };
-        match batch.cause {
+        match turn.cause {
             Cause::Start {} | Cause::Turn { .. } => Ok(lineage),
             Cause::Input {} => {
-                let said = PackedValue::from_value(&batch.events.encode())
+                let said = PackedValue::from_value(&turn.events.encode())
                     .map_err(|error| Failure::new("turn-too-large", error.to_string()))?;
                 Ok(Lineage {
                     said: Some(BlobHash::of(said.as_bytes())),
@@ -320,45 +297,14 @@ impl<P: Programs> Run<P> {
 /// Judges what was done and writes it down, in a version of bodies.
 ///
 /// # Errors
-/// The failure for which the turn must be undone, a denial or a record that would be too large; and what was done.
-fn judged(
-    batch: &Batch,
-    mut performed: Performed,
-    failure: Option<Failure>,
-    version: u64,
-) -> Result<Judged, (Failure, Box<Performed>)> {
-    let nothing = crate::actor::Manifest::default();
-    let before = performed.draft.state.before();
-    let manifest = before.manifest(batch.to).unwrap_or(&nothing);
-    let principal = Principal {
-        actor: batch.to,
-        manifest,
-    };
-    let verdicts = gate::judge(&Proposal {
-        before,
-        principal,
-        actions: &performed.actions,
-    });
-    if let Err(failure) = denial(&performed.actions, &verdicts) {
-        return Err((failure, Box::new(performed)));
-    }
-    let turn = TurnRecord {
-        actor: batch.to,
-        cause: batch.cause.clone(),
-        events: std::mem::take(&mut performed.events),
-        dropped: std::mem::take(&mut performed.dropped),
-        actions: std::mem::take(&mut performed.actions),
-        verdicts,
-        fuel: performed.fuel_used,
-        outcome: failure.map_or(Outcome::Committed {}, |failure| Outcome::Failed { failure }),
-    };
-    match turn.pack(version) {
-        Ok(body) => Ok(Judged { performed, turn, body }),
-        Err(error) => {
-            performed.events = turn.events;
-            Err((Failure::new("turn-too-large", error.to_string()), Box::new(performed)))
-        }
-    }
+/// The failure for which the turn must be undone: a denial, or a record that would be too large.
+fn judged(activation: &mut Activation, version: u64) -> Result<PackedValue, Failure> {
+    let verdicts = activation.with_proposal(|proposal| gate::judge(&proposal));
+    let turn = &mut activation.turn;
+    denial(&turn.actions, &verdicts)?;
+    turn.verdicts = verdicts;
+    let packed = turn.pack(version);
+    packed.map_err(|error| Failure::new("turn-too-large", error.to_string()))
 }
 
 /// Finds the first action that is denied.

@@ -149,7 +149,7 @@ impl Activation {
         before.has_policy() && self.with_proposal(|proposal| bench::Bench::new(proposal).is_granted(capability))
     }
 
-    fn with_proposal<T>(&self, judge: impl FnOnce(Proposal<'_>) -> T) -> T {
+    pub(crate) fn with_proposal<T>(&self, judge: impl FnOnce(Proposal<'_>) -> T) -> T {
         let nothing = crate::actor::Manifest::default();
         let before = self.draft.state.before();
         let manifest = before.manifest(self.draft.actor).unwrap_or(&nothing);
@@ -160,7 +160,7 @@ impl Activation {
         judge(Proposal {
             before,
             principal,
-            actions: &self.actions,
+            actions: &self.turn.actions,
         })
     }
 

@@ -59,7 +59,7 @@ impl Activation {
             Event::Merged { asserted, retracted } => self.take_over(asserted, &retracted)?,
         };
         if !is_received {
-            self.dropped.push(position);
+            self.turn.dropped.push(position);
         }
         Ok(())
     }
@@ -139,7 +139,7 @@ impl Activation {
             },
             self,
         );
-        self.fuel_used += granted.saturating_sub(self.fuel);
+        self.turn.fuel += granted.saturating_sub(self.fuel);
         self.is_pure = false;
         self.current = before;
         let fault = match end {
