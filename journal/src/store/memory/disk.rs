@@ -245,8 +245,8 @@ fn apply(file: &mut Vec<u8>, offset_bytes: usize, kind: &ChangeKind) {
             let (over, after) = bytes.split_at(bytes.len().min(file.len() - offset_bytes));
             file[offset_bytes..offset_bytes + over.len()].copy_from_slice(over);
             if file.capacity() - file.len() < after.len() {
-                // Room for more, so that what comes after a large write need not move all of it.
-                file.reserve(after.len() + after.len() / 4);
+                // Much room, which takes no memory before it is used, so that what there is seldom moves.
+                file.reserve(2 * (file.len() + after.len()));
             }
             file.extend_from_slice(after);
         }
