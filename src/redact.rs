@@ -100,7 +100,7 @@ impl Secrets {
             blobs,
             ..header.clone()
         };
-        Record::new(header, &body)
+        Record::new(header, body)
     }
 
     /// The depth of what records hold is bounded.

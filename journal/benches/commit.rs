@@ -51,7 +51,7 @@ impl Branch {
             snapshot: None,
             blobs: Vec::new(),
         };
-        Record::new(header, &self.body).unwrap()
+        Record::new(header, self.body.clone()).unwrap()
     }
 
     fn append<'a>(&'a self, records: &'a [Record]) -> Append<'a> {

@@ -63,13 +63,14 @@ impl Record {
     ///
     /// # Errors
     /// [`RecordError::ParentAndSequence`], or [`PackedFault::TooLarge`].
-    pub fn new(header: Header, body: &PackedValue) -> Result<Self, RecordError> {
+    pub fn new(header: Header, body: PackedValue) -> Result<Self, RecordError> {
         check_parent(&header)?;
-        let mut bytes = Vec::with_capacity(body.as_bytes().len() + 256);
+        // In the body's own room, which mostly holds the header too.
+        let mut bytes = body.into_bytes();
+        let body_bytes = bytes.len();
         encode_header(&mut bytes, &header);
-        let start = bytes.len();
-        bytes.extend_from_slice(body.as_bytes());
-        let body = start..bytes.len();
+        bytes.rotate_left(body_bytes);
+        let body = bytes.len() - body_bytes..bytes.len();
         bytes.push(tag::END);
         if bytes.len() > MAX_VALUE_BYTES {
             let fault = PackedFault::TooLarge {

@@ -143,7 +143,7 @@ impl<P: Programs> Run<P> {
         let mut run = Self::at_genesis(start.run, start.branch, epoch, start.genesis, programs)?;
         run.policy = policy;
         run.unflushed_blobs = start.pinned;
-        run.chain_pinned(&body)?;
+        run.chain_pinned(body)?;
         Ok(run)
     }
 
@@ -417,10 +417,10 @@ impl<P: Programs> Run<P> {
     }
 
     /// Puts a turn's record at the end of the chain, with a snapshot if one is due, and what the turn sends into the queue.
-    pub(crate) fn chain(&mut self, body: &PackedValue, outbox: &mut Outbox, fuel: u64) -> Result<(), RunError> {
+    pub(crate) fn chain(&mut self, body: PackedValue, outbox: &mut Outbox, fuel: u64) -> Result<(), RunError> {
         let sequence = self.next_sequence()?;
         outbox.post(sequence, &mut self.state.queue);
-        let snapshot = self.take_snapshot_if_due(body, fuel);
+        let snapshot = self.take_snapshot_if_due(&body, fuel);
         let (root, mut chunks) = snapshot.map_or((None, Vec::new()), |(root, chunks)| (Some(root), chunks));
         chunks.append(&mut self.attached);
         self.push_record(sequence, root, chunks, body)
@@ -431,7 +431,7 @@ impl<P: Programs> Run<P> {
         self.held_effects.extend(effects);
     }
 
-    fn chain_pinned(&mut self, body: &PackedValue) -> Result<(), RunError> {
+    fn chain_pinned(&mut self, body: PackedValue) -> Result<(), RunError> {
         let pinned = self.genesis.pinned.clone();
         self.push_record(Sequence::FIRST, None, pinned, body)
     }
@@ -441,7 +441,7 @@ impl<P: Programs> Run<P> {
         sequence: Sequence,
         snapshot: Option<BlobHash>,
         blobs: Vec<BlobHash>,
-        body: &PackedValue,
+        body: PackedValue,
     ) -> Result<(), RunError> {
         let parent = self.head.map(|tip| tip.hash);
         let header = Header {

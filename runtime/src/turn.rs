@@ -64,7 +64,7 @@ impl<P: Programs> Run<P> {
         match expected {
             Some(record) => self.follow(record, outbox, fuel),
             None => {
-                self.chain(&body, outbox, fuel)?;
+                self.chain(body, outbox, fuel)?;
                 self.hold(effects);
             }
         }

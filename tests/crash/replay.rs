@@ -63,7 +63,7 @@ pub(super) fn altered(scenario: &Scenario, records: &[Record], position: usize, 
             parent,
             ..record.header().clone()
         };
-        chain.push(Record::new(header, &PackedValue::from_value(&body).unwrap()).unwrap());
+        chain.push(Record::new(header, PackedValue::from_value(&body).unwrap()).unwrap());
     }
     let mut store = MemoryStore::default();
     let epoch = store.claim(&scenario.run, "test").unwrap();

@@ -33,7 +33,7 @@ fn a_record_is_the_value_that_the_schema_describes() {
     let mut header = header(3, Some(RecordHash([1; 32])));
     header.snapshot = Some(BlobHash([1; 32]));
     header.blobs = vec![BlobHash([1; 32])];
-    let record = Record::new(header, &packed("<turn 1>")).unwrap();
+    let record = Record::new(header, packed("<turn 1>")).unwrap();
     let text = format!("<2 \"r\" \"main\" 3 {HASH} [{HASH}] <turn 1>>");
     assert_eq!(record.as_bytes(), written(&text));
     assert_eq!(record.body(), "<turn 1>".parse::<IOValue>().unwrap());
@@ -42,8 +42,8 @@ fn a_record_is_the_value_that_the_schema_describes() {
 
 #[test]
 fn names_are_pinned() {
-    let first = Record::new(header(0, None), &packed("<turn>")).unwrap();
-    let next = Record::new(header(1, Some(first.hash())), &packed("<turn>")).unwrap();
+    let first = Record::new(header(0, None), packed("<turn>")).unwrap();
+    let next = Record::new(header(1, Some(first.hash())), packed("<turn>")).unwrap();
     let old = Record::decode(written("<record 1 \"r\" \"main\" 0 #f #f [] <turn>>"), None).unwrap();
     assert_eq!(
         [first, next, old].map(|record| record.hash().to_string()),
@@ -58,7 +58,7 @@ fn names_are_pinned() {
 #[test]
 fn a_name_pins_what_the_bytes_do_not_say() {
     let parents = [[1; 32], [2; 32]].map(|bytes| Some(RecordHash(bytes)));
-    let records = parents.map(|parent| Record::new(header(1, parent), &packed("<turn>")).unwrap());
+    let records = parents.map(|parent| Record::new(header(1, parent), packed("<turn>")).unwrap());
     let [one, other] = &records;
     assert_eq!(one.as_bytes(), other.as_bytes());
     assert_ne!(one.hash(), other.hash());
@@ -72,7 +72,7 @@ fn parent_and_position_must_agree() {
             sequence: Sequence::new(sequence).unwrap(),
             parent,
         };
-        assert_eq!(Record::new(header(sequence, parent), &packed("1")), Err(expected));
+        assert_eq!(Record::new(header(sequence, parent), packed("1")), Err(expected));
     }
 }
 
@@ -151,7 +151,7 @@ fn what_is_not_a_record_is_named() {
 
 #[test]
 fn nothing_may_follow_a_record() {
-    let mut bytes = Record::new(header(0, None), &packed("1")).unwrap().as_bytes().to_vec();
+    let mut bytes = Record::new(header(0, None), packed("1")).unwrap().as_bytes().to_vec();
     bytes.push(0x80);
     let unexpected = |offset_bytes| RecordError::Unexpected {
         expected: "the end of the record",
@@ -169,7 +169,7 @@ fn nothing_may_follow_a_record() {
 #[test]
 fn a_closed_record_is_the_record_until_its_body_is_looked_at() {
     let parent = Some(RecordHash([1; 32]));
-    let record = Record::new(header(3, parent), &packed("<turn 1>")).unwrap();
+    let record = Record::new(header(3, parent), packed("<turn 1>")).unwrap();
     let close =
         |bytes: &[u8], relative| ClosedRecord::decode_named((name(bytes, parent), parent), bytes.to_vec(), relative);
     let far = Header {
@@ -198,7 +198,7 @@ fn a_closed_record_is_the_record_until_its_body_is_looked_at() {
 fn the_deepest_body_fits_into_a_record() {
     let bytes = [vec![0xb5; MAX_DEPTH], vec![0x84; MAX_DEPTH]].concat();
     let body = PackedValue::from_bytes(bytes).unwrap();
-    let record = Record::new(header(0, None), &body).unwrap();
+    let record = Record::new(header(0, None), body.clone()).unwrap();
     let read = Record::decode(record.as_bytes().to_vec(), None).unwrap();
     assert_eq!(read.body_bytes(), body.as_bytes());
     assert_eq!(read.body(), body.to_value());
@@ -224,7 +224,7 @@ proptest! {
         };
         let body = body.into_iter().map(preserves::Value::new).collect::<Vec<_>>();
         let body = PackedValue::from_value(&IOValue::new(body)).unwrap();
-        let record = Record::new(header.clone(), &body).unwrap();
+        let record = Record::new(header.clone(), body.clone()).unwrap();
         let read = Record::decode(record.as_bytes().to_vec(), header.parent).unwrap();
         prop_assert_eq!(read.header(), &header);
         prop_assert_eq!(read.body_bytes(), body.as_bytes());
@@ -241,14 +241,14 @@ proptest! {
     #[test]
     fn a_changed_byte_changes_the_name(at in any::<prop::sample::Index>(), flip in 1u8..) {
         let parent = Some(RecordHash([7; 32]));
-        let record = Record::new(header(1, parent), &packed("<turn {a: [1.5 x]} \"é\">")).unwrap();
+        let record = Record::new(header(1, parent), packed("<turn {a: [1.5 x]} \"é\">")).unwrap();
         let mut bytes = record.as_bytes().to_vec();
         let at = at.index(bytes.len());
         bytes[at] ^= flip;
         prop_assert_ne!(name(&bytes, parent), record.hash());
         if let Ok(changed) = Record::decode(bytes.clone(), parent) {
             let body = PackedValue::from_value(&changed.body()).unwrap();
-            let again = Record::new(changed.header().clone(), &body).unwrap();
+            let again = Record::new(changed.header().clone(), body).unwrap();
             prop_assert_eq!(again.as_bytes(), bytes);
         }
     }

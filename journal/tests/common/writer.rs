@@ -66,7 +66,7 @@ impl Writer {
             snapshot: blobs.first().map(Blob::hash),
             blobs: blobs.iter().skip(1).map(Blob::hash).collect(),
         };
-        Record::new(header, &body(text)).unwrap()
+        Record::new(header, body(text)).unwrap()
     }
 
     /// Records with these bodies, one after the other.

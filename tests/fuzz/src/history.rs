@@ -200,7 +200,7 @@ fn changed(choices: &mut Choices<'_>, recording: &Recording) -> Option<MemorySto
             header.snapshot = Some(blob.hash());
             blobs.push(blob);
         }
-        records.push(Record::new(header, &PackedValue::from_value(body).ok()?).ok()?);
+        records.push(Record::new(header, PackedValue::from_value(body).ok()?).ok()?);
     }
     let append = Append {
         run: &run,

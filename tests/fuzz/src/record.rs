@@ -13,7 +13,7 @@ pub fn run(bytes: &[u8]) {
     {
         assert_eq!(record.as_bytes(), bytes);
         let body = PackedValue::from_bytes(record.body_bytes().to_vec()).expect("a record's body is a value");
-        let again = Record::new(record.header().clone(), &body).expect("what was read can be written");
+        let again = Record::new(record.header().clone(), body).expect("what was read can be written");
         assert_eq!(
             (again.header(), again.body_bytes()),
             (record.header(), record.body_bytes())
