@@ -438,8 +438,11 @@ impl RunState {
 
     /// Keeps what the turn changed.
     pub fn commit_turn(&mut self) {
-        self.dataspace.commit_turn();
-        self.held.commit_turn();
+        // Facts come and go only with what is held.
+        if self.held.has_changed() {
+            self.dataspace.commit_turn();
+            self.held.commit_turn();
+        }
         self.actors.commit_turn();
         self.requests.commit_turn();
         self.capabilities.commit_turn();

@@ -142,6 +142,11 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracked<K, V, M> {
         }
     }
 
+    /// Says whether the turn has touched any key.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.notes.as_ref().is_some_and(|notes| !notes.short.is_empty())
+    }
+
     /// Lists the keys that the turn has touched, each with what stood there when it began.
     pub fn noted(&self) -> impl Iterator<Item = (&K, Option<&V>)> {
         let notes = self.notes.iter();
