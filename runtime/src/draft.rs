@@ -204,9 +204,10 @@ impl Draft {
         }
     }
 
-    /// Forgets what the turn sends and was to take; the state stays what it is.
+    /// Forgets what the turn sends, was to take and stands on; the state stays what it is.
     pub(crate) fn forget(&mut self) {
         self.outbox.clear();
+        self.lineage = Lineage::default();
         self.callables = Callables::default();
     }
 

@@ -87,11 +87,8 @@ impl<P: Programs> Run<P> {
     /// Runs the actor's body on the batch, on a draft of the state.
     fn run_instance(&mut self, activation: &mut Activation, aim: Aim) -> Result<(), Fault> {
         let actor = activation.turn.actor;
-        let (lineage, too_large) = match self.lineage(&activation.turn) {
-            Ok(lineage) => (lineage, None),
-            Err(failure) => (Lineage::default(), Some(failure)),
-        };
-        self.begin(activation, lineage);
+        self.begin(activation);
+        let is_named = self.name_lineage(activation);
         match aim {
             Aim::Take => activation.count_memory(),
             Aim::Seek(action) => activation.seek(action),
@@ -110,9 +107,7 @@ impl<P: Programs> Run<P> {
         self.past.before_turn((actor, is_new), lodging, &mut self.programs);
         let body = &mut lodging.body;
         self.programs.begin_turn(body);
-        if let Some(failure) = too_large {
-            return Err(failure.into());
-        }
+        is_named?;
         if let Aim::Fail(exhaustion) = aim {
             return Err(exhaustion.repeat(activation));
         }
@@ -154,7 +149,7 @@ impl<P: Programs> Run<P> {
 
     /// Ends an interaction and nothing else: the actor is as it was before the turn.
     fn give_up(&mut self, activation: &mut Activation, fiber: Option<FiberId>) -> Result<(), RunError> {
-        self.begin(activation, Lineage::default());
+        self.begin(activation);
         let is_parked = |fiber: &FiberId| {
             activation
                 .acting()
@@ -173,7 +168,7 @@ impl<P: Programs> Run<P> {
 
     /// Ends an actor: its assertions are retracted in descending order of the handles, then its exit hooks run.
     fn crash(&mut self, activation: &mut Activation, failure: &Failure) -> Result<(), RunError> {
-        self.begin(activation, Lineage::default());
+        self.begin(activation);
         let facets = activation.acting().into_iter().flat_map(|actor| actor.facets.values());
         let mut handles: Vec<_> = facets.flat_map(|facet| facet.handles.iter().copied()).collect();
         handles.sort_by(|left, right| right.cmp(left));
@@ -261,36 +256,33 @@ impl<P: Programs> Run<P> {
         effects
     }
 
-    /// Begins a draft that stands on the newest record, and takes the state into it; an actor that only ends asks for nothing and needs
-    /// no lineage.
-    fn begin(&mut self, activation: &mut Activation, lineage: Lineage) {
-        (activation.draft.actor, activation.draft.lineage) = (activation.turn.actor, lineage);
+    /// Begins a draft, and takes the state into it.
+    fn begin(&mut self, activation: &mut Activation) {
+        activation.draft.actor = activation.turn.actor;
         mem::swap(&mut self.state, &mut activation.draft.state);
         activation.draft.state.begin_turn();
     }
 
     /// Names the history that leads to a turn: the branch, the newest record, and what the world says now, because
-    /// branches that part at an answer share every record before it.
+    /// branches that part at an answer share every record before it. (An actor that only ends asks for nothing and needs no lineage.)
     ///
     /// # Errors
     /// The failure for which the turn must be undone: what the world says does not fit into a record.
-    fn lineage(&self, turn: &TurnRecord) -> Result<Lineage, Failure> {
-        let lineage = Lineage {
+    fn name_lineage(&self, activation: &mut Activation) -> Result<(), Failure> {
+        let said = match activation.turn.cause {
+            Cause::Start {} | Cause::Turn { .. } => None,
+            Cause::Input {} => {
+                let said = PackedValue::from_value(&activation.turn.events.encode())
+                    .map_err(|error| Failure::new("turn-too-large", error.to_string()))?;
+                Some(BlobHash::of(said.as_bytes()))
+            }
+        };
+        activation.draft.lineage = Lineage {
             branch: Some(self.written_on.1),
             newest: self.head.map(|tip| tip.hash),
-            said: None,
+            said,
         };
-        match turn.cause {
-            Cause::Start {} | Cause::Turn { .. } => Ok(lineage),
-            Cause::Input {} => {
-                let said = PackedValue::from_value(&turn.events.encode())
-                    .map_err(|error| Failure::new("turn-too-large", error.to_string()))?;
-                Ok(Lineage {
-                    said: Some(BlobHash::of(said.as_bytes())),
-                    ..lineage
-                })
-            }
-        }
+        Ok(())
     }
 }
 
