@@ -12,12 +12,20 @@ use crate::value::{Immediate, Value};
 
 /// Checks every reference, then every shape, and that no word that was written as bytes is read otherwise; returns the dictionaries and sets.
 pub(super) fn check(heap: &Heap, code: &dyn CodeNames, raw: &Raw) -> Result<Vec<Value>, ImageError> {
-    let starts = Starts::find(heap.old_words(), raw)?;
-    let shapes = check_references(heap, &starts)?;
+    let mut starts = Starts::find(heap.old_words(), raw)?;
     let registers = || Register::ALL.iter().map(|&register| heap.register(register));
     if !registers().all(|word| starts.are_sound_for(word)) {
         return Err(ImageError::DanglingReference);
     }
+    starts.hide_tables(heap)?;
+    let others = Register::ALL.iter().filter(|register| !TABLES.contains(register));
+    if !others
+        .map(|&register| heap.register(register))
+        .all(|word| starts.are_sound_for(word))
+    {
+        return Err(ImageError::DanglingReference);
+    }
+    let shapes = check_references(heap, &starts)?;
     // Shapes are looked at once every reference is known to lead somewhere, except those that follow from the fields.
     let (mut tables, mut segments) = (Vec::new(), Vec::new());
     for object in shapes {
@@ -38,6 +46,14 @@ pub(super) fn check(heap: &Heap, code: &dyn CodeNames, raw: &Raw) -> Result<Vec<
         Err(ImageError::WrongShape(None))
     }
 }
+
+/// The registers of tables whose elements the kernel writes and trusts. Nothing but its register refers to such a table: through anything else a program could write to it.
+const TABLES: [Register; 4] = [
+    Register::Globals,
+    Register::Constants,
+    Register::Symbols,
+    Register::HostRoots,
+];
 
 /// The tag of a reference to a pair.
 const PAIR: u8 = Value::pair_at(0).tag();
@@ -72,6 +88,20 @@ impl Starts {
             true => Ok(Starts(starts)),
             false => Err(ImageError::WrongShape(None)),
         }
+    }
+
+    /// Makes references to the [`TABLES`] unsound, each of which must be another object.
+    fn hide_tables(&mut self, heap: &Heap) -> Result<(), ImageError> {
+        for register in TABLES {
+            let table = heap.register(register);
+            if table.is_reference() {
+                if !self.are_sound_for(table) {
+                    return Err(ImageError::WrongShape(heap.kind_of(table)));
+                }
+                self.0[table.index() / 2] = 0;
+            }
+        }
+        Ok(())
     }
 
     /// Whether `word` may stand in a field of an ordinary object.
