@@ -336,8 +336,8 @@ fn word(kind: u8, number: u64, place: usize, halves: usize) -> Option<Value> {
         return Some(Value::small(unzigzag(number) as i32));
     }
     match kind {
-        FIXNUM..CONSTANT => Value::fixnum(unzigzag(number)),
-        CONSTANT..FLONUM => constant(number),
+        FIXNUM_LONG => Value::fixnum(unzigzag(number)),
+        CONSTANT => constant(number),
         FLONUM => Value::flonum(f64::from_bits(number)),
         SHORT_HEADER => Kind::from_code(number as u8).map(|kind| Header::new(kind, (number >> 8) as u32).to_value()),
         OTHER => None,
