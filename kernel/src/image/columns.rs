@@ -17,8 +17,6 @@
 //! It does not know where objects begin; who writes tells it, and who reads finds out (`image/restore/check.rs`).
 //! Read next: `image/snapshot.rs`.
 
-use std::ops::Range;
-
 use super::ImageError;
 use super::code::{CodeReader, CodeWriter, Decoded, HEADER, REPEATED, constant, is_integral, unzigzag, zigzag};
 use super::names::{NamesReader, NamesWriter};
@@ -162,7 +160,7 @@ impl ColumnsWriter {
     }
 }
 
-/// Where words are read to: the words of a heap under restoration, and which of them were written as bytes.
+/// Where words are read to: behind the words of a heap under restoration, and which of them were written as bytes.
 pub(super) struct Target<'a> {
     pub(super) words: &'a mut Vec<u64>,
     pub(super) raw: &'a mut Raw,
@@ -171,22 +169,23 @@ pub(super) struct Target<'a> {
 }
 
 impl Target<'_> {
-    fn put(&mut self, place: usize, word: Value, is_raw: bool) {
-        self.words[place] = word.to_bits();
+    fn put(&mut self, word: Value, is_raw: bool) {
+        let place = self.words.len();
+        self.words.push(word.to_bits());
         if is_raw {
             self.raw.set(place..place + 1);
         }
     }
 
-    /// Puts the word before `place` once more into the next `count` words, unless it is a reference.
-    fn repeat(&mut self, place: usize, count: usize) -> Option<()> {
-        let before = self.words[place - 1];
+    /// Puts the last word once more into the next `count` words, unless it is a reference.
+    fn repeat(&mut self, count: usize) -> Option<()> {
+        let (place, &before) = (self.words.len(), self.words.last()?);
         if self.raw.has(place - 1) {
             self.raw.set(place..place + count);
         } else if Value::from_bits(before).is_reference() {
             return None;
         }
-        self.words[place..place + count].fill(before);
+        self.words.resize(place + count, before);
         Some(())
     }
 }
@@ -212,13 +211,12 @@ impl<'a> ColumnsReader<'a> {
         names: &NamesReader<'_>,
     ) -> Result<(), ImageError> {
         let start = target.words.len();
-        target.words.resize(end, 0);
-        let mut place = start;
-        while place < end {
-            place += self.plain(target, place..end);
+        while target.words.len() < end {
+            self.plain(target, end);
+            let place = target.words.len();
             if place < end {
-                let can_repeat = place > start;
-                place += self.next(target, place..end, can_repeat, names)?;
+                let room = if place > start { end - place } else { 0 };
+                self.next(target, room, names)?;
             }
         }
         let is_padded = self.kind(0).is_none_or(|rest| self.read % 2 == 1 && rest == 0);
@@ -236,62 +234,57 @@ impl<'a> ColumnsReader<'a> {
         Some(self.kinds.get(place / 2)? >> (place % 2 * 4) & 0xf)
     }
 
-    /// Reads words of a range two at a time, as a byte of kinds tells them, as long as their kinds and numbers say all and eight bytes follow each; returns
-    /// how many.
+    /// Reads words up to `end` two at a time, as a byte of kinds tells them, as long as their kinds and numbers say all and there are sixteen bytes.
     #[inline(never)]
-    fn plain(&mut self, target: &mut Target<'_>, range: Range<usize>) -> usize {
+    fn plain(&mut self, target: &mut Target<'_>, end: usize) {
         if self.read % 2 == 1 {
-            return 0;
+            return;
         }
         let halves = target.length.div_ceil(2);
         let kinds = self.kinds.get(self.read / 2..).unwrap_or_default();
-        let mut bytes = self.bytes.rest();
-        let mut place = range.start;
-        for (words, kinds) in target.words[range.clone()].as_chunks_mut::<2>().0.iter_mut().zip(kinds) {
+        let all = self.bytes.rest();
+        let mut bytes = all;
+        let mut words = std::mem::take(target.words);
+        let start = words.len();
+        for kinds in kinds.iter().take((end - start) / 2) {
             let (first_kind, second_kind) = (kinds & 0xf, kinds >> 4);
-            let Some((first, rest)) = plain(first_kind, bytes, place, halves) else {
+            let Some(window) = bytes.first_chunk().map(|window| u128::from_le_bytes(*window)) else {
                 break;
             };
-            let Some((second, rest)) = plain(second_kind, rest, place + 1, halves) else {
+            let place = words.len();
+            let first_length = LENGTHS[usize::from(first_kind)];
+            let first = plain(first_kind, window as u64, place, halves);
+            let second = plain(second_kind, (window >> (8 * first_length)) as u64, place + 1, halves);
+            let (Some(first), Some(second)) = (first, second) else {
                 break;
             };
-            *words = [first.to_bits(), second.to_bits()];
+            words.extend_from_slice(&[first.to_bits(), second.to_bits()]);
             if first_kind >= RAW {
                 target.raw.set(place..place + 1);
             }
             if second_kind >= RAW {
                 target.raw.set(place + 1..place + 2);
             }
-            bytes = rest;
-            place += 2;
+            bytes = &bytes[usize::from(first_length + LENGTHS[usize::from(second_kind)])..];
         }
-        let done = place - range.start;
-        self.read += done;
-        self.bytes.pass(self.bytes.rest().len() - bytes.len());
-        done
+        self.read += words.len() - start;
+        self.bytes.pass(all.len() - bytes.len());
+        *target.words = words;
     }
 
-    /// Reads the first word of a range, whatever it is, or as many as are told at once; returns how many.
-    fn next(
-        &mut self,
-        target: &mut Target<'_>,
-        range: Range<usize>,
-        can_repeat: bool,
-        names: &NamesReader<'_>,
-    ) -> Result<usize, ImageError> {
-        let place = range.start;
+    /// Reads the next word, whatever it is, or as many as are told at once; the word before may come again up to `room` times.
+    fn next(&mut self, target: &mut Target<'_>, room: usize, names: &NamesReader<'_>) -> Result<(), ImageError> {
         let kind = self.kind(0).ok_or_else(|| self.bytes.malformed("more words"))?;
         self.read += 1;
         if kind != OTHER {
-            let number = self.bytes.take(LENGTHS[usize::from(kind)]) & MASKS[usize::from(kind)];
-            let word = word(kind, number, place, target.length.div_ceil(2));
+            let number = self.bytes.take(LENGTHS[usize::from(kind)]);
+            let word = plain(kind, number, target.words.len(), target.length.div_ceil(2));
             let word = word.ok_or_else(|| self.bytes.malformed("a word"))?;
-            target.put(place, word, kind >= RAW);
-            return Ok(1);
+            target.put(word, kind >= RAW);
+            return Ok(());
         }
         if self.bytes.passes(REPEATED) {
-            let room = if can_repeat { range.len() } else { 0 };
-            return self.repeated(target, place, room);
+            return self.repeated(target, room);
         }
         let word = if self.bytes.passes(HEADER) {
             self.bytes.header()?.to_value()
@@ -301,15 +294,15 @@ impl<'a> ColumnsReader<'a> {
                 Decoded::Reference(_) => return Err(self.bytes.malformed("a word of a kind of its own")),
             }
         };
-        target.put(place, word, false);
-        Ok(1)
+        target.put(word, false);
+        Ok(())
     }
 
-    /// Reads how many more times the word before `place` comes, of which there is room for `room`.
-    fn repeated(&mut self, target: &mut Target<'_>, place: usize, room: usize) -> Result<usize, ImageError> {
+    /// Reads how many more times the last word comes, of which there is room for `room`.
+    fn repeated(&mut self, target: &mut Target<'_>, room: usize) -> Result<(), ImageError> {
         let count = usize::try_from(self.bytes.varint()?).ok();
         let count = count.filter(|count| (1..=room).contains(count));
-        let repeated = count.and_then(|count| target.repeat(place, count).map(|()| count));
+        let repeated = count.and_then(|count| target.repeat(count));
         repeated.ok_or_else(|| {
             self.bytes
                 .malformed("a word that can come again, as often as there is room")
@@ -317,17 +310,10 @@ impl<'a> ColumnsReader<'a> {
     }
 }
 
-/// The word whose kind and number, at the beginning of these bytes, say all of it, if there are eight; and the bytes behind it.
+/// The word at `place`, of a heap of so many words halved, whose kind and number, in the first of these bytes, say all of it.
 #[inline(always)]
-fn plain(kind: u8, bytes: &[u8], place: usize, halves: usize) -> Option<(Value, &[u8])> {
-    let number = u64::from_le_bytes(*bytes.first_chunk()?) & MASKS[usize::from(kind)];
-    let word = word(kind, number, place, halves)?;
-    Some((word, bytes.get(usize::from(LENGTHS[usize::from(kind)])..)?))
-}
-
-/// The word at `place`, of a heap of so many words halved, whose kind and number say all of it.
-#[inline(always)]
-fn word(kind: u8, number: u64, place: usize, halves: usize) -> Option<Value> {
+fn plain(kind: u8, bytes: u64, place: usize, halves: usize) -> Option<Value> {
+    let number = bytes & MASKS[usize::from(kind)];
     // Most words of most heaps.
     if (REFERENCE..FLONUM).contains(&kind) {
         return reference(number, place, halves);

@@ -150,7 +150,7 @@ fn is_vector_of_symbols(heap: &Heap, vector: Value) -> bool {
 
 /// Whether a string may keep its characters there.
 #[inline]
-pub(super) fn is_characters(heap: &Heap, storage: Value) -> bool {
+fn is_characters(heap: &Heap, storage: Value) -> bool {
     heap.is_kind(storage, Kind::NarrowCharacters) || heap.is_kind(storage, Kind::WideCharacters)
 }
 

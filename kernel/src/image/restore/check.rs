@@ -3,21 +3,16 @@
 //! INVARIANT: what passes can be walked, collected and run.
 //! It does not read chunks. Read next: `image/shape.rs`.
 
-use super::super::shape::{do_chains_end, is_characters, is_sound_raw, is_well_formed, may_be_field};
+use super::super::shape::{do_chains_end, is_sound_raw, is_well_formed, may_be_field};
 use super::Raw;
-use crate::heap::kind::{extent, is_raw_header};
 use crate::heap::{Header, Heap, Kind, Register};
 use crate::image::{CodeNames, ImageError};
 use crate::value::{Immediate, Value};
 
 /// Checks every reference, then every shape, and that no word that was written as bytes is read otherwise; returns the dictionaries and sets.
 pub(super) fn check(heap: &Heap, code: &dyn CodeNames, raw: &Raw) -> Result<Vec<Value>, ImageError> {
-    let mut starts = Starts::find(heap.old_words(), raw)?;
+    let (starts, shapes) = Starts::find(heap, raw)?;
     let registers = || Register::ALL.iter().map(|&register| heap.register(register));
-    if !registers().all(|word| starts.are_sound_for(word)) {
-        return Err(ImageError::DanglingReference);
-    }
-    starts.hide_tables(heap)?;
     let others = Register::ALL.iter().filter(|register| !TABLES.contains(register));
     if !others
         .map(|&register| heap.register(register))
@@ -25,7 +20,6 @@ pub(super) fn check(heap: &Heap, code: &dyn CodeNames, raw: &Raw) -> Result<Vec<
     {
         return Err(ImageError::DanglingReference);
     }
-    let shapes = check_references(heap, &starts)?;
     // Shapes are looked at once every reference is known to lead somewhere, except those that follow from the fields.
     let (mut tables, mut segments) = (Vec::new(), Vec::new());
     for object in shapes {
@@ -57,142 +51,208 @@ const TABLES: [Register; 4] = [
 
 /// The tag of a reference to a pair.
 const PAIR: u8 = Value::pair_at(0).tag();
+/// The tag of a reference to an object that is neither a pair nor a procedure.
+const OBJECT: u8 = Value::object_at(0).tag();
+/// Where a tag is in what is known of two words.
+const TAG: u8 = 0b111;
+/// Says, beside the tag, that an object of characters begins there.
+const CHARACTERS: u8 = 0b1000;
+/// One of the [`TABLES`] begins there: it fits no reference.
+const TABLE: u8 = Value::NIL.tag();
 
-/// For each two words the tag of a reference to the object that begins there, or 0.
-struct Starts(Vec<u8>);
+/// For each two words what begins there, if an object does: the tag of references to it, and [`CHARACTERS`]; or [`TABLE`].
+///
+/// The words are walked once. What lies before `walked` is known; of what lies behind, the references so far say what must begin there, and the walk finds whether it
+/// does.
+struct Starts {
+    begins: Vec<u8>,
+    /// Two words each.
+    walked: usize,
+}
 
 impl Starts {
-    /// Walks the words. All that were written as bytes must lie in objects of bytes.
-    fn find(words: &[u64], raw: &Raw) -> Result<Starts, ImageError> {
-        let mut starts = vec![0; words.len().div_ceil(2)];
-        let mut bytes_left = raw.count();
-        let mut index = 0;
-        while let Some(&first) = words.get(index) {
-            let first = Value::from_bits(first);
-            if !first.is_immediate(Immediate::Header) {
-                starts[index / 2] = PAIR;
-                index += 2;
-                continue;
-            }
-            let next = index + extent(first);
-            if next > words.len() {
-                return Err(ImageError::WrongShape(None));
-            }
-            if is_raw_header(first) {
-                bytes_left -= raw.count_within(index + 1..next);
-            }
-            starts[index / 2] = reference_to(Header::from_value(first), index).tag();
-            index = next;
+    /// Walks the words; returns with what it finds the objects whose shape follows from more than their fields. All words that were written as bytes must lie in
+    /// objects of bytes.
+    fn find(heap: &Heap, raw: &Raw) -> Result<(Starts, Vec<Value>), ImageError> {
+        let (twos, rest) = heap.old_words().as_chunks();
+        if !rest.is_empty() {
+            return Err(ImageError::WrongShape(None));
         }
-        match index == words.len() && bytes_left == 0 {
-            true => Ok(Starts(starts)),
-            false => Err(ImageError::WrongShape(None)),
+        let mut starts = Starts {
+            begins: vec![0; twos.len()],
+            walked: 0,
+        };
+        starts.expect_tables(heap)?;
+        let mut shapes = Vec::new();
+        let mut bytes_left = raw.count();
+        loop {
+            starts.pairs(twos)?;
+            let place = starts.walked;
+            let Some(&[first, _]) = twos.get(place) else {
+                break;
+            };
+            let header = Header::from_value(Value::from_bits(first)).ok_or(ImageError::WrongShape(None))?;
+            let object = starts.object(heap, header)?;
+            if header.kind.is_raw() {
+                bytes_left -= raw.count_within(place * 2 + 1..starts.walked * 2);
+            } else if !matches!(header.kind, Kind::String | Kind::Vector) {
+                shapes.push(object);
+            }
+        }
+        match bytes_left {
+            0 => Ok((starts, shapes)),
+            _ => Err(ImageError::WrongShape(None)),
         }
     }
 
-    /// Makes references to the [`TABLES`] unsound, each of which must be another object.
-    fn hide_tables(&mut self, heap: &Heap) -> Result<(), ImageError> {
+    /// Lets no reference lead to the [`TABLES`], each of which must be another object.
+    fn expect_tables(&mut self, heap: &Heap) -> Result<(), ImageError> {
         for register in TABLES {
             let table = heap.register(register);
             if table.is_reference() {
-                if !self.are_sound_for(table) {
-                    return Err(ImageError::WrongShape(heap.kind_of(table)));
+                match self.begins.get_mut(table.index() / 2) {
+                    Some(begins) if *begins == 0 && table.tag() == OBJECT => *begins = TABLE,
+                    Some(_) => return Err(ImageError::WrongShape(None)),
+                    None => return Err(ImageError::DanglingReference),
                 }
-                self.0[table.index() / 2] = 0;
             }
         }
         Ok(())
     }
 
-    /// Whether `word` may stand in a field of an ordinary object.
-    #[inline(always)]
-    fn are_sound_for_field(&self, word: Value) -> bool {
-        // Most words of large vectors.
-        if word.is_fixnum() {
-            true
-        } else if word.is_reference() {
-            self.are_sound_for(word)
-        } else {
-            may_be_field(word)
-        }
-    }
-
-    /// Says what is wrong with fields of which one is not sound.
-    #[cold]
-    fn fault(&self, kind: Option<Kind>, fields: &[u64]) -> ImageError {
-        match fields.iter().all(|word| self.are_sound_for(Value::from_bits(*word))) {
-            true => ImageError::WrongShape(kind),
-            false => ImageError::DanglingReference,
-        }
-    }
-
-    /// Whether `word` is no reference, or leads to the beginning of an object that fits it.
-    #[inline(always)]
-    fn are_sound_for(&self, word: Value) -> bool {
-        !word.is_reference() || self.0.get(word.index() / 2) == Some(&word.tag())
-    }
-}
-
-/// Walks the words once more, and looks at every field of each object; returns the objects whose shape follows from more than their fields.
-fn check_references(heap: &Heap, starts: &Starts) -> Result<Vec<Value>, ImageError> {
-    let words = heap.old_words();
-    let is_sound_field = |word: &u64| starts.are_sound_for_field(Value::from_bits(*word));
-    let mut shapes = Vec::new();
-    let mut index = 0;
-    while index < words.len() {
-        let first = Value::from_bits(words[index]);
-        let Some(header) = Header::from_value(first) else {
-            let fields = &words[index..index + 2];
-            if !(is_sound_field(&fields[0]) && is_sound_field(&fields[1])) {
-                return Err(starts.fault(None, fields));
+    /// Walks the pairs that come next.
+    fn pairs(&mut self, twos: &[[u64; 2]]) -> Result<(), ImageError> {
+        let begins = self.begins.as_mut_slice();
+        let mut walked = self.walked;
+        for pair in &twos[walked..] {
+            let (car, cdr) = (Value::from_bits(pair[0]), Value::from_bits(pair[1]));
+            if car.is_immediate(Immediate::Header) {
+                break;
             }
-            index += 2;
-            continue;
-        };
+            let is_expected = matches!(begins[walked], 0 | PAIR);
+            begins[walked] = PAIR;
+            walked += 1;
+            if !(is_expected && is_sound_field(car, begins, walked) && is_sound_field(cdr, begins, walked)) {
+                return Err(fault(None, pair, (begins, walked)));
+            }
+        }
+        self.walked = walked;
+        Ok(())
+    }
+
+    /// Walks the object with this header, which comes next, and requires of it the shape of its kind, as far as that is known by now, as it is of most objects of
+    /// most heaps.
+    fn object(&mut self, heap: &Heap, header: Header) -> Result<Value, ImageError> {
         let Header { kind, length, .. } = header;
-        let next = index + extent(first);
-        let fields = match kind.is_raw() {
-            true => &[],
-            false => &words[index + 1..][..length as usize],
+        let index = self.walked * 2;
+        let object = match kind.is_procedure() {
+            true => Value::procedure_at(index),
+            false => Value::object_at(index),
         };
-        let are_sound = match kind == Kind::Vector {
-            true => fields.iter().all(is_sound_field),
-            false => fields.iter().all(|word| starts.are_sound_for(Value::from_bits(*word))),
+        let is_characters = matches!(kind, Kind::NarrowCharacters | Kind::WideCharacters);
+        let found = object.tag() | if is_characters { CHARACTERS } else { 0 };
+        self.begin(found, header.object_words() / 2)?;
+        if kind.is_raw() {
+            return match is_sound_raw(heap, object, kind) {
+                true => Ok(object),
+                false => Err(ImageError::WrongShape(Some(kind))),
+            };
+        }
+        let fields = &heap.old_words()[index + 1..][..length as usize];
+        let mut values = fields.iter().map(|word| Value::from_bits(*word));
+        let (begins, walked) = (self.begins.as_mut_slice(), self.walked);
+        let are_sound = if kind == Kind::Vector {
+            values.all(|word| is_sound_field(word, begins, walked))
+        } else if kind == Kind::String {
+            length == 1 && values.all(|word| may_be_characters(word, begins, walked))
+        } else {
+            values.all(|word| !word.is_reference() || leads_to_object(word, begins, walked))
         };
-        if !are_sound {
-            return Err(starts.fault(Some(kind), fields));
+        match are_sound {
+            true => Ok(object),
+            false => Err(fault(Some(kind), fields, (begins, walked))),
         }
-        let object = reference_to(Some(header), index);
-        if !is_known_well_formed(heap, object, header, fields, &mut shapes) {
-            return Err(ImageError::WrongShape(Some(kind)));
-        }
-        index = next;
     }
-    Ok(shapes)
+
+    /// Takes note of what begins where the walk is, and passes over that many times two words, within which nothing may begin.
+    fn begin(&mut self, found: u8, length: usize) -> Result<(), ImageError> {
+        let object = self.begins[self.walked..].get_mut(..length);
+        let (begins, inside) = object
+            .and_then(<[u8]>::split_first_mut)
+            .ok_or(ImageError::WrongShape(None))?;
+        let is_expected = match *begins {
+            TABLE => true,
+            expected => expected == 0 || expected == found & TAG || expected == found,
+        };
+        if *begins != TABLE {
+            *begins = found;
+        }
+        self.walked += length;
+        match is_expected && inside.iter().all(|begins| *begins == 0) {
+            true => Ok(()),
+            false => Err(ImageError::DanglingReference),
+        }
+    }
+
+    /// Whether a register's word is no reference, or leads to what the walk found.
+    fn are_sound_for(&self, word: Value) -> bool {
+        let begins = || self.begins.get(word.index() / 2);
+        !word.is_reference() || begins().is_some_and(|begins| begins & TAG == word.tag())
+    }
 }
 
-/// Whether an object has the shape of its kind, as far as that is known by now, as it is of most objects of most heaps; the others are put among `shapes`.
+/// Whether `word` may stand in a field of an ordinary object.
 #[inline(always)]
-fn is_known_well_formed(heap: &Heap, object: Value, header: Header, fields: &[u64], shapes: &mut Vec<Value>) -> bool {
-    let Header { kind, length, .. } = header;
-    if kind == Kind::String {
-        return length == 1 && is_characters(heap, Value::from_bits(fields[0]));
+fn is_sound_field(word: Value, begins: &mut [u8], walked: usize) -> bool {
+    // Most words of large vectors.
+    if word.is_fixnum() {
+        true
+    } else if word.is_reference() {
+        leads_to_object(word, begins, walked)
+    } else {
+        may_be_field(word)
     }
-    if kind.is_raw() {
-        return is_sound_raw(heap, object, kind);
-    }
-    if kind != Kind::Vector {
-        shapes.push(object);
-    }
-    true
 }
 
-/// The reference that fits the object at `index`.
+/// Whether an object that fits the reference begins where it leads, or may, if the walk has not come there; then it must.
 #[inline(always)]
-fn reference_to(header: Option<Header>, index: usize) -> Value {
-    match header {
-        Some(header) if header.kind.is_procedure() => Value::procedure_at(index),
-        Some(_) => Value::object_at(index),
-        None => Value::pair_at(index),
+fn leads_to_object(reference: Value, begins: &mut [u8], walked: usize) -> bool {
+    let place = reference.index() / 2;
+    let Some(begins) = begins.get_mut(place) else {
+        return false;
+    };
+    if *begins == 0 && place >= walked {
+        *begins = reference.tag();
+    }
+    *begins & TAG == reference.tag()
+}
+
+/// The same of an object of characters, which is what a string may have.
+fn may_be_characters(word: Value, begins: &mut [u8], walked: usize) -> bool {
+    const FOUND: u8 = OBJECT | CHARACTERS;
+    let place = word.index() / 2;
+    match begins.get_mut(place).filter(|_| word.is_object()) {
+        Some(begins) if *begins == FOUND => true,
+        Some(begins) if place >= walked && matches!(*begins, 0 | OBJECT) => {
+            *begins = FOUND;
+            true
+        }
+        _ => false,
     }
 }
+
+/// Says what is wrong with fields of which one is not sound.
+#[cold]
+fn fault(kind: Option<Kind>, fields: &[u64], (begins, walked): (&mut [u8], usize)) -> ImageError {
+    let mut references = fields
+        .iter()
+        .map(|word| Value::from_bits(*word))
+        .filter(|word| word.is_reference());
+    match references.all(|word| leads_to_object(word, begins, walked)) {
+        true => ImageError::WrongShape(kind),
+        false => ImageError::DanglingReference,
+    }
+}
+
+#[cfg(test)]
+mod tests;
