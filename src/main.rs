@@ -30,6 +30,8 @@ mod turn;
 
 use std::process::ExitCode;
 
+use duet_drivers::huge_pages;
+
 use crate::failure::Code;
 use crate::terminal::Terminal;
 
@@ -37,6 +39,7 @@ use crate::terminal::Terminal;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    huge_pages::put_off();
     let mut terminal = Terminal::standard();
     #[expect(
         clippy::disallowed_methods,

@@ -245,3 +245,49 @@ fn a_long_timer_goes_on_where_it_was() {
     child.wait().unwrap();
     assert_eq!(told(), 1, "{}", said(&["log", "p"]));
 }
+
+/// What Linux says of huge pages of a process, if it says anything: whether they are allowed.
+#[cfg(target_os = "linux")]
+fn huge_pages(process: u32) -> Option<bool> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("THP_enabled:"))?;
+    Some(line.trim() == "1")
+}
+
+/// Runs a program until huge pages are allowed or not, and says whether that was seen before long.
+#[cfg(target_os = "linux")]
+fn comes_to(program: &str, are_allowed: bool) -> bool {
+    let desk = Desk::new(&[("p.scm", program)]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
+    command
+        .current_dir(desk.folder.path())
+        .args(["run", "p.scm", "--memory"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let is_seen = (0..600).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        huge_pages(child.id()) == Some(are_allowed)
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    is_seen
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn huge_pages_are_for_large_processes_and_those_that_tools_start() {
+    if huge_pages(std::process::id()) != Some(true) {
+        // Nothing can be told here: the system does not say, or allows nobody any.
+        return;
+    }
+    assert!(comes_to("(sleep 3600000)", false), "a small process has none");
+    let large = "(define memory (make-vector 9000000 0))
+        (let loop ((turn 0)) (when (< turn 5000) (yield) (loop (+ turn 1))))
+        (sleep 3600000)";
+    assert!(comes_to(large, true), "a large one may have them");
+    let tool = r#"(define started (call-tool 'p 'process/run (dictionary 'arguments '("grep" "THP_enabled" "/proc/self/status"))))
+        (display (dictionary-ref started 'stdout))"#;
+    let manifest = "((program \"main.scm\") (tools process/run))";
+    let desk = Desk::new(&[("all/main.scm", tool), ("all/manifest.scm", manifest)]);
+    desk.check("run all", 0, "THP_enabled:\t1\n");
+}

@@ -4,6 +4,7 @@
 
 #![allow(dead_code, reason = "each benchmark uses a part")]
 
+use duet_drivers::huge_pages;
 use duet_journal::{Blob, BranchName, RunId, Store};
 use duet_kernel::expander::LibraryName;
 use duet_modules::resolver::Resolver;
@@ -15,12 +16,13 @@ use duet_runtime::run::{Run, Start};
 use duet_runtime::scheme::{Program, SchemePrograms, Source};
 use duet_runtime::snapshot::SnapshotPolicy;
 
-// The command's own.
+// The command's own; and as the command, a benchmark puts huge pages off.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Compiles a program and the libraries it needs; one without `import` sees the library `default_import`.
 pub(crate) fn compile(text: &str, default_import: &[&str]) -> (SchemePrograms, Program) {
+    huge_pages::put_off();
     let mut libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
     let source = Source {
         name: "bench.scm",

@@ -9,6 +9,7 @@ pub mod world;
 pub mod ask;
 pub mod console;
 mod dispatch;
+pub mod huge_pages;
 mod inlet;
 mod progress;
 

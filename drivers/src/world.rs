@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 use crate::ask::Question;
 use crate::console::Console;
 use crate::dispatch::{Dispatch, Job};
+use crate::huge_pages;
 use crate::inlet::{Demand, Inlet, Wish};
 use crate::tool::keeper::{Keeper, Kept};
 use crate::tool::secret::Secrets;
@@ -131,6 +132,7 @@ pub struct World {
     reports: Receiver<Report>,
     reporter: Sender<Report>,
     is_output_close_known: bool,
+    huge_pages: huge_pages::Watch,
     /// `None` only while the world is being dropped.
     engine: Option<Engine>,
 }
@@ -198,6 +200,7 @@ impl World {
             reports,
             reporter,
             is_output_close_known: false,
+            huge_pages: huge_pages::Watch::default(),
             engine: Some(engine),
         })
     }
@@ -515,6 +518,7 @@ impl Drivers for World {
     }
 
     fn poll_input(&mut self) -> Option<Input> {
+        self.huge_pages.note_turn();
         loop {
             let report = self.reports.try_recv().ok()?;
             if let Some(input) = self.admit(report) {

@@ -25,6 +25,7 @@ use super::arguments::{Arguments, bytes, content, dictionary, integer, path, pos
 use super::failure::Kind;
 use super::workspace::Workspace;
 use super::{Call, Context, Outcome, Tool};
+use crate::huge_pages;
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 
 /// The variables of Duet's own environment that a started program sees.
@@ -165,6 +166,7 @@ impl Order {
             .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true);
+        huge_pages::allow();
         command.spawn().map_err(|error| {
             #[expect(
                 clippy::wildcard_enum_match_arm,
