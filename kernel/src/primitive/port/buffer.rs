@@ -32,8 +32,8 @@ pub(in crate::primitive) mod flag {
 
 /// Bytes of a buffer at first.
 const CAPACITY_INITIAL: usize = 64;
-/// The buffer of a console's output port that has outgrown this many bytes gets at once all that will be wanted of it: growing by and by would move and leave behind
-/// several times as much, which is half of the time of a program that prints.
+/// The buffer of a console's output port that has outgrown this many bytes gets at once as many as are kept, and then all that will be wanted of it: growing by and
+/// by would move and leave behind several times as much, which is half of the time of a program that prints.
 const CAPACITY_SMALL: usize = 1 << 15;
 /// A buffer with more capacity than this is given up when it has been emptied.
 const CAPACITY_KEPT: usize = 1 << 16;
@@ -242,7 +242,9 @@ fn reserve(heap: &mut Heap, port: Value, count: usize) -> Result<(Value, usize),
 fn grown_capacity(heap: &Heap, port: Value, length: usize) -> usize {
     let doubled = (length * 2).max(CAPACITY_INITIAL);
     let is_large = doubled > CAPACITY_SMALL && has(heap, port, flag::CONSOLE | flag::OUTPUT);
-    if is_large && length < super::PENDING_BYTES {
+    if is_large && length <= CAPACITY_KEPT {
+        CAPACITY_KEPT
+    } else if is_large && length < super::PENDING_BYTES {
         // What is written last may reach beyond what is wanted by a little.
         super::PENDING_BYTES + CAPACITY_SMALL / 8
     } else {
@@ -276,5 +278,34 @@ fn decode_wide(bytes: &[u8], is_all: bool) -> Decoded {
         (None, Some(length)) => Decoded::Character(char::REPLACEMENT_CHARACTER, length),
         (None, None) if is_all => Decoded::Character(char::REPLACEMENT_CHARACTER, window.len()),
         (None, None) => Decoded::Incomplete,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heap::Limits;
+
+    #[test]
+    fn a_turn_that_prints_what_may_be_kept_makes_no_buffer() {
+        let mut heap = Heap::new(Limits { bytes_max: 1 << 26 });
+        let port = make(&mut heap, flag::CONSOLE | flag::OUTPUT, Value::ZERO).expect("there is room");
+        let mut bytes_for = |lines: usize| {
+            let before = heap.statistics().words_used;
+            for _ in 0..lines {
+                append(&mut heap, port, &[b'x'; 100]).expect("there is room");
+            }
+            assert_eq!(pending(&heap, port).len(), 100 * lines);
+            clear(&mut heap, port);
+            8 * (heap.statistics().words_used - before)
+        };
+        let lines_kept = CAPACITY_KEPT / 100;
+        assert!((CAPACITY_KEPT..3 * CAPACITY_KEPT).contains(&bytes_for(lines_kept)));
+        for lines in [lines_kept, 1, lines_kept / 2] {
+            assert_eq!(bytes_for(lines), 0, "{lines} lines");
+        }
+        // What is larger is given up again.
+        assert!((4 * CAPACITY_KEPT..5 * CAPACITY_KEPT).contains(&bytes_for(2 * lines_kept)));
+        assert!(bytes_for(lines_kept) > CAPACITY_KEPT);
     }
 }
