@@ -201,6 +201,7 @@ impl Heap {
         self.pages.resize(self.line);
         if let Some(turn) = &mut self.turn {
             turn.remembered.extend_from_slice(&remembered);
+            turn.has_collected = true;
         }
         self.start_nursery(self.line);
     }

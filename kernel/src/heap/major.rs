@@ -163,6 +163,7 @@ impl Heap {
         let saved = std::mem::replace(&mut self.saved, continuing);
         match &mut self.turn {
             Some(turn) if turn.replaced.is_none() => {
+                turn.has_collected = true;
                 words.truncate(self.undo_limit);
                 words.shrink_to_fit();
                 turn.replaced = Some(Replaced { words, pages, saved });

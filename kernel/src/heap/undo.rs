@@ -18,6 +18,9 @@ pub(super) struct SavedPages {
     pages_saved: u64,
 }
 
+/// After a turn in which there was a collection another is due if this part of the nursery is in use.
+const NURSERY_PART_LEFT: usize = 8;
+
 /// Words of room for saved pages that are kept from one turn to the next.
 const WORDS_KEPT: usize = 64 * 1024;
 
@@ -83,6 +86,8 @@ pub(super) struct Turn {
     registers: [Value; Register::COUNT],
     /// Remembered pages that a minor collection of this turn has forgotten.
     pub(super) remembered: Vec<u32>,
+    /// Whether there was a collection in this turn.
+    pub(super) has_collected: bool,
     /// What a major collection of this turn replaced.
     pub(super) replaced: Option<Replaced>,
 }
@@ -120,6 +125,7 @@ impl Heap {
             collection_due: self.collection_due,
             registers: self.registers,
             remembered: Vec::new(),
+            has_collected: false,
             replaced: None,
         }));
         self.saved.clear(&mut self.pages);
@@ -140,6 +146,11 @@ impl Heap {
         self.keep_undo(turn.replaced);
         self.close_turn();
         self.start_nursery(self.line);
+        // Such a turn is often followed by another, whose first collection would promote what is garbage by then.
+        if turn.has_collected && self.top - self.line > self.nursery_goal() / NURSERY_PART_LEFT {
+            self.collection_due = true;
+            self.limit = self.limit_now();
+        }
     }
 
     /// Closes the turn and undoes what it did to words and registers.

@@ -195,3 +195,24 @@ fn a_major_collection_inside_a_turn_is_undone_too() {
     assert_eq!(heap.field(original[0], 3), Value::small(1));
     check_integrity(&heap);
 }
+
+#[test]
+fn a_turn_with_a_collection_leaves_little_for_the_next_to_promote() {
+    let mut heap = roomy();
+    let mut allocate = |pairs: usize| {
+        heap.begin_turn();
+        for _ in 0..pairs {
+            heap.cons(Value::NIL, Value::NIL).unwrap();
+            if heap.is_collection_due() {
+                heap.collect(&mut [], &AllLive);
+            }
+        }
+        heap.commit_turn();
+        let is_due = heap.is_collection_due();
+        heap.collect(&mut [], &AllLive);
+        is_due
+    };
+    let nursery_pairs = NURSERY_WORDS_MIN / 2;
+    assert!(!allocate(nursery_pairs / 2) && !allocate(nursery_pairs + 10));
+    assert!(allocate(nursery_pairs * 3 / 2) && allocate(nursery_pairs * 5 / 4));
+}
