@@ -26,6 +26,7 @@ mod placed;
 mod record;
 mod register;
 mod rest;
+mod spare;
 mod stored;
 mod string;
 mod symbol;
@@ -49,6 +50,7 @@ use mark::Marks;
 use pages::Pages;
 use placed::Moves;
 use rest::{Rested, Shared};
+use spare::Spare;
 use undo::{SavedPages, Turn};
 
 /// Bounds that an instance may not exceed.
@@ -113,8 +115,8 @@ pub struct Heap {
     /// What old space held after the last major collection.
     words_live: usize,
     pages: Pages,
-    /// Empty room for the survivors of the next minor collection.
-    survivors: Vec<u64>,
+    /// Empty room for collections, while the heap is in use.
+    spare: Option<Box<Spare>>,
     saved: SavedPages,
     registers: [Value; Register::COUNT],
     turn: Option<Box<Turn>>,
@@ -178,7 +180,7 @@ impl Heap {
             undo_limit: 0,
             words_live: 0,
             pages: Pages::default(),
-            survivors: Vec::new(),
+            spare: None,
             saved: SavedPages::default(),
             registers: Register::INITIAL,
             turn: None,

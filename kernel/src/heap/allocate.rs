@@ -6,7 +6,8 @@
 use std::ops::Range;
 
 use super::kind::{Flags, Header, Kind, padded};
-use super::{Heap, HeapFull};
+use super::spare::SPARE_WORDS_MAX;
+use super::{Heap, HeapFull, MAJOR_WORDS_MIN, WORDS_INITIAL};
 use crate::value::Value;
 
 /// A megabyte: from here on, moving the words costs more than a collection of the young.
@@ -40,9 +41,10 @@ impl Heap {
         self.collection_due |= end > self.nursery_end;
         if end > self.words.len() {
             let length = end.max(self.wanted_words()).min(self.words_allowed().max(end));
-            if length > self.words.capacity() {
+            if end > self.words.capacity() {
                 self.words.reserve_exact(self.room_kept_for(length) - self.words.len());
             }
+            let length = length.min(self.words.capacity());
             self.words.resize(length.min(end.max(self.words.len() + STEP_WORDS)), 0);
         }
         self.limit = self.limit_now();
@@ -56,6 +58,30 @@ impl Heap {
             return length;
         }
         (length + length / 2).min(self.words_allowed().max(length))
+    }
+
+    /// Room for the copy that a major collection makes of a small heap, and for what there will be before the next; of a large one for no more than there is.
+    pub(super) fn room_for_copy(&self) -> usize {
+        let until_next = Heap::room_until_major(self.words_live);
+        let is_small = self.top >= MAJOR_WORDS_MIN && until_next <= SPARE_WORDS_MAX;
+        let needed = self.top + WORDS_INITIAL;
+        if is_small { needed.max(until_next) } else { needed }
+    }
+
+    /// Room to keep after a major collection that left `top` words.
+    pub(super) fn room_kept_after_major(&self, top: usize) -> usize {
+        let until_next = Heap::room_until_major(top);
+        if until_next <= SPARE_WORDS_MAX {
+            until_next
+        } else {
+            self.room_kept_for(top + WORDS_INITIAL)
+        }
+    }
+
+    /// How many words there may be before the next major collection if the last one left so many.
+    fn room_until_major(words_live: usize) -> usize {
+        let line = Heap::major_goal(words_live);
+        line + 2 * Heap::nursery_goal_beyond(line)
     }
 
     /// How many words to have when there are too few: twice as many, but not much more than the nursery will use.

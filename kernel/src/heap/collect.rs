@@ -13,8 +13,8 @@ use super::{MAJOR_WORDS_MIN, Register};
 use crate::value::{Immediate, Value};
 
 /// Words of room for survivors that are kept from one collection to the next in any case, because fresh memory costs more than copying; and which part of
-/// old space they may be in a larger heap. A major collection, when most memory is needed, does without.
-const SURVIVORS_KEPT: usize = 64 * 1024;
+/// old space they may be in a larger heap, which does without while everything is collected, when most memory is needed.
+pub(super) const SURVIVORS_KEPT: usize = 64 * 1024;
 const SURVIVORS_KEPT_PART: usize = 8;
 
 /// Copies objects at `from` and above out of the heap's words; their places afterwards begin at `from`.
@@ -136,7 +136,12 @@ impl Heap {
 
     /// Whether old space has grown by four fifths since the last major collection: with what is young and the copy, that is three times what lives.
     pub fn is_major_due(&self) -> bool {
-        self.line >= MAJOR_WORDS_MIN.max(self.words_live / 5 * 9)
+        self.line >= Heap::major_goal(self.words_live)
+    }
+
+    /// How much old space makes a major collection due after one that left so many words.
+    pub(super) fn major_goal(words_live: usize) -> usize {
+        MAJOR_WORDS_MIN.max(words_live / 5 * 9)
     }
 
     /// Collects the young objects; see [`Heap::collect`].
@@ -169,7 +174,8 @@ impl Heap {
         for &page in &remembered {
             self.pages.mark_changed(page as usize * PAGE_WORDS);
         }
-        let survivors = std::mem::take(&mut self.survivors);
+        let spare = self.spare.get_or_insert_default();
+        let survivors = std::mem::take(&mut spare.survivors);
         let mut evacuation = Evacuation {
             words: &mut self.words[..self.top],
             from,
@@ -193,7 +199,7 @@ impl Heap {
         self.words[from..self.top].copy_from_slice(&survivors);
         if survivors.capacity() <= SURVIVORS_KEPT.max(from / SURVIVORS_KEPT_PART) {
             survivors.clear();
-            self.survivors = survivors;
+            spare.survivors = survivors;
         }
         self.line = self.top;
         self.barrier_limit = self.line;

@@ -5,9 +5,11 @@
 //! INVARIANT: afterwards all words are old and reachable.
 //! It does not choose when to run. Read next: `heap/undo.rs`.
 
+use super::collect::SURVIVORS_KEPT;
 use super::frames::{LiveRegisters, Segments, belongs_to_stack, is_link};
 use super::kind::{extent, forward, forwarded_to, is_raw_header, link, payload_words};
 use super::register::Register;
+use super::spare::SPARE_WORDS_MAX;
 use super::symbol::swept_table;
 use super::undo::{Replaced, SavedPages};
 use super::{Heap, WORDS_INITIAL};
@@ -126,12 +128,16 @@ impl Heap {
             Some(_) => 0,
             None => self.marks.words_needed(),
         };
-        self.survivors = Vec::new();
-        // Room that is not written takes no memory, and most of what is left over is given back.
+        let room = self.room_for_copy();
+        let spare = self.spare.get_or_insert_default();
+        if spare.survivors.capacity() > SURVIVORS_KEPT {
+            spare.survivors = Vec::new();
+        }
+        // Room that is not written takes no memory.
         let mut copying = Copying {
             words: &mut self.words[..self.top],
             forwarded: vec![0; kept / 2],
-            copied: Vec::with_capacity(self.top + WORDS_INITIAL),
+            copied: spare.take(room),
         };
         for value in roots.iter_mut().flat_map(|values| values.iter_mut()) {
             *value = copying.forward(*value);
@@ -155,21 +161,24 @@ impl Heap {
     fn adopt(&mut self, copied: Vec<u64>) {
         let top = copied.len();
         let mut words = std::mem::replace(&mut self.words, copied);
-        self.words.shrink_to(self.room_kept_for(top + WORDS_INITIAL));
+        self.words.shrink_to(self.room_kept_after_major(top));
         self.words
             .resize(top + WORDS_INITIAL.min(self.words_max.saturating_sub(top)), 0);
         let pages = std::mem::take(&mut self.pages);
         let continuing = SavedPages::continuing(&self.saved);
         let saved = std::mem::replace(&mut self.saved, continuing);
+        let spare = self.spare.get_or_insert_default();
         match &mut self.turn {
-            Some(turn) if turn.replaced.is_none() => {
+            None => self.marks.keep_replaced(words, spare),
+            Some(turn) if turn.replaced.is_some() => spare.offer(words),
+            Some(turn) => {
                 turn.has_collected = true;
                 words.truncate(self.undo_limit);
-                words.shrink_to_fit();
+                if words.capacity() > SPARE_WORDS_MAX {
+                    words.shrink_to_fit();
+                }
                 turn.replaced = Some(Replaced { words, pages, saved });
             }
-            Some(_) => {}
-            None => self.marks.keep_replaced(words),
         }
         self.forget_template(top);
         self.keep_stored_below(0);

@@ -12,6 +12,7 @@ use std::hint::black_box;
 
 use super::pages::{PAGE_WORDS, Pages};
 use super::register::Register;
+use super::spare::Spare;
 use super::undo::Replaced;
 use super::{Heap, WORDS_INITIAL};
 use crate::value::Value;
@@ -100,14 +101,15 @@ impl Marks {
         }
     }
 
-    /// Takes the words that a major collection between turns has replaced, if the newest mark needs them.
-    pub(super) fn keep_replaced(&mut self, mut words: Vec<u64>) {
+    /// Takes the words that a major collection has replaced, if the newest mark needs them, and leaves what it does not need to `spare`.
+    pub(super) fn keep_replaced(&mut self, words: Vec<u64>, spare: &mut Spare) {
         if let Some(mark) = self.open() {
-            words.truncate(mark.limit);
-            words.shrink_to_fit();
+            let words = spare.cut(words, mark.limit);
             let length = words.len();
             mark.replaced = Some(words);
             self.kept_words += length;
+        } else {
+            spare.offer(words);
         }
     }
 
@@ -136,14 +138,18 @@ impl Marks {
         self.marks.push_back(Box::new(mark));
     }
 
-    /// Gives up the oldest marks: those below `oldest`, and as many as it takes to keep no more than `words_max` words.
-    fn give_up(&mut self, oldest: u64, words_max: usize) {
+    /// Gives up the oldest marks: those below `oldest`, and as many as it takes to keep no more than `words_max` words. Words that a
+    /// major collection had replaced are left to `spare`.
+    fn give_up(&mut self, oldest: u64, words_max: usize, mut spare: Option<&mut Spare>) {
         while let Some(mark) = self.marks.front()
             && (mark.number < oldest || self.kept_words > words_max)
         {
             self.kept_words -= mark.kept_words();
             self.given_up = mark.number;
-            self.marks.pop_front();
+            let words = self.marks.pop_front().and_then(|mark| mark.replaced);
+            if let (Some(words), Some(spare)) = (words, spare.as_deref_mut()) {
+                spare.offer(words);
+            }
         }
     }
 }
@@ -158,7 +164,8 @@ impl Heap {
         assert!(self.turn.is_none(), "a mark is made between turns");
         self.saved.clear(&mut self.pages);
         self.note_changes();
-        self.marks.give_up(oldest, self.line.max(KEPT_WORDS_MIN));
+        let words_max = self.line.max(KEPT_WORDS_MIN);
+        self.marks.give_up(oldest, words_max, self.spare.as_deref_mut());
         self.marks.push(Mark {
             number,
             top: self.top,
@@ -200,7 +207,8 @@ impl Heap {
             self.note_changes();
             self.follow_changes(false);
         }
-        self.marks.give_up(oldest, usize::MAX);
+        // A heap that has not been marked for so long may not run again.
+        self.marks.give_up(oldest, usize::MAX, None);
         if self.marks.marks.is_empty() {
             self.marks.has_page = Vec::new();
             self.marks.marks = VecDeque::new();
@@ -284,7 +292,10 @@ impl Heap {
     /// Keeps what a turn that commits would have undone, for the newest mark.
     pub(super) fn keep_undo(&mut self, replaced: Option<Replaced>) {
         match replaced {
-            Some(replaced) => self.marks.keep_replaced(replaced.into_words()),
+            Some(replaced) => {
+                let spare = self.spare.get_or_insert_default();
+                self.marks.keep_replaced(replaced.into_words(), spare);
+            }
             None => {
                 for (page, words) in self.saved.iter() {
                     self.marks.keep_page(page, words);

@@ -180,6 +180,8 @@ impl Heap {
         }
         let shared_words = self.shared_words();
         if self.top - shared_words > OWN_WORDS_MAX {
+            self.spare = None;
+            self.words.shrink_to(self.room_kept_for(self.words.len()));
             return;
         }
         let mut differing = self.pages_differing();
@@ -194,7 +196,7 @@ impl Heap {
         let flags = self.pages.rest();
         self.keep_difference(&differing, &flags);
         self.put_words_away(&differing);
-        self.survivors = Vec::new();
+        self.spare = None;
         self.limit = 0;
     }
 
@@ -207,7 +209,7 @@ impl Heap {
             self.words_max,
             self.line,
             self.words_live,
-            self.survivors.capacity(),
+            usize::from(self.spare.is_some()),
             self.moves.all as usize,
             self.statistics.collections_minor as usize,
         ];

@@ -12,7 +12,7 @@ use super::pages::{PAGE_WORDS, REMEMBERED};
 use super::*;
 use crate::value::{Immediate, Value};
 
-pub(super) fn roomy() -> Heap {
+pub(in crate::heap) fn roomy() -> Heap {
     Heap::new(Limits { bytes_max: 64 << 20 })
 }
 

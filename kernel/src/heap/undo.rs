@@ -160,7 +160,8 @@ impl Heap {
     pub fn abort_turn(&mut self) {
         let turn = *self.turn.take().expect("a turn is open");
         if let Some(replaced) = turn.replaced {
-            self.words = replaced.words;
+            let words = std::mem::replace(&mut self.words, replaced.words);
+            self.spare.get_or_insert_default().offer(words);
             self.pages = replaced.pages;
             let pages_saved = self.saved.pages_saved;
             self.saved = replaced.saved;
