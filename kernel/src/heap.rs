@@ -58,7 +58,7 @@ use undo::{SavedPages, Turn};
 pub struct Limits {
     /// The most bytes its objects may take, garbage that is not collected yet included. While a collection runs, and while a turn
     /// that ran a major collection is open, the process holds up to twice as much. In the rest of a turn in which memory ran out it may be
-    /// up to two megabytes more, because whatever handles that needs some memory too.
+    /// up to two megabytes more, because whatever handles that needs some memory too. Spare room for the next collection, up to two megabytes, does not count.
     pub bytes_max: usize,
 }
 
