@@ -22,7 +22,7 @@ use crate::actor::Actor;
 use crate::bodies::Bodies;
 use crate::body::Programs;
 use crate::codec::Codec;
-use crate::driver::{Drivers, Effect, Input, RequestId};
+use crate::driver::{Drivers, Effect, EffectKind, Input, RequestId};
 use crate::event::{Batch, Cause, Event, Outbox};
 use crate::identity::{ActorId, Namer};
 use crate::inflight::Memory;
@@ -131,6 +131,9 @@ pub struct Start {
 
 /// At most this many turns are taken before those that asked for effects are made durable.
 const TURNS_AHEAD_MAX: usize = 64;
+/// At most this many if they asked only for something to be written to the console, and the program goes on: a commit takes as long as many lines, and nobody sees
+/// the difference of some hundredths of a second.
+const WRITING_TURNS_AHEAD_MAX: usize = 4;
 
 impl<P: Programs> Run<P> {
     /// Starts a run: claims it in the store and writes its first record in memory.
@@ -387,7 +390,15 @@ impl<P: Programs> Run<P> {
     /// Says whether turns that asked for effects, or enough other ones, wait for the disk.
     fn is_flush_due(&self) -> bool {
         let is_urgent = !self.held_effects.is_empty() && self.state.queue.len() <= 1;
-        is_urgent || self.unflushed.len() >= TURNS_AHEAD_MAX
+        is_urgent && !self.can_output_wait() || self.unflushed.len() >= TURNS_AHEAD_MAX
+    }
+
+    /// Says whether nothing but output waits for the disk, of few turns, and there will be another turn at once.
+    fn can_output_wait(&self) -> bool {
+        let is_output = |effect: &Effect| matches!(effect.kind, EffectKind::Write { .. });
+        self.state.queue.len() == 1
+            && self.unflushed.len() < WRITING_TURNS_AHEAD_MAX
+            && self.held_effects.iter().all(is_output)
     }
 
     /// Says how a run stands that has nothing to do and will be told nothing.

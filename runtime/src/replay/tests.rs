@@ -5,7 +5,7 @@ use duet_journal::{Sequence, Store};
 use preserves::IOValue;
 
 use super::*;
-use crate::driver::{EffectKind, Input};
+use crate::driver::{Drivers, EffectKind, Input};
 use crate::event::Event;
 use crate::run::{Recalled, Rest, Step};
 use crate::script::world::{World, branch, run_id};
@@ -316,6 +316,50 @@ fn effects_wait_for_the_disk() {
     };
     assert_eq!(kinds, [log("a"), written, log("c")], "in the order of asking");
     assert!(world.run.unflushed().is_none());
+}
+
+/// How many effects each commit let out.
+#[derive(Default)]
+struct Commits(Vec<usize>);
+
+impl Drivers for Commits {
+    fn perform(&mut self, effects: Vec<Effect>) {
+        self.0.push(effects.len());
+    }
+
+    fn next_input(&mut self) -> Option<Input> {
+        None
+    }
+
+    fn poll_input(&mut self) -> Option<Input> {
+        None
+    }
+}
+
+#[test]
+fn output_of_a_program_that_goes_on_waits_for_few_turns_and_nothing_else_does() {
+    let commits = |script: &str| {
+        let mut world = World::script(script, &["*"], NEVER);
+        let mut commits = Commits::default();
+        world.run.drive(&mut world.store, &mut commits).expect("it runs");
+        commits.0
+    };
+    let writes = " write a\n".repeat(10);
+    let performed = commits(&format!("main:\n{writes}"));
+    assert_eq!(performed.iter().sum::<usize>(), 10);
+    assert!(
+        performed.len() <= 4 && performed.iter().all(|&count| count <= 4),
+        "{performed:?}"
+    );
+    let quiet = " yield\n".repeat(50);
+    let performed = commits(&format!("main:\n write a\n{quiet} write b\n"));
+    assert_eq!(performed, [1, 1], "what comes long afterwards is not waited for");
+    assert_eq!(commits("main:\n log a\n yield\n log b\n yield\n"), [1, 1]);
+    let logs = commits("main:\n write a\n log b\n yield\n write c\n");
+    assert_eq!(
+        logs[0], 2,
+        "what else is asked for lets the output before it out: {logs:?}"
+    );
 }
 
 #[test]
