@@ -1,9 +1,9 @@
 //! What does a journal add to the processor time of a program that only computes, of one that prints what it computes, and of one that does nothing but print (ratio)?
 //!
-//! Each program runs under `duet run` with its journal on disk, the same with the journal in memory, and on the bare machine: the same compiler, libraries and
+//! Each program runs as under `duet run` with its journal on disk, the same with the journal in memory, and on the bare machine: the same compiler, libraries and
 //! machine, without turns, records and world. All sides write the same lines to a file on the same disk, the bare one through a buffered writer. Every side is a process
-//! of its own that runs with little and with much work; the difference leaves out starting and compiling. The sides take turns, and the ratio is that of medians.
-//! Linux only: the times are those of `/proc/self/stat`.
+//! of its own that runs with little and with much work; the difference leaves out starting and compiling. All are this one binary: where the machine's code happens to
+//! lie makes more difference between two than a journal does. The sides take turns, and the ratio is that of medians. Linux only: the times are those of `/proc/self/stat`.
 
 mod support {
     pub(crate) mod clock;
@@ -16,14 +16,21 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use duet_drivers::tool::Registry;
+use duet_drivers::world::{Settings, World};
+use duet_journal::Store;
+use duet_journal::store::memory::MemoryStore;
+use duet_journal::store::sqlite::SqliteStore;
 use duet_kernel::heap::{self, Kind};
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::primitive::take_console_output;
 use duet_kernel::value::Value;
+use duet_runtime::run::Rest;
+use duet_runtime::snapshot::SnapshotPolicy;
 use support::clock::median;
-use support::scheme_run::compile;
+use support::scheme_run::{compile, start_compiled};
 
-const REPETITIONS: usize = 5;
+const REPETITIONS: usize = 13;
 /// What Linux counts processor time in, on every processor that Duet is made for.
 const TICKS_PER_SECOND: f64 = 100.0;
 const STANDARD_OUTPUT: usize = 1;
@@ -65,6 +72,31 @@ const PROGRAMS: [Program; 3] = [
 ];
 
 const SIDES: [&str; 3] = ["bare machine", "journal in memory", "journal on disk"];
+
+/// What tells a process of this benchmark which side it is.
+const OPTIONS: [&str; SIDES.len()] = ["--bare", "--memory", "--disk"];
+
+/// Runs a program to its end with a journal and the world of a process.
+fn run_journaled(text: &str, store: &mut dyn Store) {
+    let compiled = compile(text, &["duet", "base"]);
+    let mut run = start_compiled("program", compiled, SnapshotPolicy::default(), store);
+    let settings = Settings::standard(Registry::default(), Vec::new());
+    let mut world = World::new(settings).expect("the system gives threads");
+    let rest = run.drive(store, &mut world).expect("the run goes on");
+    assert_eq!(rest, Rest::Ended { code: 0 });
+}
+
+/// Is the side that an option tells.
+fn be(option: &str, text: &str) {
+    match option {
+        "--bare" => run_bare(text),
+        "--memory" => run_journaled(text, &mut MemoryStore::default()),
+        _ => run_journaled(
+            text,
+            &mut SqliteStore::open(Path::new("journal.sqlite"), "bench").expect("a new journal opens"),
+        ),
+    }
+}
 
 /// Evaluates a program's units one after the other and writes what they print.
 fn run_bare(text: &str) {
@@ -114,22 +146,18 @@ fn seconds_of_children() -> f64 {
 
 /// The processor time of one run of a file on one of [`SIDES`], in seconds, and what it wrote, in bytes.
 fn run_once(side: usize, file: &Path, folder: &Path) -> (f64, u64) {
-    let mut command = if side == 0 {
-        Command::new(env::current_exe().expect("the benchmark is a file"))
-    } else {
-        Command::new(env!("CARGO_BIN_EXE_duet"))
-    };
-    match side {
-        0 => command.arg("--bare").arg(file),
-        1 => command.arg("run").arg(file).arg("--memory"),
-        _ => command.arg("run").arg(file),
-    };
+    let mut command = Command::new(env::current_exe().expect("the benchmark is a file"));
+    command.arg(OPTIONS[side]).arg(file);
     let output = fs::File::create(folder.join("output")).expect("a file can be made");
     let before = seconds_of_children();
     let status = command.current_dir(folder).stdin(Stdio::null()).stdout(output).status();
     assert!(status.is_ok_and(|status| status.success()), "{command:?} fails");
     let written = fs::metadata(folder.join("output")).expect("the output is a file");
-    (seconds_of_children() - before, written.len())
+    let seconds = seconds_of_children() - before;
+    if side == 2 {
+        fs::remove_file(folder.join("journal.sqlite")).expect("there is a journal");
+    }
+    (seconds, written.len())
 }
 
 /// The processor time of the work of a program, in seconds, once on each side.
@@ -153,9 +181,9 @@ fn measure(program: &Program) -> [f64; SIDES.len()] {
 fn main() -> io::Result<()> {
     let arguments: Vec<String> = env::args().collect();
     if let [_, option, file] = arguments.as_slice()
-        && option == "--bare"
+        && OPTIONS.contains(&option.as_str())
     {
-        run_bare(&fs::read_to_string(file)?);
+        be(option, &fs::read_to_string(file)?);
         return Ok(());
     }
     let mut out = io::stdout().lock();
