@@ -40,8 +40,11 @@ pub struct Watch {
 impl Watch {
     /// Counts a turn.
     pub fn note_turn(&mut self) {
+        if self.is_over {
+            return;
+        }
         self.turns += 1;
-        if self.turns >= TURNS_BETWEEN_LOOKS && !self.is_over {
+        if self.turns == TURNS_BETWEEN_LOOKS {
             self.turns = 0;
             self.is_over = resident_bytes().is_none_or(|bytes| bytes >= LARGE_BYTES);
             if self.is_over {
