@@ -3,7 +3,7 @@
 //! The allocator asks for them. Among very many actors they spare the processor a good part of its waiting for memory, but an empty program would keep twice
 //! as much resident with them as without. So they are put off until the process is large; what it has by then stays in small ones.
 //! INVARIANT: programs that the process starts find huge pages allowed, as they would had somebody else started them.
-//! It does not allocate. Only Linux is asked; elsewhere nothing is put off and nothing is allowed.
+//! It asks for no memory and chooses no page. Only Linux is told; elsewhere nothing is put off and nothing is allowed.
 //! Read next: `world.rs`.
 
 /// A process that keeps this much resident is large.
