@@ -15,9 +15,9 @@ use std::path::Path;
 
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{Append, BranchName, RunId, Sequence, Store};
-use duet_runtime::run::{Rest, Run, Step};
+use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::run::{DriveOutcome, Run, Step};
 use duet_runtime::scheme::SchemePrograms;
-use duet_runtime::snapshot::SnapshotPolicy;
 use rusqlite::Connection;
 use support::bare;
 use support::clock::{median, microseconds, processor_microseconds};
@@ -101,7 +101,7 @@ fn one_run(folder: &Path, out: &mut impl Write) -> io::Result<()> {
     let mut run = start("alone", &ending(), SnapshotPolicy::default(), &mut store);
     run.flush(&mut store).expect("the first record is committed");
     let (rest, driving) = microseconds(|| run.drive(&mut store, &mut NoWorld));
-    assert_eq!(rest.expect("the turns succeed"), Rest::Ended { code: 0 });
+    assert_eq!(rest.expect("the turns succeed"), DriveOutcome::Ended { code: 0 });
     let position = |number| Sequence::new(number).expect("the number is small");
     let (name, main) = (RunId::new("alone"), BranchName::new("main"));
     let records = store

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 use duet_journal::store::sqlite::SqliteStore;
 use duet_runtime::run::Step;
-use duet_runtime::snapshot::SnapshotPolicy;
+use duet_runtime::run::snapshot::SnapshotPolicy;
 use support::bare;
 use support::clock::{median, microseconds};
 use support::scheme_run::start;

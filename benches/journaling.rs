@@ -25,8 +25,8 @@ use duet_kernel::heap::{self, Kind};
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::primitive::take_console_output;
 use duet_kernel::value::Value;
-use duet_runtime::run::Rest;
-use duet_runtime::snapshot::SnapshotPolicy;
+use duet_runtime::run::DriveOutcome;
+use duet_runtime::run::snapshot::SnapshotPolicy;
 use support::clock::median;
 use support::scheme_run::{compile, start_compiled};
 
@@ -83,7 +83,7 @@ fn run_journaled(text: &str, store: &mut dyn Store) {
     let settings = Settings::standard(Registry::default(), Vec::new());
     let mut world = World::new(settings).expect("the system gives threads");
     let rest = run.drive(store, &mut world).expect("the run goes on");
-    assert_eq!(rest, Rest::Ended { code: 0 });
+    assert_eq!(rest, DriveOutcome::Ended { code: 0 });
 }
 
 /// Is the side that an option tells.
@@ -102,7 +102,7 @@ fn be(option: &str, text: &str) {
 fn run_bare(text: &str) {
     let (programs, _) = compile(text, &["duet", "base"]);
     let code = programs.code();
-    let bytes_max = duet_runtime::record::Limits::default().heap_bytes_max as usize;
+    let bytes_max = duet_runtime::model::limits::Limits::default().heap_bytes_max as usize;
     let (mut machine, mut instance) = (Machine::new(), Instance::new(heap::Limits { bytes_max }));
     let mut out = BufWriter::new(io::stdout());
     for unit in 1..code.units().len() {

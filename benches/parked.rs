@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_runtime::run::Step;
-use duet_runtime::snapshot::SnapshotPolicy;
+use duet_runtime::run::snapshot::SnapshotPolicy;
 use support::scheme_run::start;
 
 const FIBERS: usize = 200;

@@ -13,8 +13,8 @@ use std::path::Path;
 use duet_drivers::tool::Registry;
 use duet_drivers::world::{Settings, World};
 use duet_journal::store::sqlite::SqliteStore;
-use duet_runtime::run::Rest;
-use duet_runtime::snapshot::SnapshotPolicy;
+use duet_runtime::run::DriveOutcome;
+use duet_runtime::run::snapshot::SnapshotPolicy;
 use support::clock::{median, microseconds};
 use support::scheme_run::{compile, start_compiled};
 
@@ -39,7 +39,7 @@ fn phases(folder: &Path) -> [f64; PHASES.len()] {
     let (world, making) = microseconds(|| World::new(settings));
     let mut world = world.expect("the operating system gives threads");
     let (rest, driving) = microseconds(|| run.drive(&mut store, &mut world));
-    assert_eq!(rest.expect("the run ends"), Rest::Ended { code: 0 });
+    assert_eq!(rest.expect("the run ends"), DriveOutcome::Ended { code: 0 });
     let ((), dropping) = microseconds(|| drop((world, run, store)));
     [compiling, opening, claiming, making, driving, dropping]
 }

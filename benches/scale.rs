@@ -17,9 +17,9 @@ use duet_drivers::huge_pages;
 use duet_journal::Store;
 use duet_journal::store::sqlite::SqliteStore;
 use duet_runtime::driver::{Effect, EffectKind, Input};
+use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::{Run, Step};
 use duet_runtime::scheme::SchemePrograms;
-use duet_runtime::snapshot::SnapshotPolicy;
 use support::clock::processor_ns;
 use support::scheme_run::{compile, start_compiled};
 

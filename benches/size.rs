@@ -15,7 +15,7 @@ use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BlobHash, BranchName, Record, RunId, Sequence, Store};
 use duet_runtime::record::told_and_done_bytes;
 use duet_runtime::run::Step;
-use duet_runtime::snapshot::SnapshotPolicy;
+use duet_runtime::run::snapshot::SnapshotPolicy;
 use support::scheme_run::start;
 
 const WORDS: usize = 1_250_000;

@@ -16,10 +16,14 @@ use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{BranchName, HeadMove, RunId, Sequence, Store};
 use duet_runtime::history::parting::part;
 use duet_runtime::history::shadow::Shadow;
-use duet_runtime::replay::{Recovery, Snapshots, Source, fork, move_head};
-use duet_runtime::run::{Run, RunError, Step};
+use duet_runtime::run::error::RunError;
+use duet_runtime::run::heads::{fork, move_head};
+use duet_runtime::run::inflight::Recovery;
+use duet_runtime::run::replay::Snapshots;
+use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::run::source::Source;
+use duet_runtime::run::{Run, Step};
 use duet_runtime::scheme::SchemePrograms;
-use duet_runtime::snapshot::SnapshotPolicy;
 use support::clock::{median, microseconds, processor_microseconds};
 use support::scheme_run::{compile, start};
 
@@ -272,7 +276,7 @@ impl Bench {
             format!("{:.0}", turns as f64 / (took / 1e6)),
         )?;
         let mut other = programs(&changed(turns));
-        let genesis = duet_runtime::replay::genesis(
+        let genesis = duet_runtime::run::source::genesis(
             &store
                 .record_at(&run, &main, Sequence::FIRST)
                 .expect("it reads")

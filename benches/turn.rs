@@ -12,9 +12,9 @@ use std::time::Duration;
 use criterion::measurement::{Measurement, WallTime};
 use criterion::{Criterion, criterion_group, criterion_main};
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
-use duet_runtime::run::{Rest, Run};
+use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::run::{DriveOutcome, Run};
 use duet_runtime::scheme::SchemePrograms;
-use duet_runtime::snapshot::SnapshotPolicy;
 use support::scheme_run::{NoWorld, start};
 
 /// How many turns one run of a program takes, about; long enough that starting and ending do not show.
@@ -40,7 +40,7 @@ fn program(action: &str) -> String {
 
 /// Is what is timed; never inlined, so that a profiler can be told to look at it alone.
 #[inline(never)]
-fn drive(run: &mut Run<SchemePrograms>, store: &mut MemoryStore) -> Rest {
+fn drive(run: &mut Run<SchemePrograms>, store: &mut MemoryStore) -> DriveOutcome {
     run.drive(store, &mut NoWorld).expect("the run goes on")
 }
 
@@ -54,7 +54,10 @@ fn time(text: &str, turns: u64) -> Duration {
         let started = clock.start();
         let rest = drive(&mut run, &mut store);
         total = clock.add(&total, &clock.end(started));
-        assert!(matches!(rest, Rest::Ended { code: 0 } | Rest::Stuck { .. }), "{rest:?}");
+        assert!(
+            matches!(rest, DriveOutcome::Ended { code: 0 } | DriveOutcome::Stuck { .. }),
+            "{rest:?}"
+        );
         taken += run.head().map_or(0, |tip| tip.sequence.number());
     }
     total.mul_f64(turns as f64 / taken as f64)

@@ -7,7 +7,7 @@
 use duet_journal::index::Index;
 use duet_journal::{BranchName, RunId, Store, StoreError};
 use duet_runtime::history::changes::{self, Change, Sought};
-use duet_runtime::replay::Source;
+use duet_runtime::run::source::Source;
 
 use crate::failure::Failure;
 use crate::journal::{self, Journal, Place};

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::io;
 
 use duet_journal::StoreError;
-use duet_runtime::run::RunError;
+use duet_runtime::run::error::RunError;
 
 /// An exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

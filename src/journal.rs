@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{BranchName, Head, RunId, Sequence, Store, StoreError};
-use duet_runtime::address::{Address, Mark, TurnAddress};
+use duet_runtime::model::address::{Address, Mark, TurnAddress};
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
@@ -324,8 +324,9 @@ pub(crate) fn first_branch() -> Result<BranchName, Failure> {
 /// # Errors
 /// A usage failure that shows the form of addresses.
 pub(crate) fn read_address(text: &str) -> Result<Address, Failure> {
-    text.parse().map_err(|error: duet_runtime::address::AddressError| {
-        Failure::usage(format!("`{text}` is no address: {error}"))
-            .advise("an address is written run/branch@turn, such as review, review@12 or review/what-if@-1")
-    })
+    text.parse()
+        .map_err(|error: duet_runtime::model::address::AddressError| {
+            Failure::usage(format!("`{text}` is no address: {error}"))
+                .advise("an address is written run/branch@turn, such as review, review@12 or review/what-if@-1")
+        })
 }

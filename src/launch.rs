@@ -14,8 +14,8 @@ use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{Datum, Node, NodeId, SourceId};
 use duet_kernel::diagnostic::Diagnostic;
 use duet_runtime::action::{ask_user, spawn_actor, write};
-use duet_runtime::actor::Manifest;
-use duet_runtime::codec::{Codec, Fields, record};
+use duet_runtime::model::codec::{Codec, Fields, record};
+use duet_runtime::model::manifest::Manifest;
 use duet_runtime::policy::authority;
 
 use crate::failure::Failure;

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use duet_journal::{RecordHash, RunId, Sequence};
-use duet_runtime::address::Mark;
+use duet_runtime::model::address::Mark;
 
 use crate::journal::Journal;
 

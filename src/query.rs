@@ -6,7 +6,7 @@
 //! It knows no runs. Read next: `command/facts.rs`.
 
 use duet_runtime::dataspace::pattern::{GroupKind, Pattern, Step};
-use duet_runtime::value::Fact;
+use duet_runtime::model::value::Fact;
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
 use crate::failure::Failure;

@@ -13,9 +13,9 @@ use duet_drivers::tool::secret::is_secret_name;
 use duet_journal::record::RecordError;
 use duet_journal::{Header, PackedValue, Record, RecordHash};
 use duet_runtime::action::Action;
-use duet_runtime::event::Event;
+use duet_runtime::model::value::map_atoms;
 use duet_runtime::record::TurnRecord;
-use duet_runtime::value::map_atoms;
+use duet_runtime::state::event::Event;
 use preserves::{IOValue, ValueImpl};
 
 /// Shorter values would be found in everything.

@@ -8,8 +8,9 @@
 use std::collections::VecDeque;
 
 use duet_journal::Sequence;
-use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, RequestId};
+use duet_runtime::driver::{Drivers, Effect, EffectKind, Input};
 use duet_runtime::history::input::{Recorded, What, answer};
+use duet_runtime::model::identity::RequestId;
 
 /// Answers from the past what it once answered, and passes on the rest, except questions to the person and reading.
 pub(crate) struct Redelivery<'a> {

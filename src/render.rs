@@ -6,6 +6,7 @@
 
 mod backtrace;
 
+use duet_runtime::model::failure;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use duet_kernel::datum::SourceId;
 use duet_kernel::diagnostic::{Diagnostic, DiagnosticKind};
 use duet_kernel::expander::{Expander, SourceText};
 use duet_runtime::record;
-use duet_runtime::replay::Divergence;
+use duet_runtime::record::divergence::Divergence;
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
 use crate::brief;
@@ -138,7 +139,7 @@ fn groups<'a>(level: &Level<'static>, diagnostic: &Diagnostic, texts: &'a Texts)
 }
 
 /// Lays out a condition that nobody caught, and says how to go back.
-pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[String], is_styled: bool) -> String {
+pub(crate) fn uncaught(failure: &failure::Failure, texts: &Texts, advice: &[String], is_styled: bool) -> String {
     let what = failure.told(|irritant| in_scheme(irritant, SHOWN_DEPTH));
     let mut group = Group::with_title(Level::ERROR.primary_title(what).id(failure.kind.clone()));
     if let Some(origin) = &failure.origin
@@ -159,7 +160,7 @@ pub(crate) fn uncaught(failure: &record::Failure, texts: &Texts, advice: &[Strin
 }
 
 /// What a person can do about a condition of its kind.
-fn way_out(failure: &record::Failure) -> Option<String> {
+fn way_out(failure: &failure::Failure) -> Option<String> {
     if failure.kind != "capability-denied" {
         return None;
     }

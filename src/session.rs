@@ -9,6 +9,8 @@ mod ahead;
 mod inspection;
 mod resting;
 
+use duet_runtime::model::failure;
+use duet_runtime::run::source::genesis;
 use std::path::{Path, PathBuf};
 
 use annotate_snippets::Level;
@@ -20,14 +22,17 @@ use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName, SourceError
 use duet_modules::resolver::Resolver;
 use duet_modules::source::{self, Directory, Embedded};
 use duet_runtime::action::exit::MAIN;
-use duet_runtime::actor::Manifest;
+use duet_runtime::driver::Attached;
 use duet_runtime::driver::{Drivers, Input};
-use duet_runtime::event::Attached;
-use duet_runtime::record::{self, Body, Genesis, Limits, Outcome, VERSION};
-use duet_runtime::replay::{self, Recovery, Snapshots, Source};
-use duet_runtime::run::{Rest, Run, Start};
+use duet_runtime::model::limits::Limits;
+use duet_runtime::model::manifest::Manifest;
+use duet_runtime::record::{self, Body, Genesis, Outcome, VERSION};
+use duet_runtime::run::inflight::Recovery;
+use duet_runtime::run::replay::{self, Snapshots};
+use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::run::source::Source;
+use duet_runtime::run::{DriveOutcome, Run, Start};
 use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
-use duet_runtime::snapshot::SnapshotPolicy;
 use preserves::ValueImpl;
 
 use crate::failure::{Code, Failure};
@@ -215,7 +220,7 @@ fn program_failure(error: ProgramError, expander: &Expander, terminal: &Terminal
 /// # Errors
 /// If the record is none of a run, or the texts are missing.
 pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, Failure> {
-    let genesis = replay::genesis(&record_at(store, place, Sequence::FIRST)?)?;
+    let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
     let mut fetch = |hash: &_| store.blob(hash).ok();
     let programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
         .map_err(|error| Failure::caused("the run's program cannot be compiled again", &error))?;
@@ -237,7 +242,7 @@ pub(crate) fn changed(
     program: &str,
     terminal: &mut Terminal,
 ) -> Result<Pinned, Failure> {
-    let genesis = replay::genesis(&record_at(store, place, Sequence::FIRST)?)?;
+    let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
     let (name, arguments) = scheme::description(&genesis.program)
         .map_err(|error| Failure::caused("the run's first record describes no program", &error))?;
     let mut launch = Launch::read(program, None, arguments.into_iter().skip(1).collect())?;
@@ -482,12 +487,12 @@ impl Session {
     ///
     /// # Errors
     /// If the journal fails; what was durable stands.
-    pub(crate) fn run_on(&mut self, store: &mut dyn Store) -> Result<Rest, Failure> {
+    pub(crate) fn run_on(&mut self, store: &mut dyn Store) -> Result<DriveOutcome, Failure> {
         Ok(self.run.drive(store, &mut self.world as &mut dyn Drivers)?)
     }
 
     /// Shows why a turn failed.
-    pub(crate) fn tell_failure(&self, failure: &record::Failure, ways: &[String], terminal: &mut Terminal) {
+    pub(crate) fn tell_failure(&self, failure: &failure::Failure, ways: &[String], terminal: &mut Terminal) {
         let texts = Texts::of(self.run.programs().expander());
         terminal.message(&render::uncaught(failure, &texts, ways, terminal.is_styled));
     }
@@ -517,7 +522,7 @@ impl Session {
     /// If the journal fails, or the run can never go on.
     pub(crate) fn conclude(
         self,
-        rest: Rest,
+        rest: DriveOutcome,
         store: &dyn Store,
         is_verbose: bool,
         terminal: &mut Terminal,
@@ -538,7 +543,7 @@ impl Session {
         };
         place.tell_recalled(&run.take_recalled(), terminal);
         let code = match rest {
-            Rest::Ended { code } => {
+            DriveOutcome::Ended { code } => {
                 if let Some(failure) = failed {
                     terminal.message(&render::uncaught(
                         &failure,
@@ -552,12 +557,12 @@ impl Session {
                 }
                 Code::of_run(code)
             }
-            Rest::Asking { .. } => {
+            DriveOutcome::Asking { .. } => {
                 place.tell_questions(&run, terminal);
                 Code::WAITING
             }
-            Rest::Stuck { fibers } => return Err(place.stuck(fibers)),
-            Rest::Interrupted => {
+            DriveOutcome::Stuck { fibers } => return Err(place.stuck(fibers)),
+            DriveOutcome::Interrupted => {
                 if !is_output_closed {
                     terminal.message(&place.interrupted());
                 }
@@ -568,7 +573,7 @@ impl Session {
     }
 
     /// The failure that ended the main program, if one did: that of the newest turn.
-    fn failure(&self, store: &dyn Store) -> Result<Option<duet_runtime::record::Failure>, Failure> {
+    fn failure(&self, store: &dyn Store) -> Result<Option<duet_runtime::model::failure::Failure>, Failure> {
         let Some(tip) = self.run.head() else { return Ok(None) };
         let found = match store.record_at(self.run.id(), self.run.branch(), tip.sequence) {
             Err(StoreError::NoSuchRun { .. } | StoreError::NoSuchBranch { .. }) => None,

@@ -10,11 +10,12 @@ use duet_drivers::tool::workspace::change::changes;
 use duet_journal::Record;
 use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
-use duet_runtime::codec::Codec;
-use duet_runtime::event::{Cause, Event};
 use duet_runtime::gate::Verdict;
-use duet_runtime::identity::ActorId;
-use duet_runtime::record::{Body, Failure as TurnFailure, Frame, FramePlace, Genesis, Outcome, TurnRecord};
+use duet_runtime::model::codec::Codec;
+use duet_runtime::model::failure::{Failure as TurnFailure, Frame, FramePlace};
+use duet_runtime::model::identity::ActorId;
+use duet_runtime::record::{Body, Genesis, Outcome, TurnRecord};
+use duet_runtime::state::event::{Cause, Event};
 use preserves::IOValue;
 use serde_json::{Value, json};
 

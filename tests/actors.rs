@@ -18,8 +18,8 @@ mod support {
 use std::path::Path;
 
 use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
-use duet_runtime::codec::Codec;
-use duet_runtime::replay::Snapshots;
+use duet_runtime::model::codec::Codec;
+use duet_runtime::run::replay::Snapshots;
 
 use support::readable::readable;
 use support::scenario::{Life, Scenario, every};

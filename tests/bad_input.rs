@@ -16,7 +16,7 @@ use desk::Desk;
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{BranchName, Record, RunId, Sequence, Store};
 use duet_runtime::action::Action;
-use duet_runtime::replay::decode_turn;
+use duet_runtime::run::source::decode_turn;
 
 const PROGRAM: &str = r#"
 (import (scheme base) (scheme write) (duet base) (duet dataspace) (duet policy))

@@ -17,7 +17,7 @@ use std::process::{Command, Output, Stdio};
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{BlobHash, Sequence, Store};
 use duet_runtime::action::KINDS;
-use duet_runtime::replay::decode_turn;
+use duet_runtime::run::source::decode_turn;
 use serde_json::{Value, json};
 
 /// Asks the reader; nothing if there is no Python.

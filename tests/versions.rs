@@ -17,7 +17,7 @@ use std::path::Path;
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{BranchName, Record, RunId, Sequence, Store};
 use duet_runtime::record::{OLDEST, VERSION};
-use duet_runtime::replay::{decode_turn, genesis};
+use duet_runtime::run::source::{decode_turn, genesis};
 use support::desk::Desk;
 
 /// A desk with the journal of a version.

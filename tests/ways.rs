@@ -19,7 +19,7 @@ use duet_journal::{BranchName, RunId, Sequence, Store};
 use duet_runtime::action::{Action, KINDS};
 use duet_runtime::gate::Verdict;
 use duet_runtime::record::TurnRecord;
-use duet_runtime::replay::decode_turn;
+use duet_runtime::run::source::decode_turn;
 
 /// Does everything there is to do, between two lines of the log.
 const EVERYTHING: &str = r#"

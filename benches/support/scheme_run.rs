@@ -9,12 +9,13 @@ use duet_journal::{Blob, BranchName, RunId, Store};
 use duet_kernel::expander::LibraryName;
 use duet_modules::resolver::Resolver;
 use duet_modules::source::Embedded;
-use duet_runtime::actor::Manifest;
 use duet_runtime::driver::{Drivers, Effect, Input};
-use duet_runtime::record::{Genesis, Limits, VERSION};
+use duet_runtime::model::limits::Limits;
+use duet_runtime::model::manifest::Manifest;
+use duet_runtime::record::{Genesis, VERSION};
+use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::{Run, Start};
 use duet_runtime::scheme::{Program, SchemePrograms, Source};
-use duet_runtime::snapshot::SnapshotPolicy;
 
 // The command's own; and as the command, a benchmark puts huge pages off.
 #[global_allocator]

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use duet_runtime::driver::{Input, RequestId};
+use duet_runtime::driver::Input;
+use duet_runtime::model::identity::RequestId;
 use preserves::IOValue;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};

@@ -10,7 +10,8 @@ use std::io::{self, Read};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use duet_runtime::driver::{Input, RequestId};
+use duet_runtime::driver::Input;
+use duet_runtime::model::identity::RequestId;
 
 use crate::ask::Question;
 use crate::console::Console;

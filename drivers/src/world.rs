@@ -12,7 +12,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, RequestId, check_result};
+use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, check_result};
+use duet_runtime::model::identity::RequestId;
 use preserves::{IOValue, ValueImpl};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;

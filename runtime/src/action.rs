@@ -9,16 +9,20 @@
 
 use std::fmt;
 
-use duet_journal::packed::PackedWriter;
+use duet_journal::packed::{PackedError, PackedWriter};
 use preserves::IOValue;
 use smallvec::SmallVec;
 
-use crate::actor::Manifest;
 use crate::capability::Authority;
-use crate::codec::{Codec, DecodeError, label_of};
-use crate::draft::{Draft, Refusal};
-use crate::driver::{EffectKind, RequestId};
-use crate::identity::{ActorId, CapabilityId, FacetId, FiberId, Handle, ObserverId, WaitId};
+use crate::driver::EffectKind;
+use crate::model::codec::{Codec, DecodeError, label_of};
+use crate::model::identity::CapabilityId;
+use crate::model::identity::RequestId;
+use crate::model::identity::Resource;
+use crate::model::manifest::Manifest;
+use crate::model::value::Fact;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// What an action kind says of itself.
 pub trait Act: Codec {
@@ -50,39 +54,18 @@ pub trait Act: Codec {
     fn show(&self) -> String;
 }
 
-/// Something that belongs to an actor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Thing {
-    /// An actor, linked to one of its facets.
-    Actor(ActorId),
-    /// A facet.
-    Facet(FacetId),
-    /// An assertion.
-    Handle(Handle),
-    /// An observer.
-    Observer(ObserverId),
-    /// A wait.
-    Wait(WaitId),
-    /// A fiber.
-    Fiber(FiberId),
-    /// A request.
-    Request(RequestId),
-    /// A capability.
-    Capability(CapabilityId),
-}
-
 /// A few things; most actions name one or two of a sort.
-type Things = SmallVec<[Thing; 2]>;
+type Resources = SmallVec<[Resource; 2]>;
 
 /// What an action lays claim to; the gate checks it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
-    /// Things that must exist and be the actor's own.
-    pub uses: Things,
-    /// Things that come into being.
-    pub makes: Things,
-    /// Things that must exist, be the actor's own, and cease to exist.
-    pub ends: Things,
+    /// Resources that must exist and be the actor's own.
+    pub uses: Resources,
+    /// Resources that come into being.
+    pub makes: Resources,
+    /// Resources that must exist, be the actor's own, and cease to exist.
+    pub ends: Resources,
     /// What few actions claim.
     pub special: Option<Box<SpecialClaims>>,
 }
@@ -103,7 +86,7 @@ pub struct SpecialClaims {
 impl Claims {
     /// Adds something used.
     #[inline]
-    pub fn using(mut self, thing: Thing) -> Self {
+    pub fn using(mut self, thing: Resource) -> Self {
         self.uses.push(thing);
         self
     }
@@ -119,14 +102,14 @@ impl Claims {
 
     /// Adds something made.
     #[inline]
-    pub fn making(mut self, thing: Thing) -> Self {
+    pub fn making(mut self, thing: Resource) -> Self {
         self.makes.push(thing);
         self
     }
 
     /// Adds something ended.
     #[inline]
-    pub fn ending(mut self, thing: Thing) -> Self {
+    pub fn ending(mut self, thing: Resource) -> Self {
         self.ends.push(thing);
         self
     }
@@ -158,6 +141,22 @@ impl Claims {
     fn special(&mut self) -> &mut SpecialClaims {
         self.special.get_or_insert_default()
     }
+}
+
+/// Represents actions as a value, for what is put off.
+///
+/// # Errors
+/// [`PackedError`] if they are too large or too deep.
+pub(crate) fn to_value(actions: &[Action]) -> Result<Fact, PackedError> {
+    Fact::new(IOValue::new(actions.iter().map(Action::encode).collect::<Vec<_>>()))
+}
+
+/// Reads the actions that a value represents.
+///
+/// # Errors
+/// [`DecodeError`] if the value was not made by [`to_value`].
+pub(crate) fn of_value(value: &Fact) -> Result<Vec<Action>, DecodeError> {
+    Vec::decode(&value.value())
 }
 
 macro_rules! actions {

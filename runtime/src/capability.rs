@@ -1,6 +1,6 @@
 //! Capabilities: what may be done, as a thing that can be passed on, narrowed and taken back.
 //!
-//! Owns the chain from a capability to the authority it stands for, and what becomes of a value on the way.
+//! Owns the authorities that a capability can stand for, and the caveats that rewrite or refuse a value on its way.
 //! INVARIANT: whatever is done through a capability has passed all caveats of its chain, the newest first, and no link of the chain is revoked.
 //! It does not judge actions; `gate.rs` asks here.
 //! Read next: `capability/caveat.rs`.
@@ -12,19 +12,18 @@ use std::fmt;
 use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
-use crate::codec::{Codec, DecodeError};
-use crate::draft::Refusal;
-use crate::gate::Conveyed;
-use crate::identity::{ActorId, CapabilityId, FacetId};
-use crate::state::{Before, RunState};
+use crate::model::codec::{Codec, DecodeError};
+use crate::model::identity::{ActorId, CapabilityId, FacetId};
 use crate::{codec_enum, codec_struct};
 
 pub mod caveat;
+mod error;
 pub mod pattern;
 pub mod sturdy;
 pub mod template;
 
-pub use caveat::{Caveat, CaveatError};
+pub use caveat::Caveat;
+pub use error::CaveatError;
 
 /// What a capability gives the right to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,78 +94,5 @@ impl Codec for Caveat {
     }
 }
 
-/// Why a capability gives nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lapse {
-    /// It, or one that it comes from, has been revoked, or its actor has ended.
-    Revoked,
-}
-
 /// Capabilities are at most this far from what they stand for; an attenuation beyond it is refused.
 pub const CHAIN_MAX: usize = 64;
-
-impl RunState {
-    /// Lists a capability and those it comes from.
-    ///
-    /// # Errors
-    /// [`Lapse`] if one of them gives nothing.
-    pub fn chain(&self, capability: CapabilityId) -> Result<Vec<&Capability>, Lapse> {
-        let mut chain = Vec::new();
-        let mut next = Some(capability);
-        while let Some(id) = next {
-            let link = self
-                .capabilities
-                .get(&id)
-                .filter(|link| !link.is_revoked)
-                .ok_or(Lapse::Revoked)?;
-            next = match link.from {
-                Authority::Capability { capability } => Some(capability),
-                Authority::Tool { .. } | Authority::Dataspace {} | Authority::Facet { .. } => None,
-            };
-            chain.push(link);
-        }
-        Ok(chain)
-    }
-
-    /// Requires that a capability stands for `authority` in the end.
-    ///
-    /// # Errors
-    /// [`Refusal::Revoked`], [`Refusal::Unfit`].
-    pub fn require(&self, capability: CapabilityId, authority: &Authority) -> Result<(), Refusal> {
-        let chain = self.chain(capability).map_err(|_| Refusal::Revoked(capability))?;
-        let is_fit = chain.last().is_some_and(|link| link.from == *authority);
-        is_fit.then_some(()).ok_or(Refusal::Unfit(capability))
-    }
-
-    /// Says what a capability stands for in the end, and which caveats a value passes on the way, in this order.
-    ///
-    /// # Errors
-    /// [`Refusal::Revoked`].
-    pub fn way_through(&self, capability: CapabilityId) -> Result<(Authority, Vec<Caveat>), Refusal> {
-        let chain = self.chain(capability).map_err(|_| Refusal::Revoked(capability))?;
-        let authority = chain.last().map(|link| link.from.clone());
-        let caveats = chain.iter().flat_map(|link| link.caveats.iter().rev().cloned());
-        Ok((authority.ok_or(Refusal::Revoked(capability))?, caveats.collect()))
-    }
-}
-
-/// Says whether a capability gave `wanted` before a turn, or does so since the turn began; the gate asks.
-///
-/// `made` has the capabilities that the turn has made so far. One that the turn has revoked is refused when it is used.
-pub(crate) fn gives(before: Before<'_>, made: Option<&Conveyed>, capability: CapabilityId, wanted: &Authority) -> bool {
-    let mut next = capability;
-    for _ in 0..=CHAIN_MAX {
-        let known = before
-            .capability(next)
-            .filter(|known| !known.is_revoked)
-            .map(|known| &known.from);
-        match made.and_then(|made| made.get(&next)).or(known) {
-            None => return false,
-            // Making a narrower one is allowed whatever the wider one stands for.
-            Some(_) if matches!(wanted, Authority::Capability { capability: wider } if *wider == next) => return true,
-            Some(Authority::Capability { capability: wider }) => next = *wider,
-            Some(authority) => return authority == wanted,
-        }
-    }
-    false
-}

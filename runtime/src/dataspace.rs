@@ -11,59 +11,24 @@ pub(crate) mod facts;
 pub(crate) mod form;
 pub(crate) mod index;
 mod listing;
+pub(crate) mod notice;
 pub mod pattern;
 mod postings;
 
 use duet_journal::packed::{Class, PackedError, PackedWriter};
 use im::OrdMap;
 use preserves::IOValue;
-use smallvec::SmallVec;
 
-use crate::codec::{Codec, DecodeError, Fields, record};
 use crate::codec_struct;
+use crate::collections::tracked::{Tracked, TrackedCell, Tracking, tracked_fields};
 use crate::dataspace::index::{Change, Changes, Index};
 use crate::dataspace::listing::{ContentHash, Presence};
 use crate::dataspace::pattern::{GroupKind, PackedPattern, Pattern};
-use crate::identity::{ActorId, Counters, Handle, ObserverId};
-use crate::tracked::{Tracked, TrackedCell, Tracking, tracked_fields};
-use crate::value::{Fact, compare};
+use crate::model::codec::{Codec, DecodeError, Fields, record};
+use crate::model::identity::{ActorId, Counters, Handle, ObserverId};
+use crate::model::value::{Fact, compare};
 
-pub use index::Captures;
-
-/// Where the notices of an observer go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ObserverRef {
-    /// The observer. No two have the same id, whatever their actors, so it alone decides the order.
-    pub observer: ObserverId,
-    /// Its actor.
-    pub actor: ActorId,
-}
-codec_struct!(ObserverRef "observer" { actor, observer });
-
-/// One observer's share of a change.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Notice {
-    /// Whom to tell.
-    pub to: ObserverRef,
-    /// What has happened.
-    pub kind: NoticeKind,
-    /// The captured parts.
-    pub captures: Captures,
-}
-
-/// What observers are told of one change; mostly one of them or none.
-pub type Notices = SmallVec<[Notice; 2]>;
-
-/// What has happened to a match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoticeKind {
-    /// It has appeared and is known by the handle from now on.
-    Added(Handle),
-    /// It has disappeared.
-    Removed(Handle),
-    /// It was a message.
-    Message,
-}
+pub use notice::{Captures, Notice, NoticeKind, Notices, ObserverRef};
 
 /// A bag of facts with an index of observers; a value: a clone is independent.
 #[derive(Clone, Debug, Default)]

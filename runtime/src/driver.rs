@@ -8,12 +8,9 @@
 pub use duet_journal::{Blob, BlobHash};
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
-use crate::event::Attached;
-use crate::identity::ActorId;
-
-/// Numbers a request of one run; assigned by a counter that is part of the run's state, so the same on replay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct RequestId(pub u64);
+use crate::codec_struct;
+use crate::model::codec::{Codec, DecodeError};
+use crate::model::identity::{ActorId, RequestId};
 
 /// What a durable turn asks of the world.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,6 +94,34 @@ pub enum Stream {
     /// Standard error: messages.
     Error,
 }
+
+impl Codec for Stream {
+    fn encode(&self) -> IOValue {
+        IOValue::symbol(match self {
+            Self::Output => "output",
+            Self::Error => "error",
+        })
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        [Self::Output, Self::Error]
+            .into_iter()
+            .find(|stream| stream.encode() == *value)
+            .ok_or_else(|| DecodeError::kind("output or error", value))
+    }
+}
+
+/// A text that comes with one that is to be evaluated: a library, or what one includes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attached {
+    /// What it is found under: `(a library)`, or the including text's name and the path it includes.
+    pub wanted: Vec<String>,
+    /// Its name.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+codec_struct!(Attached "attached" { wanted, name, text });
 
 /// What the world tells a run.
 #[derive(Clone, Debug, PartialEq)]

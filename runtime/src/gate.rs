@@ -10,23 +10,25 @@
 //! the principal.
 
 pub mod bench;
+mod chain;
 mod payload;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
 use smallvec::SmallVec;
 
-use crate::action::{Action, Claims, InvokeTool, SpecialClaims, Thing};
-use crate::actor::Manifest;
-use crate::capability::{self, Authority};
+use crate::action::{Action, Claims, InvokeTool, SpecialClaims};
 use crate::codec_enum;
 use crate::gate::bench::Bench;
-use crate::identity::{ActorId, CapabilityId, Counters};
+use crate::gate::chain::{Conveyed, gives};
+use crate::model::identity::Resource;
+use crate::model::identity::{ActorId, Counters};
+use crate::model::manifest::Manifest;
 use crate::policy::entry::Entries;
 use crate::policy::keyed;
 use crate::policy::ruling::{Code, Decision, OnFail, Ruling};
-use crate::state::Before;
+use crate::state::before::StateBefore;
 
 /// On whose behalf a turn acts.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +43,7 @@ pub struct Principal<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Proposal<'a> {
     /// The state before the turn.
-    pub before: Before<'a>,
+    pub before: StateBefore<'a>,
     /// Who proposes.
     pub principal: Principal<'a>,
     /// What, in order.
@@ -185,14 +187,18 @@ pub fn judge(proposal: &Proposal<'_>) -> Vec<Verdict> {
         bench: Bench::new(*proposal),
         after: after(proposal),
     };
-    let mut docket = Docket {
+    let mut claims_so_far = TurnClaims {
         proposal: *proposal,
         policy: has_policy.then(|| Box::new(policy())),
-        made: Things::default(),
-        ended: Things::default(),
+        made: Resources::default(),
+        ended: Resources::default(),
         conveyed: None,
     };
-    proposal.actions.iter().map(|action| docket.judge(action)).collect()
+    proposal
+        .actions
+        .iter()
+        .map(|action| claims_so_far.judge(action))
+        .collect()
 }
 
 /// Says whether an action enters an entry.
@@ -229,16 +235,13 @@ pub fn explain(proposal: &Proposal<'_>, attempts: &[Action], is_approved: bool) 
     bench.rule(attempts, is_approved)
 }
 
-/// What capabilities stand for that a turn makes.
-pub(crate) type Conveyed = BTreeMap<CapabilityId, Authority>;
-
 /// What the earlier actions of the proposal made and ended.
-struct Docket<'a> {
+struct TurnClaims<'a> {
     proposal: Proposal<'a>,
     /// The policy, if there is any, which is hardly ever.
     policy: Option<Box<Policy<'a>>>,
-    made: Things,
-    ended: Things,
+    made: Resources,
+    ended: Resources,
     /// What the capabilities made stand for, if any was made.
     conveyed: Option<Conveyed>,
 }
@@ -252,18 +255,18 @@ struct Policy<'a> {
 
 /// A set of things: most turns make and end few, which are looked through one by one.
 #[derive(Default)]
-struct Things {
-    few: SmallVec<[Thing; 4]>,
+struct Resources {
+    few: SmallVec<[Resource; 4]>,
     /// The others, once there are any.
-    many: Option<BTreeSet<Thing>>,
+    many: Option<BTreeSet<Resource>>,
 }
 
-impl Things {
-    fn contains(&self, thing: &Thing) -> bool {
+impl Resources {
+    fn contains(&self, thing: &Resource) -> bool {
         self.few.contains(thing) || self.many.as_ref().is_some_and(|many| many.contains(thing))
     }
 
-    fn extend(&mut self, things: &[Thing]) {
+    fn extend(&mut self, things: &[Resource]) {
         for thing in things {
             if self.few.len() < self.few.inline_size() {
                 self.few.push(*thing);
@@ -274,7 +277,7 @@ impl Things {
     }
 }
 
-impl Docket<'_> {
+impl TurnClaims<'_> {
     fn judge(&mut self, action: &Action) -> Verdict {
         if let Some(reason) = self.fault(action) {
             return Verdict::Deny { reason };
@@ -354,7 +357,7 @@ impl Docket<'_> {
             });
         }
         if let Some((through, wanted)) = &claims.through
-            && !capability::gives(self.proposal.before, self.conveyed.as_ref(), *through, wanted)
+            && !gives(self.proposal.before, self.conveyed.as_ref(), *through, wanted)
         {
             return Some(Reason::CapabilityMissing {
                 capability: through.to_string(),
@@ -374,14 +377,15 @@ impl Docket<'_> {
     }
 
     fn ownership_fault(&self, claims: &Claims) -> Option<Reason> {
-        let is_owned = |thing: &Thing| {
+        let is_owned = |thing: &Resource| {
             !self.ended.contains(thing)
                 && (self.made.contains(thing) || self.proposal.before.owns(self.proposal.principal.actor, *thing))
         };
         if !claims.uses.iter().chain(&claims.ends).all(is_owned) {
             return Some(Reason::NotOwned {});
         }
-        let is_fresh = |thing: &Thing| !self.made.contains(thing) && is_unused(self.proposal.before.counters(), *thing);
+        let is_fresh =
+            |thing: &Resource| !self.made.contains(thing) && is_unused(self.proposal.before.counters(), *thing);
         if !claims.makes.iter().all(is_fresh) {
             return Some(Reason::NotFresh {});
         }
@@ -390,16 +394,16 @@ impl Docket<'_> {
 }
 
 /// Says whether the id of `thing` was still to be given out.
-fn is_unused(counters: &Counters, thing: Thing) -> bool {
+fn is_unused(counters: &Counters, thing: Resource) -> bool {
     match thing {
-        Thing::Actor(id) => id.0 >= counters.actors,
-        Thing::Facet(id) => id.0 >= counters.facets,
-        Thing::Handle(id) => id.0 >= counters.handles,
-        Thing::Observer(id) => id.0 >= counters.observers,
-        Thing::Wait(id) => id.0 >= counters.waits,
-        Thing::Fiber(id) => id.0 >= counters.fibers,
-        Thing::Request(id) => id.0 >= counters.requests,
-        Thing::Capability(id) => id.0 >= counters.capabilities,
+        Resource::Actor(id) => id.0 >= counters.actors,
+        Resource::Facet(id) => id.0 >= counters.facets,
+        Resource::Handle(id) => id.0 >= counters.handles,
+        Resource::Observer(id) => id.0 >= counters.observers,
+        Resource::Wait(id) => id.0 >= counters.waits,
+        Resource::Fiber(id) => id.0 >= counters.fibers,
+        Resource::Request(id) => id.0 >= counters.requests,
+        Resource::Capability(id) => id.0 >= counters.capabilities,
     }
 }
 

@@ -14,6 +14,7 @@ pub mod path;
 pub mod schema;
 pub mod predicate;
 pub mod constraint;
+pub mod document;
 pub mod entry;
 pub mod keyed;
 pub mod authority;

@@ -5,22 +5,24 @@
 //! It does not hash or chain; the journal's envelope does.
 //! Read next: `record/form.rs`, then `turn.rs`.
 
+pub mod divergence;
 pub(crate) mod form;
 
 use std::fmt;
-use std::sync::Arc;
 
 use duet_journal::BlobHash;
 use preserves::{IOValue, ValueImpl};
 
 use crate::action::Action;
-use crate::actor::Manifest;
-use crate::codec::{Bytes, Codec, DecodeError, Fields, label_of, record};
-use crate::event::{Cause, Event};
+use crate::codec_enum;
 use crate::gate::Verdict;
-use crate::identity::ActorId;
+use crate::model::codec::{Codec, DecodeError, Fields, label_of};
+use crate::model::failure::Failure;
+use crate::model::identity::ActorId;
+use crate::model::limits::Limits;
+use crate::model::manifest::Manifest;
 use crate::policy::card::ToolCard;
-use crate::{codec_enum, codec_struct};
+use crate::state::event::{Cause, Event};
 
 pub use form::{OLDEST, VERSION, told_and_done_bytes};
 
@@ -89,7 +91,7 @@ impl Codec for Genesis {
         if !self.tools.is_empty() {
             fields.push(self.tools.encode());
         }
-        crate::codec::record("run", fields)
+        crate::model::codec::record("run", fields)
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
@@ -103,31 +105,6 @@ impl Codec for Genesis {
             pinned: fields.read("pinned")?,
             tools: if has_tools { fields.read("tools")? } else { Vec::new() },
         })
-    }
-}
-
-/// The numbers that decide where turns are cut; part of a run for ever.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Fuel after which a main program's turn commits.
-    pub slice_fuel: u64,
-    /// Fuel that the handlers of one turn may use in all; beyond it the turn fails. After as much, the turn of an interaction commits.
-    pub turn_fuel: u64,
-    /// Fuel that one call of a predicate may use; beyond it the answer is no.
-    pub predicate_fuel: u64,
-    /// Bytes that the heap of one actor may have.
-    pub heap_bytes_max: u64,
-}
-codec_struct!(Limits "limits" { slice_fuel, turn_fuel, predicate_fuel, heap_bytes_max });
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            slice_fuel: 2_000_000,
-            turn_fuel: 100_000_000,
-            predicate_fuel: 100_000,
-            heap_bytes_max: 1 << 30,
-        }
     }
 }
 
@@ -226,165 +203,6 @@ pub enum Outcome {
     },
 }
 codec_enum!(Outcome "an outcome" { Committed "committed" {} Failed "failed" { failure } });
-
-/// Why a turn was undone.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
-    /// The kind of condition, a stable symbol's name.
-    pub kind: String,
-    /// What went wrong, for people.
-    pub message: String,
-    /// The objects concerned, printed if they are no data.
-    pub irritants: Arc<[IOValue]>,
-    /// Where in the program, if known.
-    pub origin: Option<Box<Origin>>,
-    /// The procedures that were active, innermost first.
-    pub backtrace: Arc<[Frame]>,
-}
-codec_struct!(Failure "failure" { kind, message, irritants, origin, backtrace });
-
-/// A procedure that was active when a turn failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// Its name; `?` if it has none.
-    pub procedure: String,
-    /// Where it was.
-    pub at: FramePlace,
-}
-
-/// Where a procedure was when a turn failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FramePlace {
-    /// In no text that people have: in a library of Duet's own.
-    Unknown,
-    /// At the call that it had made.
-    Text {
-        /// The text's name, such as a path.
-        source: String,
-        /// The call's first byte.
-        start: u64,
-    },
-    /// It had called the one before by tail calls, which leave no place.
-    Gone,
-}
-
-impl Codec for Frame {
-    fn encode(&self) -> IOValue {
-        let procedure = self.procedure.encode();
-        match &self.at {
-            FramePlace::Unknown => procedure,
-            FramePlace::Text { source, start } => record("frame", vec![procedure, source.encode(), start.encode()]),
-            FramePlace::Gone => record("gone", vec![procedure]),
-        }
-    }
-
-    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        let (procedure, at) = match label_of(value).as_deref() {
-            Some("frame") => {
-                let mut fields = Fields::of(value, "frame", 3)?;
-                let procedure = fields.read("procedure")?;
-                let (source, start) = (fields.read("source")?, fields.read("start")?);
-                (procedure, FramePlace::Text { source, start })
-            }
-            Some("gone") => (Fields::of(value, "gone", 1)?.read("procedure")?, FramePlace::Gone),
-            Some(_) | None => (String::decode(value)?, FramePlace::Unknown),
-        };
-        Ok(Self { procedure, at })
-    }
-}
-
-impl Failure {
-    /// The kind of failure of a turn in which looking for memory took longer than computing. When that happens depends on the garbage that a heap
-    /// holds, so a replay takes it from the record.
-    const EXHAUSTED: &str = "memory-exhausted";
-
-    /// The kind of the failure of a turn that used a name without a value; the name is its first irritant.
-    pub const UNDEFINED_VARIABLE: &str = "undefined-variable";
-
-    /// Makes the failure of such a turn.
-    pub(crate) fn exhausted(heap_bytes_max: u64) -> Self {
-        let message = format!(
-            "of the {heap_bytes_max} bytes of memory so few are free that looking for them takes longer than computing"
-        );
-        Self::new(Self::EXHAUSTED, message)
-    }
-
-    /// Says whether it is the failure of such a turn.
-    pub(crate) fn is_exhaustion(&self) -> bool {
-        self.kind == Self::EXHAUSTED
-    }
-
-    /// Makes the failure of a condition that a program raised. A replay takes nothing from the record because a program says that its memory is exhausted.
-    pub(crate) fn raised(kind: &str, message: impl Into<String>) -> Self {
-        if kind == Self::EXHAUSTED {
-            Self::new("raised-memory-exhausted", message)
-        } else {
-            Self::new(kind, message)
-        }
-    }
-
-    /// Makes a failure of a kind and a message.
-    pub fn new(kind: &str, message: impl Into<String>) -> Self {
-        let (kind, message) = (kind.to_owned(), message.into());
-        Self {
-            kind,
-            message,
-            irritants: Arc::default(),
-            origin: None,
-            backtrace: Arc::default(),
-        }
-    }
-
-    /// The message, and after it those irritants that it does not name itself, each as `show` writes it.
-    pub fn told(&self, show: impl Fn(&IOValue) -> String) -> String {
-        let mut told = self.message.clone();
-        let mut separator = if told.ends_with(':') { " " } else { ": " };
-        for irritant in self.irritants.iter().filter(|irritant| !self.is_said(irritant)) {
-            told.push_str(separator);
-            told.push_str(&show(irritant));
-            separator = " ";
-        }
-        told
-    }
-
-    /// Says whether the message names an irritant already, as that of a name that is not defined does.
-    fn is_said(&self, irritant: &IOValue) -> bool {
-        let is_quoted = |text: &str| self.message.contains(&format!("`{text}`"));
-        match (irritant.as_symbol(), irritant.as_string()) {
-            (Some(name), _) => self.kind == Self::UNDEFINED_VARIABLE || is_quoted(&name),
-            (None, Some(text)) => is_quoted(&text),
-            (None, None) => false,
-        }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.kind, self.told(|irritant| format!("{irritant:?}")))
-    }
-}
-
-/// A range of a source text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// The text's name, such as a path.
-    pub source: String,
-    /// The first byte.
-    pub start: u64,
-    /// One past the last byte.
-    pub end: u64,
-}
-codec_struct!(Origin "origin" { source, start, end });
-
-impl Codec for BlobHash {
-    fn encode(&self) -> IOValue {
-        Bytes(self.as_bytes().to_vec()).encode()
-    }
-
-    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        Self::from_slice(&Bytes::decode(value)?.0).ok_or_else(|| DecodeError::kind("32 bytes", value))
-    }
-}
 
 #[cfg(test)]
 mod tests;

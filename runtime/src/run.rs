@@ -6,8 +6,23 @@
 //! It does not know how a turn goes (`turn.rs`), nor what an input means to a program (`activation/deliver.rs`).
 //! Read next: `replay.rs`.
 
-mod error;
-mod input;
+mod actor_cache;
+mod checkpoints;
+pub mod error;
+mod exhaustion;
+mod freezing;
+pub mod heads;
+mod housekeeping;
+pub mod inflight;
+pub(crate) mod input;
+mod instances;
+mod recovery;
+pub mod replay;
+mod rewind;
+pub mod snapshot;
+pub mod source;
+mod take_turn;
+pub mod tip;
 
 use std::collections::VecDeque;
 
@@ -17,25 +32,25 @@ use duet_journal::{
 use preserves::IOValue;
 
 use crate::action::exit::MAIN;
-use crate::activation::Activation;
-use crate::actor::Actor;
-use crate::bodies::Bodies;
-use crate::body::Programs;
-use crate::codec::Codec;
-use crate::driver::{Drivers, Effect, EffectKind, Input, RequestId};
-use crate::event::{Batch, Cause, Event, Outbox};
-use crate::identity::{ActorId, Namer};
-use crate::inflight::Memory;
-use crate::lately::Lately;
-use crate::past::Past;
+use crate::driver::{Drivers, Effect, EffectKind, Input};
+use crate::model::codec::Codec;
+use crate::model::identity::RequestId;
+use crate::model::identity::{ActorId, Namer};
+use crate::model::value::Fact;
 use crate::record::Genesis;
-use crate::snapshot::SnapshotPolicy;
-use crate::state::{Question, RunState};
-use crate::value::Fact;
-
-pub use crate::inflight::Recalled;
-pub use error::RunError;
-pub(crate) use input::{answered, interrupted};
+use crate::run::actor_cache::ActorCache;
+use crate::run::checkpoints::Checkpoints;
+use crate::run::error::RunError;
+use crate::run::inflight::Memory;
+use crate::run::instances::Instances;
+use crate::run::snapshot::SnapshotPolicy;
+use crate::run::tip::Tip;
+use crate::state::RunState;
+use crate::state::actor::Actor;
+use crate::state::event::{Batch, Cause, Event, Outbox};
+use crate::state::request::Question;
+use crate::turn::activation::Activation;
+use crate::turn::program::Programs;
 
 /// A run that is being executed on one of its branches.
 pub struct Run<P: Programs> {
@@ -50,7 +65,7 @@ pub struct Run<P: Programs> {
     pub(crate) state: Box<RunState>,
     /// The room that the newest turn took, for the next one.
     pub(crate) spare: Option<Box<Activation>>,
-    pub(crate) bodies: Bodies<P::Body>,
+    pub(crate) bodies: Instances<P::Instance>,
     /// The newest record, durable or not.
     pub(crate) head: Option<Tip>,
     /// The newest durable record.
@@ -64,19 +79,10 @@ pub struct Run<P: Programs> {
     pub(crate) memory: Memory,
     pub(crate) inbox: VecDeque<Input>,
     pub(crate) policy: SnapshotPolicy,
-    pub(crate) since_snapshot: crate::snapshot::Since,
-    pub(crate) images: crate::snapshot::Images,
-    pub(crate) past: Past<P::Body>,
-    pub(crate) lately: Lately,
-}
-
-/// The newest record of a chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tip {
-    /// Its name.
-    pub hash: RecordHash,
-    /// Its position.
-    pub sequence: Sequence,
+    pub(crate) since_snapshot: crate::run::snapshot::Since,
+    pub(crate) images: crate::run::snapshot::Images,
+    pub(crate) checkpoints: Checkpoints<P::Instance>,
+    pub(crate) cache: ActorCache,
 }
 
 /// What a step did.
@@ -95,7 +101,7 @@ pub enum Step {
 
 /// Why [`Run::drive`] came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rest {
+pub enum DriveOutcome {
     /// The run is over: the main program ended it, or nothing is left that could happen.
     Ended {
         /// The exit code.
@@ -185,7 +191,7 @@ impl<P: Programs> Run<P> {
             programs,
             state: Box::new(state),
             spare: None,
-            bodies: Bodies::default(),
+            bodies: Instances::default(),
             head: None,
             durable: None,
             unflushed: Vec::new(),
@@ -196,10 +202,10 @@ impl<P: Programs> Run<P> {
             inbox: VecDeque::new(),
             // A body counts what it was frozen into as stored, which is not so while its turns are replayed.
             policy: SnapshotPolicy::NEVER,
-            since_snapshot: crate::snapshot::Since::default(),
-            images: crate::snapshot::Images::default(),
-            past: Past::default(),
-            lately: Lately::default(),
+            since_snapshot: crate::run::snapshot::Since::default(),
+            images: crate::run::snapshot::Images::default(),
+            checkpoints: Checkpoints::default(),
+            cache: ActorCache::default(),
         }
     }
 
@@ -286,7 +292,7 @@ impl<P: Programs> Run<P> {
     ///
     /// # Errors
     /// [`RunError`]; the run must be opened again from the store.
-    pub fn drive(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<Rest, RunError> {
+    pub fn drive(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<DriveOutcome, RunError> {
         loop {
             while let Some(input) = drivers.poll_input() {
                 if input == Input::Interrupt {
@@ -299,14 +305,14 @@ impl<P: Programs> Run<P> {
                 Step::Turn => self.flush_to(store, drivers)?,
                 Step::Ended { code } => {
                     self.flush_to(store, drivers)?;
-                    return Ok(Rest::Ended { code });
+                    return Ok(DriveOutcome::Ended { code });
                 }
                 Step::Idle => {
                     self.flush_to(store, drivers)?;
                     match drivers.next_input() {
                         Some(Input::Interrupt) => return self.interrupt(store, drivers),
                         Some(input) => self.deliver(input),
-                        None => return Ok(self.rest()),
+                        None => return Ok(self.outcome()),
                     }
                 }
             }
@@ -334,12 +340,12 @@ impl<P: Programs> Run<P> {
     }
 
     /// Returns an actor's body, if it has one.
-    pub fn body(&self, actor: ActorId) -> Option<&P::Body> {
+    pub fn body(&self, actor: ActorId) -> Option<&P::Instance> {
         self.bodies.get(actor)
     }
 
     /// Lends the programs and an actor's body, to ask them what leaves no trace in either.
-    pub fn lend(&mut self, actor: ActorId) -> Option<(&mut P, &mut P::Body)> {
+    pub fn lend(&mut self, actor: ActorId) -> Option<(&mut P, &mut P::Instance)> {
         let body = self.bodies.get_mut(actor)?;
         Some((&mut self.programs, body))
     }
@@ -374,9 +380,9 @@ impl<P: Programs> Run<P> {
         asked.collect()
     }
 
-    fn interrupt(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<Rest, RunError> {
+    fn interrupt(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<DriveOutcome, RunError> {
         self.flush_to(store, drivers)?;
-        Ok(Rest::Interrupted)
+        Ok(DriveOutcome::Interrupted)
     }
 
     fn flush_to(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<(), RunError> {
@@ -402,13 +408,13 @@ impl<P: Programs> Run<P> {
     }
 
     /// Says how a run stands that has nothing to do and will be told nothing.
-    fn rest(&self) -> Rest {
+    fn outcome(&self) -> DriveOutcome {
         let questions: Vec<RequestId> = self.questions().into_iter().map(|(id, _)| id).collect();
         let fibers = self.state.actors.values().map(|actor| actor.fibers.len()).sum();
         match (questions.is_empty(), fibers) {
-            (false, _) => Rest::Asking { questions },
-            (true, 0) => Rest::Ended { code: 0 },
-            (true, fibers) => Rest::Stuck { fibers },
+            (false, _) => DriveOutcome::Asking { questions },
+            (true, 0) => DriveOutcome::Ended { code: 0 },
+            (true, fibers) => DriveOutcome::Stuck { fibers },
         }
     }
 

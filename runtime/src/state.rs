@@ -6,226 +6,32 @@
 //! It does not know why it changes; the actions do.
 //! Read next: `state/mark.rs`, `draft.rs`.
 
-mod mark;
+pub mod actor;
+pub mod before;
+pub mod chain;
+pub mod draft;
+pub mod event;
+pub(crate) mod savepoint;
+pub mod refusal;
+pub mod request;
 
 use std::sync::Arc;
 
-use duet_journal::BlobHash;
 use duet_journal::packed::PackedWriter;
 use preserves::{IOValue, ValueImpl};
 
-use crate::action::{Action, Thing};
-use crate::actor::{Actor, Manifest};
 use crate::capability::Capability;
-use crate::codec::{Codec, DecodeError, Fields, record};
-use crate::dataspace::{Dataspace, ObserverRef};
-use crate::driver::{EffectKind, RequestId, Stream};
-use crate::event::{Outbox, Queue};
-use crate::identity::{ActorId, CapabilityId, Counters, FacetId, Handle};
+use crate::collections::tracked::{Tracked, TrackedSet, TrackedTree, Tracking};
+use crate::dataspace::{Dataspace, Notice, ObserverRef};
+use crate::model::codec::{Codec, DecodeError, Fields, record};
+use crate::model::identity::{ActorId, CapabilityId, Counters, FacetId, Handle, RequestId};
 use crate::policy::entry::Entries;
 use crate::policy::item::Tools;
 use crate::policy::keyed;
-use crate::roster::Roster;
-use crate::tracked::{Tracked, TrackedSet, TrackedTree, Tracking};
-use crate::value::Fact;
-use crate::{codec_enum, codec_struct};
-
-pub(crate) use mark::Marked;
-
-/// An assertion: who makes it, and what.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Held {
-    /// The actor.
-    pub actor: ActorId,
-    /// Its facet.
-    pub facet: FacetId,
-    /// What is asserted.
-    pub fact: Fact,
-}
-codec_struct!(Held "held" { actor, facet, fact });
-
-/// What was asked of the world, until the answer is consumed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Request {
-    /// Who asked.
-    pub actor: ActorId,
-    /// On behalf of which facet.
-    pub facet: FacetId,
-    /// What was asked.
-    pub question: Question,
-    /// What the program calls it; unique text unless the program chose otherwise.
-    pub tag: String,
-    /// The key under which the world recognises a repetition.
-    pub key: String,
-    /// The assertion that shows the request, if there is one.
-    pub handle: Option<Handle>,
-    /// The answer, if it came before anyone waited for it.
-    pub answer: Option<Result<IOValue, IOValue>>,
-    /// What a tool call told that it would replace, if it did.
-    pub kept: Option<Kept>,
-}
-codec_struct!(Request "request-state" { actor, facet, question, tag, key, handle, answer, kept });
-
-/// What a tool call is about to replace, so that it can be put back.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
-    /// What is replaced and by what, as the tool told it.
-    pub note: IOValue,
-    /// The contents that the note names.
-    pub contents: Vec<BlobHash>,
-}
-codec_struct!(Kept "contents-kept" { note, contents });
-
-/// The kinds of requests that are answered.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Question {
-    /// A call of a tool.
-    Tool {
-        /// The tool.
-        name: String,
-        /// Its argument.
-        payload: IOValue,
-    },
-    /// Bytes from standard input.
-    Read {
-        /// At most this many bytes.
-        length_bytes_max: u64,
-    },
-    /// That time passes.
-    Timer {
-        /// How long, in milliseconds.
-        delay_ms: u64,
-    },
-    /// A call of a tool that is put off until it is approved.
-    Deferred {
-        /// The tool.
-        name: String,
-        /// Its argument.
-        payload: IOValue,
-    },
-    /// Whether what was attempted may be done.
-    Approve {
-        /// What to show.
-        prompt: IOValue,
-        /// What was attempted.
-        attempts: Vec<Action>,
-        /// The attempts, by content.
-        proposal: BlobHash,
-        /// The policy for which an approval holds, by content.
-        policy: BlobHash,
-    },
-    /// A question to the person.
-    Ask {
-        /// What to show.
-        prompt: IOValue,
-    },
-    /// That policy allows what was attempted.
-    Postponed {
-        /// What was attempted.
-        attempts: Vec<Action>,
-    },
-    /// That the time passes in which a proposal can be approved.
-    Limit {
-        /// How long, in milliseconds.
-        delay_ms: u64,
-        /// The proposal.
-        of: RequestId,
-    },
-    /// That the time comes at which a timer has run out.
-    Deadline {
-        /// When, in milliseconds since 1970.
-        at_ms: u64,
-        /// The proposal whose time it limits, if it does.
-        of: Option<RequestId>,
-    },
-}
-codec_enum!(Question "a question" {
-    Tool "tool" { name, payload }
-    Read "read" { length_bytes_max }
-    Timer "timer" { delay_ms }
-    Deferred "deferred" { name, payload }
-    Approve "approve" { prompt, attempts, proposal, policy }
-    Ask "ask" { prompt }
-    Postponed "postponed" { attempts }
-    Limit "limit" { delay_ms, of }
-    Deadline "deadline" { at_ms, of }
-});
-
-impl Question {
-    /// Says whether the question is put away as soon as nobody waits for its answer; a tool's result may be awaited later.
-    pub fn is_withdrawable(&self) -> bool {
-        match self {
-            Self::Ask { .. }
-            | Self::Approve { .. }
-            | Self::Timer { .. }
-            | Self::Limit { .. }
-            | Self::Deadline { .. } => true,
-            Self::Tool { .. } | Self::Deferred { .. } | Self::Postponed { .. } | Self::Read { .. } => false,
-        }
-    }
-
-    /// Returns the proposal whose time it limits, if it does.
-    pub fn limits(&self) -> Option<RequestId> {
-        match self {
-            Self::Limit { of, .. } => Some(*of),
-            Self::Deadline { of, .. } => *of,
-            Self::Ask { .. }
-            | Self::Approve { .. }
-            | Self::Timer { .. }
-            | Self::Tool { .. }
-            | Self::Deferred { .. }
-            | Self::Postponed { .. }
-            | Self::Read { .. } => None,
-        }
-    }
-
-    /// Returns the effect that puts the question; what is put off has none.
-    pub fn effect(&self) -> Option<EffectKind> {
-        Some(match self {
-            Self::Deferred { .. } | Self::Postponed { .. } => return None,
-            Self::Tool { name, payload } => EffectKind::Tool {
-                name: name.clone(),
-                payload: payload.clone(),
-            },
-            Self::Read { length_bytes_max } => EffectKind::Read {
-                length_bytes_max: usize::try_from(*length_bytes_max).unwrap_or(usize::MAX),
-            },
-            Self::Timer { delay_ms } | Self::Limit { delay_ms, .. } => EffectKind::Timer { delay_ms: *delay_ms },
-            Self::Deadline { at_ms, .. } => EffectKind::Alarm { at_ms: *at_ms },
-            Self::Ask { prompt } | Self::Approve { prompt, .. } => EffectKind::Ask { prompt: prompt.clone() },
-        })
-    }
-}
-
-/// Why an instruction had no effect; recorded with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ignored {
-    /// The handle was retracted before, or never existed.
-    Unknown {},
-    /// The handle is another actor's.
-    Foreign {},
-    /// The recipient is gone.
-    Gone {},
-}
-codec_enum!(Ignored "a reason to ignore" { Unknown "unknown" {} Foreign "foreign" {} Gone "gone" {} });
-
-impl Codec for Stream {
-    fn encode(&self) -> IOValue {
-        IOValue::symbol(match self {
-            Self::Output => "output",
-            Self::Error => "error",
-        })
-    }
-
-    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        [Self::Output, Self::Error]
-            .into_iter()
-            .find(|stream| stream.encode() == *value)
-            .ok_or_else(|| DecodeError::kind("output or error", value))
-    }
-}
-
-codec_struct!(Counters "counters" { actors, facets, handles, observers, fibers, waits, requests, capabilities });
+use crate::state::actor::Actor;
+use crate::state::event::{Outbox, Queue};
+use crate::state::refusal::Ignored;
+use crate::state::request::{Held, Question, Request};
 
 /// What was when the turn began, of that which keeps no notes of its own.
 #[derive(Clone, Debug, Default)]
@@ -245,7 +51,7 @@ pub struct RunState {
     /// Who asserts it.
     pub held: Tracked<Handle, Held>,
     /// The living actors.
-    pub actors: TrackedTree<ActorId, Actor, Roster<Arc<Actor>>>,
+    pub actors: TrackedTree<ActorId, Actor>,
     /// What is on its way; turns take from it and add to it, and what they took they do not put back.
     pub queue: Queue,
     /// What was asked of the world.
@@ -334,97 +140,6 @@ impl Codec for RunState {
     }
 }
 
-impl<T: Codec> Codec for Arc<T> {
-    fn encode(&self) -> IOValue {
-        T::encode(self)
-    }
-
-    fn write(&self, out: &mut PackedWriter) {
-        T::write(self, out);
-    }
-
-    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        T::decode(value).map(Self::new)
-    }
-}
-
-/// The state as it was when the turn began: what the gate judges by.
-#[derive(Clone, Copy, Debug)]
-pub struct Before<'a>(&'a RunState);
-
-impl<'a> Before<'a> {
-    /// Returns what a living actor may do.
-    pub fn manifest(self, actor: ActorId) -> Option<&'a Manifest> {
-        self.actor(actor).map(|actor| &actor.manifest)
-    }
-
-    /// Says whether `thing` existed and belonged to `owner`.
-    pub fn owns(self, owner: ActorId, thing: Thing) -> bool {
-        let Some(actor) = self.actor(owner) else { return false };
-        match thing {
-            Thing::Actor(other) => {
-                let link = self.actor(other).and_then(|other| other.link);
-                link.is_some_and(|(parent, _)| parent == owner)
-            }
-            Thing::Facet(facet) => actor.facets.before(&facet).is_some(),
-            Thing::Handle(handle) => self.0.held.before(&handle).is_some_and(|held| held.actor == owner),
-            Thing::Observer(observer) => actor.observers.before(&observer).is_some(),
-            Thing::Wait(wait) => actor.waits.before(&wait).is_some(),
-            Thing::Fiber(fiber) => actor.fibers.before(&fiber).is_some(),
-            Thing::Capability(capability) => self.capability(capability).is_some_and(|known| known.owner == owner),
-            Thing::Request(request) => {
-                let request = self.0.requests.before(&request);
-                request.is_some_and(|request| request.actor == owner)
-            }
-        }
-    }
-
-    /// Returns what an actor asserted under a handle.
-    pub fn held(self, handle: Handle) -> Option<&'a Held> {
-        self.0.held.before(&handle)
-    }
-
-    /// Returns the keyed entries.
-    pub fn entries(self) -> &'a Entries {
-        &self.0.begun.entries
-    }
-
-    /// Returns the keyed entries as the turn has made them.
-    pub fn entries_after(self) -> &'a Entries {
-        &self.0.entries
-    }
-
-    /// Says whether there is any policy to judge by: whether there was an entry or the turn touched one.
-    pub fn has_policy(self) -> bool {
-        self.0.has_touched_entries || !self.entries().is_empty()
-    }
-
-    /// Returns a capability, revoked or not.
-    pub fn capability(self, capability: CapabilityId) -> Option<&'a Capability> {
-        self.0.capabilities.before(&capability)
-    }
-
-    /// Returns the tools as the run's first record describes them.
-    pub fn tools(self) -> &'a Tools {
-        &self.0.tools
-    }
-
-    /// Returns how many calls of tools an actor had made.
-    pub fn calls(self, actor: ActorId) -> u64 {
-        self.0.calls.before(&actor).copied().unwrap_or_default()
-    }
-
-    /// Returns the counters.
-    pub fn counters(self) -> &'a Counters {
-        &self.0.begun.counters
-    }
-
-    /// Returns an actor that was living; what it tracks has changed since.
-    fn actor(self, actor: ActorId) -> Option<&'a Actor> {
-        self.0.actors.before(&actor).map(|actor| &**actor)
-    }
-}
-
 impl RunState {
     /// Begins a turn: from now on changes can be taken back.
     pub fn begin_turn(&mut self) {
@@ -465,13 +180,8 @@ impl RunState {
     }
 
     /// Lets an actor that may not act for a while take less room, between turns.
-    pub(crate) fn rest(&mut self, actor: ActorId) {
-        self.actors.rest_value(&actor);
-    }
-
-    /// Says whether the turn has changed, or may have changed, what is known of an actor.
-    pub(crate) fn has_touched(&self, actor: ActorId) -> bool {
-        self.actors.has_touched(&actor)
+    pub(crate) fn compact(&mut self, actor: ActorId) {
+        self.actors.compact_value(&actor);
     }
 
     /// Adds a capability.
@@ -494,11 +204,6 @@ impl RunState {
     pub(crate) fn count_call(&mut self, actor: ActorId) {
         let calls = self.calls.get(&actor).copied().unwrap_or_default();
         self.calls.insert(actor, calls + 1);
-    }
-
-    /// Returns the state as it was when the turn began.
-    pub fn before(&self) -> Before<'_> {
-        Before(self)
     }
 
     /// Returns a living actor.
@@ -586,7 +291,7 @@ impl RunState {
     }
 
     /// Passes notices on, except to observers that their actors have forgotten.
-    fn tell(&self, notices: impl IntoIterator<Item = crate::dataspace::Notice>, outbox: &mut Outbox) {
+    fn tell(&self, notices: impl IntoIterator<Item = Notice>, outbox: &mut Outbox) {
         outbox.notify(notices.into_iter().filter(|notice| self.has_observer(notice.to)));
     }
 }

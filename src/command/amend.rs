@@ -2,10 +2,12 @@
 
 use duet_drivers::ask::Question;
 use duet_journal::{BranchName, Sequence, Store};
-use duet_runtime::codec::is_labelled;
-use duet_runtime::driver::{EffectKind, Input, RequestId};
+use duet_runtime::driver::{EffectKind, Input};
 use duet_runtime::history::input::{Recorded, What, answer, recorded};
-use duet_runtime::replay::{Source, move_head};
+use duet_runtime::model::codec::is_labelled;
+use duet_runtime::model::identity::RequestId;
+use duet_runtime::run::heads::move_head;
+use duet_runtime::run::source::Source;
 use preserves::IOValue;
 
 use crate::arguments::Arguments;

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::Action;
-use duet_runtime::codec::label_of;
 use duet_runtime::driver::Stream;
 use duet_runtime::history::parting::{Parting, part};
 use duet_runtime::history::shadow::Shadow;
+use duet_runtime::model::codec::label_of;
 use duet_runtime::record::Body;
-use duet_runtime::replay::{Divergence, Source};
+use duet_runtime::record::divergence::Divergence;
+use duet_runtime::run::source::Source;
 use preserves::{IOValue, ValueImpl};
 use serde_json::{Value, json};
 

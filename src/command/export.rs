@@ -8,7 +8,8 @@ use duet_journal::copy::copy;
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{Head, RunId, Sequence, Store};
 use duet_runtime::record::Body;
-use duet_runtime::replay::{Snapshots, Source};
+use duet_runtime::run::replay::Snapshots;
+use duet_runtime::run::source::Source;
 
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};

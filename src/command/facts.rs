@@ -1,6 +1,6 @@
 //! `duet facts`: what is asserted at a turn, and by whom.
 
-use duet_runtime::state::Held;
+use duet_runtime::state::request::Held;
 use serde_json::json;
 
 use crate::arguments::Arguments;

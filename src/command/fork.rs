@@ -1,9 +1,10 @@
 //! `duet fork`: other futures of one past.
 
+use duet_runtime::run::heads;
 use std::collections::BTreeSet;
 
 use duet_journal::{BranchName, Store};
-use duet_runtime::replay;
+use duet_runtime::run::replay;
 
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};
@@ -35,7 +36,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     let owner = owner("fork");
     let branches: Vec<BranchName> = branches.into_iter().collect();
-    replay::fork(&mut store, (&place.run, &place.branch, &owner), place.at(), &branches)?;
+    heads::fork(&mut store, (&place.run, &place.branch, &owner), place.at(), &branches)?;
     for branch in &branches {
         let forked = journal::name(&place.run, branch);
         let turn = place.address(place.at());

@@ -9,7 +9,7 @@ use duet_drivers::tool::description::EffectClass;
 use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::record::Body;
-use duet_runtime::replay::move_head;
+use duet_runtime::run::heads::move_head;
 use files::Plan;
 
 use crate::arguments::Arguments;

@@ -6,7 +6,7 @@ use std::path::Path;
 use duet_journal::copy::copy;
 use duet_journal::verify::verify;
 use duet_journal::{RunId, Store, StoreError};
-use duet_runtime::address::Mark;
+use duet_runtime::model::address::Mark;
 
 use crate::arguments::Arguments;
 use crate::command::export::check;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use duet_journal::{Head, Record, RecordHash, Sequence, Store};
 use duet_runtime::action::exit::MAIN;
-use duet_runtime::codec::label_of;
-use duet_runtime::identity::ActorId;
+use duet_runtime::model::codec::label_of;
+use duet_runtime::model::identity::ActorId;
 use duet_runtime::record::Body;
 use serde_json::json;
 

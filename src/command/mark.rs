@@ -1,6 +1,6 @@
 //! `duet mark`: turns get names.
 
-use duet_runtime::address::Mark;
+use duet_runtime::model::address::Mark;
 use serde_json::json;
 
 use crate::arguments::Arguments;

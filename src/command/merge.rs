@@ -2,7 +2,7 @@
 
 use duet_journal::Store;
 use duet_runtime::history::merge::{Merge, between};
-use duet_runtime::replay::Source;
+use duet_runtime::run::source::Source;
 use preserves::IOValue;
 use serde_json::json;
 

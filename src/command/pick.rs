@@ -2,7 +2,7 @@
 
 use duet_journal::Sequence;
 use duet_runtime::history::input::recorded;
-use duet_runtime::replay::Source;
+use duet_runtime::run::source::Source;
 
 use crate::arguments::Arguments;
 use crate::failure::{Code, Failure};

@@ -1,5 +1,6 @@
 //! `duet repl`: a person types, each text becomes turns of a run.
 
+use duet_runtime::model::failure;
 use std::io::{self, BufRead, IsTerminal};
 
 use duet_journal::{RunId, Store};
@@ -269,7 +270,7 @@ fn timed(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, E
 /// Shows what is found out about a text without evaluating it.
 fn look(
     mut live: Live,
-    find: impl FnOnce(&mut Live) -> Result<String, record::Failure>,
+    find: impl FnOnce(&mut Live) -> Result<String, failure::Failure>,
     terminal: &mut Terminal,
 ) -> Result<(Live, Evaluated), Failure> {
     let evaluated = match find(&mut live) {

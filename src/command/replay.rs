@@ -1,7 +1,9 @@
 //! `duet replay`: a run is run again from its records, and every turn must come out the same.
 
-use duet_runtime::replay::{Divergence, Snapshots, Source};
-use duet_runtime::run::RunError;
+use duet_runtime::record::divergence::Divergence;
+use duet_runtime::run::error::RunError;
+use duet_runtime::run::replay::Snapshots;
+use duet_runtime::run::source::Source;
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;

@@ -1,7 +1,8 @@
 //! `duet runs`: the runs of a journal.
 
 use duet_journal::{Sequence, Store};
-use duet_runtime::replay;
+use duet_runtime::run::replay;
+use duet_runtime::run::source;
 use serde_json::json;
 
 use crate::arguments::Arguments;
@@ -23,7 +24,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             None => None,
         };
         let program = match first {
-            Some(record) => program_name(&replay::genesis(&record)?),
+            Some(record) => program_name(&source::genesis(&record)?),
             None => String::new(),
         };
         listed.push((run, program, heads));

@@ -3,7 +3,8 @@
 use duet_journal::{Sequence, Store};
 use duet_runtime::history::shadow::{Changes, Shadow};
 use duet_runtime::record::Body;
-use duet_runtime::replay::{Snapshots, Source};
+use duet_runtime::run::replay::Snapshots;
+use duet_runtime::run::source::Source;
 use duet_runtime::scheme::{Difference, Differences};
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use duet_journal::{BlobHash, RecordHash, Sequence, Store};
-use duet_runtime::event::Cause;
 use duet_runtime::record::{Body, told_and_done_bytes};
+use duet_runtime::state::event::Cause;
 use serde_json::json;
 
 use crate::arguments::Arguments;

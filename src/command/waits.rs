@@ -1,8 +1,9 @@
 //! `duet waits`: what a run waits for at a turn.
 
-use duet_runtime::actor::Condition;
-use duet_runtime::driver::RequestId;
-use duet_runtime::state::{Question, Request, RunState};
+use duet_runtime::model::identity::RequestId;
+use duet_runtime::state::RunState;
+use duet_runtime::state::actor::Condition;
+use duet_runtime::state::request::{Question, Request};
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;

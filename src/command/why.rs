@@ -1,11 +1,11 @@
 //! `duet why`: which turns led to a fact, back to what the world said.
 
 use duet_journal::Sequence;
-use duet_runtime::codec::Codec;
-use duet_runtime::event::{Cause, Event};
 use duet_runtime::history::chain::{Link, chain};
 use duet_runtime::history::changes::{Change, Sought};
-use duet_runtime::replay::Source;
+use duet_runtime::model::codec::Codec;
+use duet_runtime::run::source::Source;
+use duet_runtime::state::event::{Cause, Event};
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;

@@ -1,9 +1,9 @@
 //! Backtraces as people see them: who called whom, and on which line.
 //!
 //! INVARIANT: what a library keeps to itself is not shown, and a long trace loses its middle, never an end.
-//! It does not know where a trace comes from. Read next: `duet_runtime::record::Frame`.
+//! It does not know where a trace comes from. Read next: `duet_runtime::model::failure::Frame`.
 
-use duet_runtime::record::{Frame, FramePlace};
+use duet_runtime::model::failure::{Frame, FramePlace};
 
 use super::Texts;
 

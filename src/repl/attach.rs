@@ -10,7 +10,7 @@ use std::path::Path;
 use duet_kernel::datum::reader::{Reading, read_all};
 use duet_kernel::datum::{Name, Node, NodeId, SourceId};
 use duet_kernel::expander::{Libraries, LibraryName};
-use duet_runtime::event::Attached;
+use duet_runtime::driver::Attached;
 
 use crate::session::{self, Session};
 

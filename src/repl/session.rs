@@ -5,16 +5,17 @@
 //! It reads nothing from the person; `command/repl.rs` does.
 //! Read next: the crate's `session.rs`.
 
+use duet_runtime::model::failure;
 use std::path::{Path, PathBuf};
 
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BranchName, RunId, Sequence, Store};
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::{did_you_mean, similar_names};
-use duet_runtime::event::Event;
 use duet_runtime::record::{self, Body, Outcome};
-use duet_runtime::run::Rest;
+use duet_runtime::run::DriveOutcome;
 use duet_runtime::scheme::Procedure;
+use duet_runtime::state::event::Event;
 use preserves::ValueImpl;
 
 use super::attach;
@@ -143,7 +144,7 @@ impl Live {
     ///
     /// # Errors
     /// Why it cannot be expanded.
-    pub(crate) fn expanded(&mut self, text: &str) -> Result<String, record::Failure> {
+    pub(crate) fn expanded(&mut self, text: &str) -> Result<String, failure::Failure> {
         self.session.expanded(text)
     }
 
@@ -151,12 +152,12 @@ impl Live {
     ///
     /// # Errors
     /// Why there are none.
-    pub(crate) fn disassembled(&mut self, text: &str) -> Result<String, record::Failure> {
+    pub(crate) fn disassembled(&mut self, text: &str) -> Result<String, failure::Failure> {
         self.session.disassembled(text)
     }
 
     /// Shows why a text is refused.
-    pub(crate) fn tell_failure(&self, failure: &record::Failure, terminal: &mut Terminal) {
+    pub(crate) fn tell_failure(&self, failure: &failure::Failure, terminal: &mut Terminal) {
         self.session.tell_failure(failure, &[], terminal);
     }
 
@@ -232,11 +233,13 @@ impl Live {
             next = at.next();
         }
         match rest {
-            Rest::Ended { code } if self.session.exit().is_some() => return Ok(Evaluated::Ended(Code::of_run(code))),
-            Rest::Ended { .. } => {}
-            Rest::Asking { .. } => terminal.message("a question is open; `,waits` shows it"),
-            Rest::Stuck { fibers } => terminal.message(&format!("waiting: {fibers}; `,waits` says for what")),
-            Rest::Interrupted => {
+            DriveOutcome::Ended { code } if self.session.exit().is_some() => {
+                return Ok(Evaluated::Ended(Code::of_run(code)));
+            }
+            DriveOutcome::Ended { .. } => {}
+            DriveOutcome::Asking { .. } => terminal.message("a question is open; `,waits` shows it"),
+            DriveOutcome::Stuck { fibers } => terminal.message(&format!("waiting: {fibers}; `,waits` says for what")),
+            DriveOutcome::Interrupted => {
                 self.session.abandon();
                 self.session.run_on(&mut *self.store)?;
                 terminal.message("interrupted");
@@ -252,11 +255,11 @@ impl Live {
     }
 
     /// Asks whether a name like the one that has no value was meant.
-    fn meant(&self, failure: &record::Failure) -> Option<String> {
+    fn meant(&self, failure: &failure::Failure) -> Option<String> {
         let missing = failure
             .irritants
             .first()
-            .filter(|_| failure.kind == record::Failure::UNDEFINED_VARIABLE)?;
+            .filter(|_| failure.kind == failure::Failure::UNDEFINED_VARIABLE)?;
         let names: Vec<Name> = self
             .session
             .names()

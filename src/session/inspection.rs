@@ -4,9 +4,10 @@
 //! It evaluates nothing. Read next: the runtime's `scheme/inspection.rs`.
 
 use duet_runtime::action::exit::MAIN;
-use duet_runtime::actor::Manifest;
+use duet_runtime::model::failure;
+use duet_runtime::model::manifest::Manifest;
 use duet_runtime::record;
-use duet_runtime::scheme::{Procedure, SchemeBody, SchemePrograms};
+use duet_runtime::scheme::{Procedure, SchemeActor, SchemePrograms};
 
 use super::Session;
 
@@ -23,7 +24,7 @@ impl Session {
     ///
     /// # Errors
     /// Why it cannot be expanded.
-    pub(crate) fn expanded(&mut self, text: &str) -> Result<String, record::Failure> {
+    pub(crate) fn expanded(&mut self, text: &str) -> Result<String, failure::Failure> {
         self.look(|programs, body, manifest| programs.expanded(body, manifest, text))
     }
 
@@ -31,14 +32,14 @@ impl Session {
     ///
     /// # Errors
     /// Why there are none.
-    pub(crate) fn disassembled(&mut self, text: &str) -> Result<String, record::Failure> {
+    pub(crate) fn disassembled(&mut self, text: &str) -> Result<String, failure::Failure> {
         self.look(|programs, body, manifest| programs.disassembled(body, manifest, text))
     }
 
     fn look<T: Default>(
         &mut self,
-        look: impl FnOnce(&mut SchemePrograms, &mut SchemeBody, &Manifest) -> Result<T, record::Failure>,
-    ) -> Result<T, record::Failure> {
+        look: impl FnOnce(&mut SchemePrograms, &mut SchemeActor, &Manifest) -> Result<T, failure::Failure>,
+    ) -> Result<T, failure::Failure> {
         let manifest = self.run.genesis().manifest.clone();
         match self.run.lend(MAIN) {
             Some((programs, body)) => look(programs, body, &manifest),

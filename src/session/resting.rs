@@ -5,7 +5,8 @@
 
 use duet_drivers::ask::Question;
 use duet_journal::Sequence;
-use duet_runtime::run::{Recalled, Run};
+use duet_runtime::run::Run;
+use duet_runtime::run::inflight::Recalled;
 use duet_runtime::scheme::SchemePrograms;
 
 use super::RunPlace;

@@ -12,14 +12,19 @@ use std::fmt;
 
 use duet_journal::store::memory::{Fault as DiskFault, FaultPlan, Loss, MemoryStore};
 use duet_journal::{Blob, BlobHash, BranchName, PackedValue, Record, RunId, Sequence, Store, StoreError};
-use duet_runtime::actor::Manifest;
-use duet_runtime::codec::Codec;
 use duet_runtime::driver::Input;
-use duet_runtime::record::{Genesis, Limits, Outcome as TurnOutcome, VERSION};
-use duet_runtime::replay::{Recovery, Snapshots, Source, decode_turn};
-use duet_runtime::run::{Run, RunError, Start, Step, Tip};
+use duet_runtime::model::codec::Codec;
+use duet_runtime::model::limits::Limits;
+use duet_runtime::model::manifest::Manifest;
+use duet_runtime::record::{Genesis, Outcome as TurnOutcome, VERSION};
+use duet_runtime::run::error::RunError;
+use duet_runtime::run::inflight::Recovery;
+use duet_runtime::run::replay::Snapshots;
+use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::run::source::{Source, decode_turn};
+use duet_runtime::run::tip::Tip;
+use duet_runtime::run::{Run, Start, Step};
 use duet_runtime::scheme::Program;
-use duet_runtime::snapshot::SnapshotPolicy;
 
 use super::operation::{Opening, Operation};
 use super::programs::{self, Shared};

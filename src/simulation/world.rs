@@ -6,9 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_runtime::codec::Codec;
-use duet_runtime::driver::{Effect, EffectKind, Input, RequestId, ToolFailure};
-use duet_runtime::replay::Recovery;
+use duet_runtime::driver::{Effect, EffectKind, Input, ToolFailure};
+use duet_runtime::model::codec::Codec;
+use duet_runtime::model::identity::RequestId;
+use duet_runtime::run::inflight::Recovery;
 use preserves::IOValue;
 
 /// A person, a clock and a few tools.

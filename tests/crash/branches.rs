@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 
 use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
 use duet_journal::{BranchName, Record, Sequence, Store, StoreError};
-use duet_runtime::replay::{Snapshots, move_head};
-use duet_runtime::run::{Rest, RunError};
-use duet_runtime::snapshot::SnapshotPolicy;
+use duet_runtime::run::DriveOutcome;
+use duet_runtime::run::error::RunError;
+use duet_runtime::run::heads::move_head;
+use duet_runtime::run::replay::Snapshots;
+use duet_runtime::run::snapshot::SnapshotPolicy;
 use preserves::IOValue;
 
 use crate::support::readable::first_with;
@@ -290,7 +292,7 @@ fn a_run_without_an_answer_waits_and_goes_on_when_there_is_one() {
     assert_eq!(asking.len(), 1, "the question stands open");
     let mut world = World::new(files(), Some("yes"), Pace::Lazy);
     let life = past.scenario.live(store.into_disk(), past.policy, &mut world);
-    assert_eq!(life.rest, Some(Rest::Ended { code: 0 }));
+    assert_eq!(life.rest, Some(DriveOutcome::Ended { code: 0 }));
     assert!(
         life.acknowledged == reviewed(every(4)).records,
         "waiting for the person left a trace"

@@ -4,8 +4,8 @@
 //! Read next: `power.rs`.
 
 use duet_journal::store::memory::SimulatedDisk;
-use duet_runtime::run::Rest;
-use duet_runtime::snapshot::SnapshotPolicy;
+use duet_runtime::run::DriveOutcome;
+use duet_runtime::run::snapshot::SnapshotPolicy;
 use insta::{assert_snapshot, with_settings};
 
 use crate::support::readable::readable;
@@ -17,7 +17,7 @@ use crate::support::world::{Pace, World};
 fn the_review_runs_to_its_end_and_reports() {
     let mut world = World::new(files(), Some("yes"), Pace::Lazy);
     let life = review().live(SimulatedDisk::default(), SnapshotPolicy::NEVER, &mut world);
-    assert_eq!(life.rest, Some(Rest::Ended { code: 0 }));
+    assert_eq!(life.rest, Some(DriveOutcome::Ended { code: 0 }));
     assert_eq!(
         world.console,
         "The report is in .duet/review/accepted.md: accepted by a person.\n"
@@ -35,7 +35,7 @@ fn few_findings_are_accepted_without_asking() {
     files.remove("docs/old/notes.txt");
     let mut world = World::new(files, None, Pace::Eager);
     let life = review().live(SimulatedDisk::default(), SnapshotPolicy::NEVER, &mut world);
-    assert_eq!(life.rest, Some(Rest::Ended { code: 0 }));
+    assert_eq!(life.rest, Some(DriveOutcome::Ended { code: 0 }));
     let report = String::from_utf8_lossy(&world.files[".duet/review/accepted.md"]).into_owned();
     assert!(report.contains("Verdict: accepted without asking."), "{report}");
 }

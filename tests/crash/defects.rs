@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_journal::{Record, Store};
 use duet_runtime::action::Thing;
-use duet_runtime::driver::{Drivers, Effect, EffectKind, RequestId};
+use duet_runtime::driver::{Drivers, Effect, EffectKind};
+use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::Outcome;
-use duet_runtime::replay::Snapshots;
-use duet_runtime::run::Rest;
-use duet_runtime::snapshot::SnapshotPolicy;
+use duet_runtime::run::DriveOutcome;
+use duet_runtime::run::replay::Snapshots;
+use duet_runtime::run::snapshot::SnapshotPolicy;
 use preserves::IOValue;
 
 use crate::support::scenario::{Life, Scenario, at, every, review};
@@ -81,7 +82,7 @@ fn no_id_is_given_twice_in_a_run_not_even_across_processes() {
     let first = scenario.live(SimulatedDisk::default(), SnapshotPolicy::NEVER, &mut world);
     world.person = Some("yes".to_owned());
     let second = scenario.live(first.restart(), SnapshotPolicy::NEVER, &mut world);
-    assert_eq!(second.rest, Some(Rest::Ended { code: 0 }));
+    assert_eq!(second.rest, Some(DriveOutcome::Ended { code: 0 }));
     let made = made(&second.acknowledged);
     assert!(made.len() > 50, "the test needs many ids");
     assert_eq!(made.iter().collect::<BTreeSet<_>>().len(), made.len());
@@ -109,7 +110,7 @@ fn a_tool_that_runs_before_its_turn_is_durable_is_noticed() {
 fn a_failed_turn_leaves_its_record_and_nothing_else() {
     let text = "(assert! (record 'before 1)) (yield) (assert! (record 'lost 2)) (car '())";
     let (scenario, life, _) = run(text, &[]);
-    assert_eq!(life.rest, Some(Rest::Ended { code: 1 }));
+    assert_eq!(life.rest, Some(DriveOutcome::Ended { code: 1 }));
     let last = turn_of(life.acknowledged.last().unwrap()).unwrap();
     let Outcome::Failed { failure } = last.outcome else {
         panic!("the last turn has not failed")
@@ -132,7 +133,7 @@ fn a_failed_turn_asks_nothing_of_the_world() {
         "(invoke-tool! 'test 'counter/add 1) (log! \"not seen\") (car '())",
         &["*"],
     );
-    assert_eq!(life.rest, Some(Rest::Ended { code: 1 }));
+    assert_eq!(life.rest, Some(DriveOutcome::Ended { code: 1 }));
     assert!(world.performed.is_empty(), "{:?}", world.performed);
 }
 
@@ -146,7 +147,7 @@ fn a_stopped_facet_takes_its_assertions_along() {
 (stop-facet! inner)
 (await (record 'never))";
     let (scenario, life, _) = run(text, &[]);
-    assert_eq!(life.rest, Some(Rest::Stuck { fibers: 1 }));
+    assert_eq!(life.rest, Some(DriveOutcome::Stuck { fibers: 1 }));
     let facts = facts(&scenario, life);
     assert!(facts.iter().any(|fact| fact == "<outside 1>"), "{facts:?}");
     assert!(!facts.iter().any(|fact| fact == "<inside 1>"), "{facts:?}");

@@ -7,7 +7,7 @@
 use duet_journal::store::memory::MemoryStore;
 use duet_runtime::driver::Drivers;
 use duet_runtime::run::Step;
-use duet_runtime::snapshot::SnapshotPolicy;
+use duet_runtime::run::snapshot::SnapshotPolicy;
 
 use super::branches::{rewind_everywhere, talked_on};
 use super::power::{Course, Extent, cut_everywhere};

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use duet_journal::Record;
 use duet_journal::store::memory::{Fault, FaultPlan, Loss, MemoryStore, SimulatedDisk};
-use duet_runtime::run::Rest;
-use duet_runtime::snapshot::SnapshotPolicy;
+use duet_runtime::run::DriveOutcome;
+use duet_runtime::run::snapshot::SnapshotPolicy;
 use preserves::IOValue;
 
 use crate::support::scenario::{Life, Scenario, every, review};
@@ -55,7 +55,7 @@ impl<'a> Course<'a> {
     pub(super) fn new(scenario: &'a Scenario, policy: SnapshotPolicy, before: World) -> Self {
         let mut after = before.clone();
         let life = scenario.live(SimulatedDisk::default(), policy, &mut after);
-        assert_eq!(life.rest, Some(Rest::Ended { code: 0 }));
+        assert_eq!(life.rest, Some(DriveOutcome::Ended { code: 0 }));
         Self {
             scenario,
             policy,
@@ -91,7 +91,7 @@ impl<'a> Course<'a> {
     fn finish(&self, survivor: &Survivor, world: &mut World) -> (Vec<Record>, u64) {
         let disk = SimulatedDisk::new(survivor.bytes.clone(), FaultPlan::default());
         let life = self.scenario.live(disk, self.policy, world);
-        assert_eq!(life.rest, Some(Rest::Ended { code: 0 }));
+        assert_eq!(life.rest, Some(DriveOutcome::Ended { code: 0 }));
         assert!(
             life.acknowledged.starts_with(&survivor.records),
             "the run went on from somewhere else"

@@ -7,11 +7,12 @@
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_journal::{Append, Blob, Header, PackedValue, Record, Store};
 use duet_runtime::gate::{Reason, Verdict};
+use duet_runtime::record::divergence::Divergence;
 use duet_runtime::record::{TurnRecord, VERSION};
-use duet_runtime::replay::{Divergence, genesis};
-use duet_runtime::run::RunError;
+use duet_runtime::run::error::RunError;
+use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::run::source::genesis;
 use duet_runtime::scheme::SchemePrograms;
-use duet_runtime::snapshot::SnapshotPolicy;
 
 use crate::support::scenario::{Scenario, every, review, review_of, review_text};
 use crate::support::witness::turn_of;

@@ -13,10 +13,11 @@ use duet_journal::{
     Append, Blob, BlobHash, BranchName, Epoch, Head, HeadMove, PackedValue, Record, RecordHash, Removal, RunId,
     Sequence, Store, StoreError,
 };
-use duet_runtime::codec::record;
-use duet_runtime::driver::{Effect, EffectKind, RequestId};
+use duet_runtime::driver::{Effect, EffectKind};
+use duet_runtime::model::codec::record;
+use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::TurnRecord;
-use duet_runtime::replay::decode_turn;
+use duet_runtime::run::source::decode_turn;
 use preserves::{IOValue, ValueImpl};
 
 /// What is durable of one branch, shared between the store and the world; the store must be `Send`, hence the lock.

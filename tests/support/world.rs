@@ -11,7 +11,8 @@ use duet_drivers::tool::Outcome;
 use duet_drivers::tool::arguments::{bytes, content, dictionary, integer, string};
 use duet_drivers::tool::failure::Kind;
 use duet_journal::Sequence;
-use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, RequestId, Stream};
+use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, Stream};
+use duet_runtime::model::identity::RequestId;
 use preserves::{IOValue, Value, ValueImpl};
 
 use super::witness::Ledger;

@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use duet_runtime::driver::{Blob, Input, RequestId, ToolFailure};
+use duet_runtime::driver::{Blob, Input, ToolFailure};
+use duet_runtime::model::identity::RequestId;
 use preserves::IOValue;
 use tokio::sync::oneshot;
 

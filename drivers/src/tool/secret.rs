@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use duet_runtime::driver::{Blob, Input, ToolFailure};
-use duet_runtime::value::map_atoms;
+use duet_runtime::model::value::map_atoms;
 use preserves::{IOValue, ValueImpl};
 
 use super::failure::Kind;
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn failures_and_contents_hold_no_secret() {
-        use duet_runtime::driver::RequestId;
+        use duet_runtime::model::identity::RequestId;
         let request = RequestId(1);
         let failure = Kind::Failed.with("no hush-hush here", [("text", IOValue::new("12345".to_owned()))]);
         let masked = secrets().mask_input(Input::ToolResult {

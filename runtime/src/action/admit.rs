@@ -3,8 +3,9 @@
 use super::refuse::listed;
 use super::{Act, Action, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::RequestId;
+use crate::model::identity::RequestId;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Carries out what was put off.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,11 +1,13 @@
 //! `approve`: what was proposed has been approved and is carried out. The approval is used up.
 
 use super::refuse::listed;
-use super::{Act, Action, Claims, Thing};
+use super::{Act, Action, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::RequestId;
-use crate::state::Question;
+use crate::model::identity::RequestId;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
+use crate::state::request::Question;
 
 /// Carries out what was approved.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,8 +41,8 @@ pub(super) fn carry_out(draft: &mut Draft, request: RequestId, attempts: &[Actio
 /// What waited ends, and calls that waited with it begin.
 pub(super) fn claims(request: RequestId, attempts: &[Action]) -> Claims {
     let called = attempts.iter().filter_map(Action::call);
-    let claims = Claims::default().ending(Thing::Request(request));
-    called.fold(claims, |claims, call| claims.using(Thing::Request(call.request)))
+    let claims = Claims::default().ending(Resource::Request(request));
+    called.fold(claims, |claims, call| claims.using(Resource::Request(call.request)))
 }
 
 impl Act for Approve {

@@ -3,14 +3,17 @@
 use preserves::IOValue;
 
 use super::invoke_tool::enter;
-use super::{Act, Claims, Thing};
-use crate::codec::{Codec, record};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::{EffectKind, RequestId};
-use crate::identity::{FacetId, Handle};
-use crate::state::Question;
-use crate::value::Fact;
+use crate::driver::EffectKind;
+use crate::model::codec::{Codec, record};
+use crate::model::identity::RequestId;
+use crate::model::identity::Resource;
+use crate::model::identity::{FacetId, Handle};
+use crate::model::value::Fact;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
+use crate::state::request::Question;
 
 /// The capability to ask.
 pub const CAPABILITY: &str = "person";
@@ -51,9 +54,9 @@ impl Act for AskUser {
 
     fn claims(&self) -> Claims {
         Claims::default()
-            .using(Thing::Facet(self.facet))
-            .making(Thing::Request(self.request))
-            .making(Thing::Handle(self.handle))
+            .using(Resource::Facet(self.facet))
+            .making(Resource::Request(self.request))
+            .making(Resource::Handle(self.handle))
             .needing(CAPABILITY)
     }
 

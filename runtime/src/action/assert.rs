@@ -1,10 +1,12 @@
 //! `assert`: a facet says that a value holds, until it retracts it or stops.
 
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::identity::{FacetId, Handle};
-use crate::value::Fact;
+use crate::model::identity::Resource;
+use crate::model::identity::{FacetId, Handle};
+use crate::model::value::Fact;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Asserts a value for a facet.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +27,8 @@ impl Act for Assert {
 
     fn claims(&self) -> Claims {
         Claims::default()
-            .using(Thing::Facet(self.facet))
-            .making(Thing::Handle(self.handle))
+            .using(Resource::Facet(self.facet))
+            .making(Resource::Handle(self.handle))
     }
 
     fn show(&self) -> String {

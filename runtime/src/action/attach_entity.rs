@@ -1,9 +1,11 @@
 //! `attach-entity`: an entity lives inside the acting actor, in a facet of its own that is known by its role.
 
-use super::{Act, Claims, SpawnFacet, Thing};
+use super::{Act, Claims, SpawnFacet};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::identity::FacetId;
+use crate::model::identity::FacetId;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Makes the facet of an attached entity.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,8 +32,8 @@ impl Act for AttachEntity {
 
     fn claims(&self) -> Claims {
         Claims::default()
-            .using(Thing::Facet(self.parent))
-            .making(Thing::Facet(self.facet))
+            .using(Resource::Facet(self.parent))
+            .making(Resource::Facet(self.facet))
     }
 
     fn show(&self) -> String {

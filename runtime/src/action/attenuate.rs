@@ -1,10 +1,12 @@
 //! `attenuate`: a capability comes into being, from what the manifest grants or from another capability, narrowed by caveats.
 
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::capability::{Authority, CHAIN_MAX, Capability, Caveat};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::identity::CapabilityId;
+use crate::model::identity::CapabilityId;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Makes a capability.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +43,7 @@ impl Act for Attenuate {
 
     fn claims(&self) -> Claims {
         let claims = Claims::default()
-            .making(Thing::Capability(self.capability))
+            .making(Resource::Capability(self.capability))
             .conveying(self.capability, self.from.clone());
         match &self.from {
             Authority::Tool { name } => claims.needing(name.clone()),

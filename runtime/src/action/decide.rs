@@ -4,10 +4,11 @@ use preserves::IOValue;
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::RequestId;
-use crate::event::Event;
-use crate::identity::ActorId;
+use crate::model::identity::ActorId;
+use crate::model::identity::RequestId;
+use crate::state::draft::Draft;
+use crate::state::event::Event;
+use crate::state::refusal::Refusal;
 
 /// The capability to approve what others, or the program itself, propose.
 pub const CAPABILITY: &str = "policy/approve";

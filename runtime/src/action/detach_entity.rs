@@ -1,9 +1,11 @@
 //! `detach-entity`: a role inside the acting actor is free again. The entity's facet stops next, by actions of its own.
 
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::identity::FacetId;
+use crate::model::identity::FacetId;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Forgets which facet plays a role.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +28,7 @@ impl Act for DetachEntity {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().using(Thing::Facet(self.facet))
+        Claims::default().using(Resource::Facet(self.facet))
     }
 
     fn show(&self) -> String {

@@ -1,10 +1,12 @@
 //! `due`: the world has said when a timer will have run out. If the process ends before, the timer goes on with what is left of its time.
 
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::RequestId;
-use crate::state::Question;
+use crate::model::identity::RequestId;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
+use crate::state::request::Question;
 
 /// Notes when a timer will have run out.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +28,7 @@ impl Act for Due {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().using(Thing::Request(self.request))
+        Claims::default().using(Resource::Request(self.request))
     }
 
     fn show(&self) -> String {

@@ -2,12 +2,14 @@
 //! main program; stop hooks do not run. Exit hooks
 //! are called after it, in the same turn, by whoever takes the turn: they can tell others but hold nothing.
 
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::event::Event;
-use crate::identity::{ActorId, Handle};
-use crate::record::Failure;
+use crate::model::failure::Failure;
+use crate::model::identity::Resource;
+use crate::model::identity::{ActorId, Handle};
+use crate::state::draft::Draft;
+use crate::state::event::Event;
+use crate::state::refusal::Refusal;
 
 /// The actor whose end ends the run.
 pub const MAIN: ActorId = ActorId(0);
@@ -66,7 +68,7 @@ impl Act for Exit {
     fn claims(&self) -> Claims {
         let handles = self.handles.iter();
         handles.fold(Claims::default(), |claims, handle| {
-            claims.ending(Thing::Handle(*handle))
+            claims.ending(Resource::Handle(*handle))
         })
     }
 

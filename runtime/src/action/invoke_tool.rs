@@ -2,13 +2,16 @@
 
 use preserves::IOValue;
 
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::capability::Authority;
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::{EffectKind, RequestId};
-use crate::identity::{CapabilityId, FacetId};
-use crate::state::{Question, Request};
+use crate::driver::EffectKind;
+use crate::model::identity::RequestId;
+use crate::model::identity::Resource;
+use crate::model::identity::{CapabilityId, FacetId};
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
+use crate::state::request::{Question, Request};
 
 /// Calls a tool.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +35,7 @@ codec_struct!(InvokeTool "invoke-tool" { request, facet, role, tool, payload, ta
 
 impl Act for InvokeTool {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        crate::value::Fact::new(self.payload.clone())?;
+        crate::model::value::Fact::new(self.payload.clone())?;
         if let Some(via) = self.via {
             draft.state.require(via, &self.authority())?;
         }
@@ -46,8 +49,8 @@ impl Act for InvokeTool {
 
     fn claims(&self) -> Claims {
         let claims = Claims::default()
-            .using(Thing::Facet(self.facet))
-            .making(Thing::Request(self.request));
+            .using(Resource::Facet(self.facet))
+            .making(Resource::Request(self.request));
         match self.via {
             Some(via) => claims.going_through(via, self.authority()),
             None => claims.needing(self.tool.clone()),

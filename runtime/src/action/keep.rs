@@ -1,11 +1,14 @@
 //! `keep`: what a tool call is about to replace is on record, and the call goes on. The contents are blobs of the turn's record, so they are
 //! durable before anything is replaced.
 
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::{EffectKind, RequestId};
-use crate::state::Kept;
+use crate::driver::EffectKind;
+use crate::model::identity::RequestId;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
+use crate::state::request::Kept;
 
 /// Lets a tool call go on that told what it is about to replace.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,14 +22,14 @@ codec_struct!(Keep "keep" { request, kept });
 
 impl Act for Keep {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        crate::value::Fact::new(self.kept.note.clone())?;
+        crate::model::value::Fact::new(self.kept.note.clone())?;
         let request = draft.state.requests.get_mut(&self.request);
         request.ok_or(Refusal::NoRequest(self.request))?.kept = Some(self.kept.clone());
         Ok(())
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().using(Thing::Request(self.request))
+        Claims::default().using(Resource::Request(self.request))
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {

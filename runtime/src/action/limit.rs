@@ -1,12 +1,15 @@
 //! `limit`: a proposal gets a time limit, which policy has set. When it is over the proposal is rejected; it ends with the proposal.
 
 use super::invoke_tool::enter;
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::{EffectKind, RequestId};
-use crate::identity::FacetId;
-use crate::state::Question;
+use crate::driver::EffectKind;
+use crate::model::identity::FacetId;
+use crate::model::identity::RequestId;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
+use crate::state::request::Question;
 
 /// Limits the time in which a proposal can be approved.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,9 +37,9 @@ impl Act for Limit {
 
     fn claims(&self) -> Claims {
         let claims = Claims::default()
-            .using(Thing::Facet(self.facet))
-            .using(Thing::Request(self.of));
-        claims.making(Thing::Request(self.request))
+            .using(Resource::Facet(self.facet))
+            .using(Resource::Request(self.of));
+        claims.making(Resource::Request(self.request))
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {

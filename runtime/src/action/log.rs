@@ -2,8 +2,10 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::{EffectKind, RequestId};
+use crate::driver::EffectKind;
+use crate::model::identity::RequestId;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Shows a line of text to whoever follows the run.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,8 +2,9 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::value::Fact;
+use crate::model::value::Fact;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Tells a value, once, to all who observe it.
 #[derive(Clone, Debug, PartialEq)]

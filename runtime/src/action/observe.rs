@@ -1,12 +1,14 @@
 //! `observe`: a facet watches for what a pattern matches. Watching is itself a fact that can be observed.
 
-use super::{Act, Claims, Thing};
-use crate::actor::{Observer, Target};
+use super::{Act, Claims};
 use crate::codec_struct;
 use crate::dataspace::pattern::PackedPattern;
 use crate::dataspace::{ObserverRef, observe_fact};
-use crate::draft::{Draft, Refusal};
-use crate::identity::{FacetId, Handle, ObserverId};
+use crate::model::identity::Resource;
+use crate::model::identity::{FacetId, Handle, ObserverId};
+use crate::state::actor::{Observer, Target};
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Begins to watch; takes the handler.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,9 +45,9 @@ impl Act for Observe {
 
     fn claims(&self) -> Claims {
         Claims::default()
-            .using(Thing::Facet(self.facet))
-            .making(Thing::Handle(self.handle))
-            .making(Thing::Observer(self.observer))
+            .using(Resource::Facet(self.facet))
+            .making(Resource::Handle(self.handle))
+            .making(Resource::Observer(self.observer))
     }
 
     fn show(&self) -> String {

@@ -4,8 +4,9 @@
 use super::{Act, Action, Claims};
 use crate::capability::Authority;
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::identity::CapabilityId;
+use crate::model::identity::CapabilityId;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Asserts or sends through a capability.
 #[derive(Clone, Debug, PartialEq)]

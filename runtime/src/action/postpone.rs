@@ -3,12 +3,14 @@
 
 use super::invoke_tool::enter;
 use super::refuse::listed;
-use super::{Act, Action, Claims, Thing};
+use super::{Act, Action, Claims, to_value};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::RequestId;
-use crate::identity::FacetId;
-use crate::state::Question;
+use crate::model::identity::FacetId;
+use crate::model::identity::RequestId;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
+use crate::state::request::Question;
 
 /// Puts attempts off.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,15 +35,15 @@ impl Act for Postpone {
         }
         let name = draft.names.name("request", self.request.0);
         let question = Question::Postponed {
-            attempts: self.attempts.clone(),
+            attempts: to_value(&self.attempts)?,
         };
         enter(draft, self.request, self.facet, question, name)
     }
 
     fn claims(&self) -> Claims {
         let claims = Claims::default()
-            .using(Thing::Facet(self.facet))
-            .making(Thing::Request(self.request));
+            .using(Resource::Facet(self.facet))
+            .making(Resource::Request(self.request));
         claims.attempting(&self.attempts)
     }
 

@@ -6,14 +6,17 @@ use preserves::IOValue;
 
 use super::invoke_tool::enter;
 use super::refuse::listed;
-use super::{Act, Action, Claims, Thing};
-use crate::codec::{Codec, record};
+use super::{Act, Action, Claims, to_value};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::{EffectKind, RequestId};
-use crate::identity::{FacetId, Handle};
-use crate::state::Question;
-use crate::value::Fact;
+use crate::driver::EffectKind;
+use crate::model::codec::{Codec, record};
+use crate::model::identity::RequestId;
+use crate::model::identity::Resource;
+use crate::model::identity::{FacetId, Handle};
+use crate::model::value::Fact;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
+use crate::state::request::Question;
 
 /// Puts attempts to the person.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +48,7 @@ impl Act for Propose {
         let name = draft.names.name("request", self.request.0);
         let question = Question::Approve {
             prompt: self.prompt.clone(),
-            attempts: self.attempts.clone(),
+            attempts: to_value(&self.attempts)?,
             proposal: hash(&self.attempts),
             policy: self.policy,
         };
@@ -60,9 +63,9 @@ impl Act for Propose {
 
     fn claims(&self) -> Claims {
         let claims = Claims::default()
-            .using(Thing::Facet(self.facet))
-            .making(Thing::Request(self.request))
-            .making(Thing::Handle(self.handle));
+            .using(Resource::Facet(self.facet))
+            .making(Resource::Request(self.request))
+            .making(Resource::Handle(self.handle));
         claims.attempting(&self.attempts)
     }
 

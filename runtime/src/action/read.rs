@@ -1,12 +1,15 @@
 //! `read`: the program wants bytes from standard input; they come back as a recorded input.
 
 use super::invoke_tool::enter;
-use super::{Act, Claims, Thing, write};
+use super::{Act, Claims, write};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::{EffectKind, RequestId};
-use crate::identity::FacetId;
-use crate::state::Question;
+use crate::driver::EffectKind;
+use crate::model::identity::FacetId;
+use crate::model::identity::RequestId;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
+use crate::state::request::Question;
 
 /// Asks for bytes from standard input.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +34,8 @@ impl Act for Read {
 
     fn claims(&self) -> Claims {
         Claims::default()
-            .using(Thing::Facet(self.facet))
-            .making(Thing::Request(self.request))
+            .using(Resource::Facet(self.facet))
+            .making(Resource::Request(self.request))
             .needing(write::CAPABILITY)
     }
 

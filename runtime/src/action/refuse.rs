@@ -2,7 +2,8 @@
 
 use super::{Act, Action, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Notes attempts that were made together and not allowed.
 #[derive(Clone, Debug, PartialEq)]

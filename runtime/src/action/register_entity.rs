@@ -1,9 +1,10 @@
 //! `register-entity`: a role gets a class, which is a procedure of a library. The actors that the acting one spawns later know the role too.
 
 use super::{Act, Claims};
-use crate::actor::EntityClass;
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
+use crate::state::actor::EntityClass;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Names the class of entities that play a role.
 #[derive(Clone, Debug, PartialEq)]

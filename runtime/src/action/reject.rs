@@ -2,11 +2,13 @@
 
 use preserves::IOValue;
 
-use super::{Act, Claims, Thing};
-use crate::codec::{Codec, record};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::RequestId;
+use crate::model::codec::{Codec, record};
+use crate::model::identity::RequestId;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 impl Reject {
     /// Describes the reason to whoever waits for a tool.
@@ -45,10 +47,10 @@ impl Act for Reject {
     }
 
     fn claims(&self) -> Claims {
-        let claims = Claims::default().ending(Thing::Request(self.request));
+        let claims = Claims::default().ending(Resource::Request(self.request));
         self.calls
             .iter()
-            .fold(claims, |claims, call| claims.using(Thing::Request(*call)))
+            .fold(claims, |claims, call| claims.using(Resource::Request(*call)))
     }
 
     fn show(&self) -> String {

@@ -1,10 +1,12 @@
 //! `resume`: a wait is over because one of its conditions holds. Its observers end and a consumed answer is forgotten; its fiber runs.
 
-use super::{Act, Claims, Thing};
-use crate::actor::Condition;
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::identity::WaitId;
+use crate::model::identity::Resource;
+use crate::model::identity::WaitId;
+use crate::state::actor::Condition;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Ends a wait, because one of its conditions holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +35,7 @@ impl Act for Resume {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().ending(Thing::Wait(self.wait))
+        Claims::default().ending(Resource::Wait(self.wait))
     }
 
     fn show(&self) -> String {

@@ -1,11 +1,13 @@
 //! `retract`: an assertion ends. Any facet of the asserting actor may retract it; a handle that is unknown or another actor's is ignored,
 //! with the reason on record.
 
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::identity::Handle;
-use crate::state::Ignored;
+use crate::model::identity::Handle;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::refusal::Ignored;
+use crate::state::refusal::Refusal;
 
 /// Retracts an assertion.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +29,7 @@ impl Act for Retract {
 
     fn claims(&self) -> Claims {
         match self.ignored {
-            None => Claims::default().ending(Thing::Handle(self.handle)),
+            None => Claims::default().ending(Resource::Handle(self.handle)),
             Some(_) => Claims::default(),
         }
     }

@@ -1,9 +1,11 @@
 //! `revoke`: a capability, and all that were made of it, give nothing any more.
 
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::identity::CapabilityId;
+use crate::model::identity::CapabilityId;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Takes a capability back.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +25,7 @@ impl Act for Revoke {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().using(Thing::Capability(self.capability))
+        Claims::default().using(Resource::Capability(self.capability))
     }
 
     fn show(&self) -> String {

@@ -2,11 +2,12 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::event::Event;
-use crate::identity::{ActorId, FacetId};
-use crate::state::Ignored;
-use crate::value::Fact;
+use crate::model::identity::{ActorId, FacetId};
+use crate::model::value::Fact;
+use crate::state::draft::Draft;
+use crate::state::event::Event;
+use crate::state::refusal::Ignored;
+use crate::state::refusal::Refusal;
 
 /// Tells a value, once, to the watches of one facet of one actor.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,13 +2,16 @@
 
 use preserves::IOValue;
 
-use super::{Act, Claims, Thing};
-use crate::actor::{Actor, Manifest, Monitor};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::event::Event;
-use crate::identity::{ActorId, FacetId};
-use crate::value::Fact;
+use crate::model::identity::Resource;
+use crate::model::identity::{ActorId, FacetId};
+use crate::model::manifest::Manifest;
+use crate::model::value::Fact;
+use crate::state::actor::{Actor, Monitor};
+use crate::state::draft::Draft;
+use crate::state::event::Event;
+use crate::state::refusal::Refusal;
 
 /// Makes an actor; takes the procedure that is told of its end, if somebody is to be told.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,9 +58,9 @@ impl Act for SpawnActor {
     fn claims(&self) -> Claims {
         let claims = [self.link, self.monitor].into_iter().flatten();
         claims
-            .fold(Claims::default(), |claims, facet| claims.using(Thing::Facet(facet)))
-            .making(Thing::Actor(self.actor))
-            .making(Thing::Facet(self.root))
+            .fold(Claims::default(), |claims, facet| claims.using(Resource::Facet(facet)))
+            .making(Resource::Actor(self.actor))
+            .making(Resource::Facet(self.root))
             .needing(CAPABILITY)
             .granting(self.manifest.clone())
     }

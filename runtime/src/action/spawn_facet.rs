@@ -1,10 +1,12 @@
 //! `spawn-facet`: an actor's tree of facets grows by one, which lives until it is stopped or the facet around it stops.
 
-use super::{Act, Claims, Thing};
-use crate::actor::Facet;
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::identity::FacetId;
+use crate::model::identity::FacetId;
+use crate::model::identity::Resource;
+use crate::state::actor::Facet;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Makes a facet.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +31,8 @@ impl Act for SpawnFacet {
 
     fn claims(&self) -> Claims {
         Claims::default()
-            .using(Thing::Facet(self.parent))
-            .making(Thing::Facet(self.facet))
+            .using(Resource::Facet(self.parent))
+            .making(Resource::Facet(self.facet))
     }
 
     fn show(&self) -> String {

@@ -1,9 +1,11 @@
 //! `spawn-fiber`: a line of computation begins; it runs in the same turn, after its spawner has parked.
 
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::identity::{FacetId, FiberId};
+use crate::model::identity::Resource;
+use crate::model::identity::{FacetId, FiberId};
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// Makes a fiber.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +24,8 @@ impl Act for SpawnFiber {
 
     fn claims(&self) -> Claims {
         Claims::default()
-            .using(Thing::Facet(self.facet))
-            .making(Thing::Fiber(self.fiber))
+            .using(Resource::Facet(self.facet))
+            .making(Resource::Fiber(self.fiber))
     }
 
     fn show(&self) -> String {

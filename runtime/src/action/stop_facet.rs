@@ -2,11 +2,13 @@
 //! retracted in the order of their handles, except keyed entries, which pass to the actor's root facet. Facets inside it stop before, each by an action of its own, and so do its stop hooks run before.
 
 use super::exit::MAIN;
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::event::Event;
-use crate::identity::{ActorId, FacetId, Handle};
+use crate::model::identity::Resource;
+use crate::model::identity::{ActorId, FacetId, Handle};
+use crate::state::draft::Draft;
+use crate::state::event::Event;
+use crate::state::refusal::Refusal;
 
 /// Ends a facet in which no other lives any more.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,10 +57,10 @@ impl Act for StopFacet {
     }
 
     fn claims(&self) -> Claims {
-        let claims = Claims::default().ending(Thing::Facet(self.facet));
+        let claims = Claims::default().ending(Resource::Facet(self.facet));
         self.handles
             .iter()
-            .fold(claims, |claims, handle| claims.ending(Thing::Handle(*handle)))
+            .fold(claims, |claims, handle| claims.ending(Resource::Handle(*handle)))
     }
 
     fn show(&self) -> String {

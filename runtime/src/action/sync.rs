@@ -1,11 +1,13 @@
 //! `sync`: a fiber parks until another actor has handled everything that this one sent it before.
 
-use super::{Act, Claims, Thing};
-use crate::actor::FiberKind;
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::event::Event;
-use crate::identity::{ActorId, FacetId, FiberId};
+use crate::model::identity::Resource;
+use crate::model::identity::{ActorId, FacetId, FiberId};
+use crate::state::actor::FiberKind;
+use crate::state::draft::Draft;
+use crate::state::event::Event;
+use crate::state::refusal::Refusal;
 
 /// Parks a fiber until an actor has caught up; takes the continuation.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +32,7 @@ impl Act for Sync {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().using(Thing::Facet(self.facet))
+        Claims::default().using(Resource::Facet(self.facet))
     }
 
     fn show(&self) -> String {

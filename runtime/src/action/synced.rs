@@ -2,9 +2,10 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::event::Event;
-use crate::identity::{ActorId, FiberId};
+use crate::model::identity::{ActorId, FiberId};
+use crate::state::draft::Draft;
+use crate::state::event::Event;
+use crate::state::refusal::Refusal;
 
 /// Lets a fiber go on that waits for the acting actor to catch up.
 #[derive(Clone, Debug, PartialEq)]

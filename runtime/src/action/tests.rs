@@ -1,7 +1,7 @@
 //! The table of actions, pinned, and each row's own name.
 
 use super::*;
-use crate::codec::Codec;
+use crate::model::codec::Codec;
 
 #[test]
 fn the_table_is_stable() {

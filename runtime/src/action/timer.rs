@@ -1,12 +1,15 @@
 //! `timer`: time is to pass; that it has passed comes back as a recorded input. Nobody reads a clock.
 
 use super::invoke_tool::enter;
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::{EffectKind, RequestId};
-use crate::identity::FacetId;
-use crate::state::Question;
+use crate::driver::EffectKind;
+use crate::model::identity::FacetId;
+use crate::model::identity::RequestId;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
+use crate::state::request::Question;
 
 /// The capability to be told that time has passed.
 pub const CAPABILITY: &str = "clock/timer";
@@ -34,8 +37,8 @@ impl Act for Timer {
 
     fn claims(&self) -> Claims {
         Claims::default()
-            .using(Thing::Facet(self.facet))
-            .making(Thing::Request(self.request))
+            .using(Resource::Facet(self.facet))
+            .making(Resource::Request(self.request))
             .needing(CAPABILITY)
     }
 

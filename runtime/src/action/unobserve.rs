@@ -1,10 +1,12 @@
 //! `unobserve`: a watch ends. Its handler is still told that each current match is removed, and then nothing more.
 
-use super::{Act, Claims, Thing};
+use super::{Act, Claims};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::event::Event;
-use crate::identity::ObserverId;
+use crate::model::identity::ObserverId;
+use crate::model::identity::Resource;
+use crate::state::draft::Draft;
+use crate::state::event::Event;
+use crate::state::refusal::Refusal;
 
 /// Ends a watch.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +33,7 @@ impl Act for Unobserve {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().ending(Thing::Observer(self.observer))
+        Claims::default().ending(Resource::Observer(self.observer))
     }
 
     fn show(&self) -> String {

@@ -1,12 +1,14 @@
 //! `wait`: a fiber parks until one of its conditions holds. A fact that is there already counts, unless the wait is only for what comes;
 //! either way the fiber goes on in a later turn.
 
-use super::{Act, Claims, Thing, observe};
-use crate::actor::{self, Condition, FiberKind, Observer, Target};
+use super::{Act, Claims, observe};
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::event::Event;
-use crate::identity::{FacetId, FiberId, WaitId};
+use crate::model::identity::Resource;
+use crate::model::identity::{FacetId, FiberId, WaitId};
+use crate::state::actor::{self, Condition, FiberKind, Observer, Target};
+use crate::state::draft::Draft;
+use crate::state::event::Event;
+use crate::state::refusal::Refusal;
 
 /// Parks a fiber until one of its conditions holds; takes the continuation, then a predicate for each condition that has one.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,15 +45,15 @@ impl Act for Wait {
 
     fn claims(&self) -> Claims {
         let claims = Claims::default()
-            .using(Thing::Facet(self.facet))
-            .making(Thing::Wait(self.wait));
+            .using(Resource::Facet(self.facet))
+            .making(Resource::Wait(self.wait));
         self.conditions
             .iter()
             .fold(claims, |claims, condition| match condition {
-                Condition::Matching { observer, handle, .. } | Condition::Accepted { observer, handle, .. } => {
-                    claims.making(Thing::Observer(*observer)).making(Thing::Handle(*handle))
-                }
-                Condition::Answer { request } => claims.using(Thing::Request(*request)),
+                Condition::Matching { observer, handle, .. } | Condition::Accepted { observer, handle, .. } => claims
+                    .making(Resource::Observer(*observer))
+                    .making(Resource::Handle(*handle)),
+                Condition::Answer { request } => claims.using(Resource::Request(*request)),
             })
     }
 

@@ -1,10 +1,12 @@
 //! `write`: bytes go to the console once the turn is durable.
 
 use super::{Act, Claims};
-use crate::codec::Bytes;
 use crate::codec_struct;
-use crate::draft::{Draft, Refusal};
-use crate::driver::{EffectKind, RequestId, Stream};
+use crate::driver::{EffectKind, Stream};
+use crate::model::codec::Bytes;
+use crate::model::identity::RequestId;
+use crate::state::draft::Draft;
+use crate::state::refusal::Refusal;
 
 /// The capability to use the console.
 pub const CAPABILITY: &str = "console";

@@ -1,10 +1,12 @@
 //! `yield`: a fiber lets everything go first that is on its way, and its turn commits.
 
-use super::{Act, Claims, Thing};
-use crate::actor::FiberKind;
-use crate::draft::{Draft, Refusal};
-use crate::event::Event;
-use crate::identity::{FacetId, FiberId};
+use super::{Act, Claims};
+use crate::model::identity::Resource;
+use crate::model::identity::{FacetId, FiberId};
+use crate::state::actor::FiberKind;
+use crate::state::draft::Draft;
+use crate::state::event::Event;
+use crate::state::refusal::Refusal;
 use crate::{codec_enum, codec_struct};
 
 /// Why a fiber yields.
@@ -41,7 +43,7 @@ impl Act for Yield {
     }
 
     fn claims(&self) -> Claims {
-        Claims::default().using(Thing::Facet(self.facet))
+        Claims::default().using(Resource::Facet(self.facet))
     }
 
     fn show(&self) -> String {

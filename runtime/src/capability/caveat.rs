@@ -3,16 +3,12 @@
 //! INVARIANT: a caveat that is not understood lets nothing pass.
 //! Read next: `capability/pattern.rs`.
 
-use std::fmt;
-
 use preserves::{IOValue, ValueImpl};
 
+use super::error::{CaveatError, DEPTH_MAX, shown};
 use super::pattern::Pattern;
 use super::template::{Attenuate, Template};
-use crate::codec::label_of;
-
-/// Caveats are at most this deep.
-const DEPTH_MAX: usize = 64;
+use crate::model::codec::label_of;
 
 /// A condition on values, with what it was read from.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,51 +32,6 @@ struct Rewrite {
     pattern: Pattern,
     template: Template,
 }
-
-/// Why a caveat cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CaveatError {
-    /// A part is none of the patterns.
-    NotAPattern {
-        /// The part, shortened.
-        found: String,
-    },
-    /// A part is none of the templates.
-    NotATemplate {
-        /// The part, shortened.
-        found: String,
-    },
-    /// A template refers to a part that its pattern does not bind.
-    Unbound {
-        /// The number it refers to.
-        reference: usize,
-        /// How many parts are bound.
-        bound: usize,
-    },
-    /// A pattern binds under a negation, where nothing would be bound.
-    BindingUnderNegation,
-    /// It is nested too deeply.
-    TooDeep,
-}
-
-impl fmt::Display for CaveatError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAPattern { found } => write!(f, "{found} is no pattern of a caveat"),
-            Self::NotATemplate { found } => write!(f, "{found} is no template of a caveat"),
-            Self::Unbound { reference, bound } => {
-                write!(
-                    f,
-                    "the template refers to part {reference}, counted from 0, and the pattern binds {bound}"
-                )
-            }
-            Self::BindingUnderNegation => write!(f, "a pattern under `not` binds a part, which would never be bound"),
-            Self::TooDeep => write!(f, "the caveat is nested more than {DEPTH_MAX} levels"),
-        }
-    }
-}
-
-impl std::error::Error for CaveatError {}
 
 impl Caveat {
     /// Reads a caveat: `<rewrite pattern template>`, `<or [rewrite …]>`, `<reject pattern>`. Anything else lets nothing pass.
@@ -142,16 +93,6 @@ impl Rewrite {
             Some(reference) if reference >= bound => Err(CaveatError::Unbound { reference, bound }),
             Some(_) | None => Ok(Self { pattern, template }),
         }
-    }
-}
-
-/// Shows a part for people, shortened.
-pub(super) fn shown(value: &IOValue) -> String {
-    const CHARACTERS_MAX: usize = 60;
-    let text = format!("{value:?}");
-    match text.char_indices().nth(CHARACTERS_MAX) {
-        None => text,
-        Some((end, _)) => format!("{}…", &text[..end]),
     }
 }
 

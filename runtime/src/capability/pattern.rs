@@ -6,8 +6,8 @@
 
 use preserves::{AtomClass, IOValue, ValueClass, ValueImpl};
 
-use super::caveat::{CaveatError, shown};
-use crate::codec::label_of;
+use super::error::{CaveatError, shown};
+use crate::model::codec::label_of;
 
 /// A pattern.
 #[derive(Clone, Debug, PartialEq)]

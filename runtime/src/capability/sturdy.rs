@@ -15,8 +15,9 @@ use duet_journal::packed::PackedError;
 use hmac::{Mac, SimpleHmac};
 use preserves::{IOValue, Map, Value, ValueImpl};
 
-use super::caveat::{Caveat, CaveatError};
-use crate::codec::label_of;
+use super::caveat::Caveat;
+use super::error::CaveatError;
+use crate::model::codec::label_of;
 
 /// The length of a signature in bytes.
 pub const SIGNATURE_BYTES: usize = 16;

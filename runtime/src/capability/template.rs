@@ -5,8 +5,9 @@
 
 use preserves::{IOValue, Map, Value, ValueImpl};
 
-use super::caveat::{Caveat, CaveatError, shown};
-use crate::codec::label_of;
+use super::caveat::Caveat;
+use super::error::{CaveatError, shown};
+use crate::model::codec::label_of;
 
 /// Makes a narrower capability of a reference to one; of anything else, nothing.
 pub type Attenuate<'a> = dyn FnMut(&IOValue, &[Caveat]) -> Option<IOValue> + 'a;

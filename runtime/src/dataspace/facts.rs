@@ -12,9 +12,9 @@
 use super::form::{Term, Terms};
 use super::listing::{ContentHash, Listing, Presence};
 use super::postings::Postings;
-use crate::ordered::Ordered;
-use crate::tracked::{Tracked, TrackedCell, TrackedSet, tracked_fields};
-use crate::value::Fact;
+use crate::collections::ordered::Ordered;
+use crate::collections::tracked::{Tracked, TrackedCell, TrackedSet, tracked_fields};
+use crate::model::value::Fact;
 
 /// At most this many facts are not posted; posting them takes a few milliseconds.
 const WAITING_MAX: u64 = 4096;
@@ -111,9 +111,9 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::form::mix;
     use super::*;
-    use crate::tracked::Tracking;
+    use crate::collections::tracked::Tracking;
+    use crate::dataspace::form::mix;
 
     /// Different facts of one hash: byte strings whose last eight bytes make up for what the eight before do to it.
     fn colliding(count: u8) -> Vec<Fact> {
@@ -169,7 +169,7 @@ mod tests {
         Toggle(usize),
         Commit,
         Abort,
-        Mark,
+        Savepoint,
         GoBack,
     }
 
@@ -180,7 +180,7 @@ mod tests {
                 6 => (0..6_usize).prop_map(Do::Toggle),
                 2 => Just(Do::Commit),
                 1 => Just(Do::Abort),
-                1 => Just(Do::Mark),
+                1 => Just(Do::Savepoint),
                 1 => Just(Do::GoBack),
             ],
             0..200,
@@ -213,18 +213,18 @@ mod tests {
                         facts.abort_turn();
                         now = begun.clone();
                     }
-                    Do::Mark => {
+                    Do::Savepoint => {
                         facts.commit_turn();
                         begun = now.clone();
                         mark += 1;
-                        facts.mark(mark);
+                        facts.make_savepoint(mark);
                         marked.push((mark, now.clone()));
                     }
                     Do::GoBack => {
                         facts.abort_turn();
                         now = begun.clone();
                         if let Some((to, then)) = marked.pop() {
-                            prop_assert!(facts.go_back(to));
+                            prop_assert!(facts.restore_savepoint(to));
                             (now, begun) = (then.clone(), then);
                         }
                     }

@@ -8,9 +8,9 @@
 use duet_journal::packed::{Class, View};
 use smallvec::{SmallVec, smallvec};
 
-use super::index::Captures;
+use super::notice::Captures;
 use super::pattern::{GroupKind, Pattern, Step};
-use crate::value::Fact;
+use crate::model::value::Fact;
 
 /// The way from a value to a part of it.
 pub(crate) type Path = Vec<Step>;

@@ -9,27 +9,23 @@
 
 use std::sync::Arc;
 
-use duet_journal::packed::{PackedValues, View};
+use duet_journal::packed::View;
 use im::{OrdMap, OrdSet};
 use preserves::IOValue;
 use smallvec::SmallVec;
 
-use super::ObserverRef;
 use super::facts::Facts;
-use super::form::{self, Compiled, Constants, Form, FormTerms, Parts, Reading, Term};
+use super::form::{Compiled, Constants, Form, FormTerms, Parts, Reading, Term};
 use super::listing::Presence;
+use super::notice::{Captures, ObserverRef};
 use super::pattern::Pattern;
-use crate::identity::{Handle, ObserverId};
-use crate::ordered::Key;
-use crate::scattered::{Scatter, Scattered};
-use crate::tracked::{Tracked, TrackedCell, tracked_fields};
-use crate::value::{Fact, compare_all};
+use crate::collections::ordered::Key;
+use crate::collections::tracked::{Tracked, TrackedCell, tracked_fields};
+use crate::model::identity::{Handle, ObserverId};
+use crate::model::value::{Fact, compare_all};
 
 /// So many forms are listed under what a fact as a whole is before a rarer term of a part is sought.
 const CROWD: usize = 8;
-
-/// What an observer is told of a match: the captured parts.
-pub type Captures = PackedValues;
 
 /// What is known of a capture tuple that some present facts yield.
 #[derive(Clone, Copy, Debug)]
@@ -143,11 +139,7 @@ struct LeafKey {
     constants: Constants,
 }
 
-impl Scatter for LeafKey {
-    fn hash(&self) -> u64 {
-        form::mix(self.form, &self.constants)
-    }
-}
+impl Key for LeafKey {}
 
 impl Key for Form {}
 
@@ -169,7 +161,7 @@ pub(crate) struct Index {
     forms_by_term: Tracked<u64, Members<u64>>,
     /// How many forms are listed under a term of a part.
     by_part: TrackedCell<u64>,
-    leaves: Tracked<LeafKey, Leaf, Scattered<LeafKey, Leaf>>,
+    leaves: Tracked<LeafKey, Leaf>,
     /// The matches by their leaf's number.
     matches: Tracked<(u64, Captures), Known>,
     leaf_of: Tracked<ObserverId, LeafKey>,

@@ -1,16 +1,15 @@
 //! The table of the facts that are present: by number, and with it by content.
 //!
-//! INVARIANT: every fact stands under its content at the places from the first on, without a gap among those of one hash; whoever changes a
-//! presence leaves its fact as it is. So whatever takes the table back takes the places back too, and they need no notes of their own.
+//! INVARIANT: every fact that is present is listed once under the hash of its content, and no caller changes the fact of a presence. So
+//! a change to the table that is undone undoes the listing too, which needs no notes of its own.
 //! It does not know terms or observers.
 //! Read next: `dataspace/facts.rs`.
 
 use std::ops::Bound;
 
-use crate::ordered::Ordered;
-use crate::scattered::{Scatter, Scattered};
-use crate::tracked::Table;
-use crate::value::Fact;
+use crate::collections::ordered::Ordered;
+use crate::collections::tracked::Table;
+use crate::model::value::Fact;
 
 use super::form::Terms;
 
@@ -36,24 +35,12 @@ impl ContentHash {
     }
 }
 
-/// A place among the facts with one hash, hardly ever more than one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
-    hash: ContentHash,
-    nth: u64,
-}
-
-impl Scatter for Place {
-    fn hash(&self) -> u64 {
-        self.hash.0.wrapping_add(self.nth << 32)
-    }
-}
-
 /// The facts that are present, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Listing {
     by_number: Ordered<u64, Presence>,
-    by_content: Scattered<Place, u64>,
+    /// Numbers by the hash of the content; hardly ever two have the same.
+    by_content: Ordered<(u64, u64), ()>,
 }
 
 impl Listing {
@@ -72,25 +59,18 @@ impl Listing {
         found.ok_or(hash)
     }
 
-    /// Lists the facts with a hash.
+    /// Lists the numbers of the facts whose content has a hash.
     fn numbers(&self, hash: ContentHash) -> impl Iterator<Item = u64> {
-        (0..).map_while(move |nth| self.by_content.get(&Place { hash, nth }).copied())
+        let range = self.by_content.range((hash.0, 0)..=(hash.0, u64::MAX));
+        range.map(|((_, number), ())| *number)
     }
 
     fn list(&mut self, hash: ContentHash, number: u64) {
-        let nth = self.numbers(hash).count() as u64;
-        self.by_content.insert(Place { hash, nth }, number);
+        self.by_content.insert((hash.0, number), ());
     }
 
-    /// Takes a fact off the list of those with its hash; the last of them takes its place.
     fn unlist(&mut self, hash: ContentHash, number: u64) {
-        let nth = self.numbers(hash).position(|listed| listed == number);
-        let last = self.numbers(hash).count().checked_sub(1);
-        let (Some(nth), Some(last)) = (nth, last) else { return };
-        let place = |nth: usize| Place { hash, nth: nth as u64 };
-        if let Some(moved) = self.by_content.remove(&place(last)).filter(|_| nth != last) {
-            self.by_content.insert(place(nth), moved);
-        }
+        self.by_content.remove(&(hash.0, number));
     }
 }
 

@@ -14,8 +14,8 @@ use std::fmt;
 use duet_journal::packed::{Class, PackedError, PackedWriter, View};
 use preserves::{IOValue, Map, Value, ValueImpl};
 
-use crate::codec::{Codec, DecodeError, Fields, label_of, record};
-use crate::value::{Fact, Ordered, Tree, compare};
+use crate::model::codec::{Codec, DecodeError, Fields, label_of, record};
+use crate::model::value::{Fact, Ordered, Tree, compare};
 
 /// What to look for in a value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 //! Read next: `dataspace/facts.rs`, then `dataspace/index.rs`.
 
 use super::form::Term;
-use crate::tracked::{TrackedSet, tracked_fields};
+use crate::collections::tracked::{TrackedSet, tracked_fields};
 
 /// Pairs of a term and the number of what has it.
 #[derive(Clone, Debug, Default)]

@@ -323,8 +323,8 @@ impl Naive {
             .iter()
             .filter_map(|fact| pattern.matches(&fact.value()))
             .collect();
-        found.sort_by(|left, right| crate::value::compare_all(left, right));
-        found.dedup_by(|left, right| crate::value::compare_all(left, right).is_eq());
+        found.sort_by(|left, right| crate::model::value::compare_all(left, right));
+        found.dedup_by(|left, right| crate::model::value::compare_all(left, right).is_eq());
         found
     }
 }
@@ -492,7 +492,7 @@ impl Pair {
                 .into_iter()
                 .flat_map(|belief| belief.values().cloned())
                 .collect();
-            believed.sort_by(|left, right| crate::value::compare_all(left, right));
+            believed.sort_by(|left, right| crate::model::value::compare_all(left, right));
             assert_eq!(believed, self.naive.matches(observer), "observer {observer}");
         }
     }

@@ -12,10 +12,10 @@ use serde_json::json;
 use super::{Proposal, payload};
 use crate::action::Action;
 use crate::policy::authority::{NAMESPACES, Role};
+use crate::policy::document::Malformed;
 use crate::policy::entry::Entries;
 use crate::policy::item::{Grounds, Item, Tools};
 use crate::policy::keyed;
-use crate::policy::path::Malformed;
 use crate::policy::proposal::judge_with;
 use crate::policy::ruling::{Code, Ruling};
 use crate::policy::schema::Schema;
@@ -143,7 +143,7 @@ impl<'a> Bench<'a> {
 }
 
 /// The name under which an actor's grants are kept.
-pub fn session(actor: crate::identity::ActorId) -> String {
+pub fn session(actor: crate::model::identity::ActorId) -> String {
     format!("actor-{}", actor.0)
 }
 

@@ -3,10 +3,10 @@
 use preserves::IOValue;
 
 use super::*;
-use crate::codec::Codec;
-use crate::script::world::World;
-use crate::snapshot::SnapshotPolicy;
+use crate::model::codec::Codec;
+use crate::run::snapshot::SnapshotPolicy;
 use crate::state::RunState;
+use crate::tests::script::world::World;
 
 /// The state of two actors, of which actor 0 has facets 0 and 1, handle 0, observer 0 with handle 1, and a request 0; actor 1 has facet 2 and handle 3.
 fn state() -> RunState {

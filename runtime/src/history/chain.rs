@@ -9,10 +9,10 @@ use duet_journal::Sequence;
 
 use crate::action::Action;
 use crate::driver::EffectKind;
-use crate::event::{Cause, Event};
 use crate::record::TurnRecord;
-use crate::replay::{Source, decode_turn};
-use crate::run::RunError;
+use crate::run::error::RunError;
+use crate::run::source::{Source, decode_turn};
+use crate::state::event::{Cause, Event};
 
 /// One turn of a chain of causes.
 #[derive(Clone, Debug, PartialEq)]

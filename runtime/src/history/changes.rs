@@ -12,13 +12,13 @@ use duet_journal::Sequence;
 use duet_journal::index::{Coverage, Entry, Index, MARK_EVERY, Order, Place, Portion, REACH, Term};
 use duet_journal::packed::{Class, View};
 
-use crate::codec::DecodeError;
 use crate::dataspace::pattern::{GroupKind, Pattern, Step};
 use crate::history::shadow::Shadow;
-use crate::identity::ActorId;
-use crate::replay::Source;
-use crate::run::RunError;
-use crate::value::Fact;
+use crate::model::codec::DecodeError;
+use crate::model::identity::ActorId;
+use crate::model::value::Fact;
+use crate::run::error::RunError;
+use crate::run::source::Source;
 
 /// A fact that appeared or disappeared.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,16 +10,17 @@ use duet_journal::Sequence;
 use preserves::IOValue;
 
 use crate::action::Action;
-use crate::codec::Fields;
-use crate::driver::{EffectKind, Input, RequestId, ToolFailure};
-use crate::event::{Cause, Event};
+use crate::driver::{EffectKind, Input};
+use crate::model::identity::RequestId;
 use crate::record::TurnRecord;
-use crate::replay::{Source, decode_turn};
-use crate::run::RunError;
+use crate::run::error::RunError;
+use crate::run::input::tool_failure;
+use crate::run::source::{Source, decode_turn};
+use crate::state::event::{Cause, Event};
 
 /// Something that the world said in a turn.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum RecordedInput {
     /// It answered a request.
     Answer {
         /// The request, as that branch numbers it.
@@ -74,8 +75,8 @@ pub fn recorded(source: &Source<'_>, (first, last): (Sequence, Sequence)) -> Res
             let said = if at >= first { said(&turn) } else { Vec::new() };
             found.extend(said.into_iter().filter_map(|said| {
                 let what = match said {
-                    Said::Unasked(input) => What::Unasked(input),
-                    Said::Answer { request, outcome } => What::Answer {
+                    RecordedInput::Unasked(input) => What::Unasked(input),
+                    RecordedInput::Answer { request, outcome } => What::Answer {
                         question: questions.get(&request)?.clone(),
                         request,
                         outcome,
@@ -91,24 +92,24 @@ pub fn recorded(source: &Source<'_>, (first, last): (Sequence, Sequence)) -> Res
 }
 
 /// Lists what the world said in a turn; nothing if the turn has another cause.
-pub fn said(turn: &TurnRecord) -> Vec<Said> {
+pub fn said(turn: &TurnRecord) -> Vec<RecordedInput> {
     if turn.cause != (Cause::Input {}) {
         return Vec::new();
     }
     turn.events.iter().filter_map(said_by).collect()
 }
 
-fn said_by(event: &Event) -> Option<Said> {
+fn said_by(event: &Event) -> Option<RecordedInput> {
     match event {
-        Event::Answered { request, outcome } => Some(Said::Answer {
+        Event::Answered { request, outcome } => Some(RecordedInput::Answer {
             request: *request,
             outcome: outcome.clone(),
         }),
-        Event::Evaluate { text, sources } => Some(Said::Unasked(Input::Evaluate {
+        Event::Evaluate { text, sources } => Some(RecordedInput::Unasked(Input::Evaluate {
             text: text.clone(),
             sources: sources.clone(),
         })),
-        Event::Abandon {} => Some(Said::Unasked(Input::Abandon)),
+        Event::Abandon {} => Some(RecordedInput::Unasked(Input::Abandon)),
         Event::Boot {}
         | Event::Added { .. }
         | Event::Removed { .. }
@@ -165,17 +166,5 @@ pub fn answer(request: RequestId, question: &EffectKind, outcome: &Result<IOValu
         ) => {
             return None;
         }
-    })
-}
-
-/// Reads the condition that a tool's failure became.
-pub(crate) fn tool_failure(fault: &IOValue) -> Option<ToolFailure> {
-    use preserves::ValueImpl;
-    let mut fields = Fields::of(fault, "tool-failed", 3).ok()?;
-    let kind: IOValue = fields.read("kind").ok()?;
-    Some(ToolFailure {
-        kind: kind.as_symbol()?.into_owned(),
-        message: fields.read("message").ok()?,
-        details: fields.read("details").ok()?,
     })
 }

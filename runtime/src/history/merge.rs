@@ -16,13 +16,13 @@ use preserves::{IOValue, ValueImpl};
 use super::parting::part;
 use super::shadow::Shadow;
 use crate::action::exit::MAIN;
-use crate::codec::{Codec, label_of, record};
 use crate::driver::Input;
-use crate::identity::ActorId;
-use crate::replay::Source;
-use crate::run::RunError;
+use crate::model::codec::{Codec, label_of, record};
+use crate::model::identity::ActorId;
+use crate::model::value::Fact;
+use crate::run::error::RunError;
+use crate::run::source::Source;
 use crate::state::RunState;
-use crate::value::Fact;
 
 /// Labels of facts that belong to a computation that is under way.
 const UNDER_WAY: [&str; 2] = ["Observe", "user-input-request"];
@@ -261,7 +261,7 @@ mod tests {
                 let mut facts = facts(ours);
                 facts.retain(|fact| !merge.retracted.contains(fact));
                 facts.extend(merge.asserted.clone());
-                facts.sort_by(crate::value::compare);
+                facts.sort_by(crate::model::value::compare);
                 facts
             };
             let (base, ours, theirs) = (text(&base), text(&ours), text(&theirs));

@@ -7,9 +7,10 @@
 
 use duet_journal::{Record, Sequence};
 
+use crate::record::divergence::{Divergence, difference};
 use crate::record::{Body, TurnRecord};
-use crate::replay::{Divergence, Source, difference};
-use crate::run::RunError;
+use crate::run::error::RunError;
+use crate::run::source::Source;
 
 /// Turns of the two sides are compared in portions of this many.
 const PORTION: u64 = 256;
@@ -99,7 +100,7 @@ fn compare(one: &Record, other: &Record) -> Result<Option<Box<Divergence>>, RunE
     Ok(first.map(Box::new))
 }
 
-fn actor_of(body: &Body) -> Option<crate::identity::ActorId> {
+fn actor_of(body: &Body) -> Option<crate::model::identity::ActorId> {
     match body {
         Body::Turn(TurnRecord { actor, .. }) => Some(*actor),
         Body::Genesis(_) => None,

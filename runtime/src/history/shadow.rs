@@ -10,15 +10,17 @@ use std::collections::BTreeMap;
 use duet_journal::{ClosedRecord, Record, RecordHash, Sequence};
 
 use crate::action::Action;
-use crate::draft::{Draft, Lineage, Refusal};
-use crate::event::Event;
-use crate::identity::{ActorId, Callable, FiberId, Namer};
+use crate::model::identity::{ActorId, Callable, FiberId, Namer};
+use crate::model::value::Fact;
 use crate::record::{Outcome, TurnRecord};
-use crate::replay::{Source, decode_closed_turn, decode_turn, genesis};
-use crate::run::{RunError, initial_state};
-use crate::snapshot;
+use crate::run::error::RunError;
+use crate::run::initial_state;
+use crate::run::snapshot;
+use crate::run::source::{Source, decode_closed_turn, decode_turn, genesis};
 use crate::state::RunState;
-use crate::value::Fact;
+use crate::state::draft::{Draft, Lineage};
+use crate::state::event::Event;
+use crate::state::refusal::Refusal;
 
 /// Records are read from the store in portions of this many.
 const PORTION: u64 = 256;
@@ -203,7 +205,7 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
 
 /// Finds the parked fiber that an event would have woken.
 fn woken(draft: &Draft, event: &Event) -> Option<FiberId> {
-    use crate::actor::Condition;
+    use crate::state::actor::Condition;
     let actor = draft.acting().ok()?;
     let waits_for = |is_it: &dyn Fn(&Condition) -> bool| {
         let mut waits = actor.waits.values();

@@ -5,12 +5,14 @@ use duet_journal::{Sequence, Store};
 use super::chain::chain;
 use super::parting::part;
 use super::shadow::Shadow;
-use crate::event::Cause;
-use crate::replay::{Snapshots, Source, move_head};
-use crate::run::Rest;
-use crate::script::Scripts;
-use crate::script::world::{World, branch, read_answers, run_id};
-use crate::snapshot::SnapshotPolicy;
+use crate::run::DriveOutcome;
+use crate::run::heads::move_head;
+use crate::run::replay::Snapshots;
+use crate::run::snapshot::SnapshotPolicy;
+use crate::run::source::Source;
+use crate::state::event::Cause;
+use crate::tests::script::Scripts;
+use crate::tests::script::world::{World, branch, read_answers, run_id};
 
 /// Everything that makes facts come and go: assertions, facets, waits, questions, a second actor, a failure.
 const SCRIPT: &str = "main:
@@ -53,7 +55,7 @@ fn lived(turns_between_snapshots: u64) -> World<Scripts> {
     };
     let mut world = World::script(SCRIPT, &["*"], policy);
     world.drivers.answers = read_answers(&[Ok("one"), Ok("\"Ada\""), Ok("three")]);
-    assert_eq!(world.drive(), Rest::Stuck { fibers: 1 });
+    assert_eq!(world.drive(), DriveOutcome::Stuck { fibers: 1 });
     world
 }
 
@@ -89,7 +91,7 @@ fn the_shadow_holds_what_the_run_held_after_every_turn() {
                 Ok(())
             });
             advance.expect("the records fit");
-            held.sort_by(crate::value::compare);
+            held.sort_by(crate::model::value::compare);
             assert_eq!(held, facts, "the changes up to turn {turn}");
         }
     }
@@ -112,7 +114,7 @@ fn branches_part_where_they_differ_first() {
         (&run, &fork, "test"),
         programs,
         SnapshotPolicy::NEVER,
-        &crate::replay::Recovery::default(),
+        &crate::run::inflight::Recovery::default(),
     )
     .expect("the fork opens");
     forked.drivers.answers = read_answers(&[Ok("uno"), Ok("\"Bob\""), Ok("tre")]);

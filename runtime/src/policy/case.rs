@@ -10,10 +10,10 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::authority::Role;
+use super::document::Malformed;
 use super::entry::{CLOCK, Entries};
 use super::item::{ArgumentSchema, Grounds, Item, Tool, Tools};
 use super::json;
-use super::path::Malformed;
 use super::proposal;
 use super::ruling::{Code, Ruling};
 use super::schema::Schema;

@@ -7,8 +7,8 @@
 
 use serde_json::{Map, Value};
 
+use super::document::Malformed;
 use super::json;
-use super::path::Malformed;
 use super::predicate::{Predicate, Situation};
 use super::ruling::OnFail;
 

@@ -14,8 +14,8 @@ use im::OrdMap;
 use serde_json::Value;
 
 use super::constraint::{Broken, Constraint, Subject};
+use super::document::{Documents, Malformed};
 use super::json;
-use super::path::Malformed;
 use super::schema::Schema;
 
 /// Constraints, by key.
@@ -186,17 +186,6 @@ impl Entries {
         self.0.get(key).map(|shelf| &*shelf.entry)
     }
 
-    /// Returns the object under a key; what has outlived its time is absent.
-    pub fn document(&self, key: &str) -> Option<Result<&Value, &Malformed>> {
-        let entry = self.get(key)?;
-        let is_over =
-            |document: &Value| expiry_ms(document).is_some_and(|end| self.now_ms().is_some_and(|now| now >= end));
-        match &entry.document {
-            Ok(document) if key != CLOCK && is_over(document) => None,
-            document => Some(document.as_ref()),
-        }
-    }
-
     /// Returns the time of the snapshot, in milliseconds, if it is known.
     pub fn now_ms(&self) -> Option<u64> {
         self.get(CLOCK)?.document.as_ref().ok()?.get("value")?.as_u64()
@@ -224,6 +213,18 @@ impl Entries {
         named
             .map(|(key, schema)| (key[SCHEMAS.len()..].to_owned(), schema))
             .collect()
+    }
+}
+
+impl Documents for Entries {
+    fn document(&self, key: &str) -> Option<Result<&Value, &Malformed>> {
+        let entry = self.get(key)?;
+        let is_over =
+            |document: &Value| expiry_ms(document).is_some_and(|end| self.now_ms().is_some_and(|now| now >= end));
+        match &entry.document {
+            Ok(document) if key != CLOCK && is_over(document) => None,
+            document => Some(document.as_ref()),
+        }
     }
 }
 

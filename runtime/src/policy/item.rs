@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 use super::authority::{self, NAMESPACES};
 use super::constraint::{Broken, Constraint, Effect, Subject};
+use super::document::Malformed;
 use super::entry::{CONSTRAINTS, Entries, Entry, INVARIANTS};
 use super::evidence;
-use super::path::Malformed;
 use super::predicate::Situation;
 use super::ruling::{Code, OnFail, Ruling};
 use super::schema::Schema;

@@ -7,7 +7,7 @@
 
 use preserves::{IOValue, ValueImpl};
 
-use crate::value::Fact;
+use crate::model::value::Fact;
 
 /// The packed symbols of the labels, and their names.
 const LABELS: [(&[u8], &str, bool); 4] = [

@@ -5,31 +5,11 @@
 //! It does not compare; `predicate.rs` does.
 //! Read next: `schema.rs`.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::Value;
 
-use super::entry::Entries;
-
-/// Why a constraint, or what it reads, cannot be understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Malformed(pub Cow<'static, str>);
-
-impl Malformed {
-    /// Makes one of a clause.
-    pub fn new(what: impl Into<Cow<'static, str>>) -> Self {
-        Self(what.into())
-    }
-}
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Malformed {}
+use super::document::{Documents, Malformed};
 
 /// The name of something in the snapshot or in the proposed item: segments joined by dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +47,7 @@ impl Path {
     ///
     /// # Errors
     /// [`Malformed`] if the entry is no versioned object.
-    pub fn read<'a>(&self, entries: &'a Entries, arguments: &'a Value) -> Result<Option<&'a Value>, Malformed> {
+    pub fn read<'a>(&self, documents: &'a dyn Documents, arguments: &'a Value) -> Result<Option<&'a Value>, Malformed> {
         if self.0 == "args" {
             return Ok(Some(arguments));
         }
@@ -77,7 +57,7 @@ impl Path {
         let ends = self.0.match_indices('.').map(|(at, _)| at);
         let ends = std::iter::once(self.0.len()).chain(ends.rev());
         for end in ends {
-            if let Some(document) = entries.document(&self.0[..end]) {
+            if let Some(document) = documents.document(&self.0[..end]) {
                 let document = document.map_err(|flaw| Malformed::new(format!("{}: {flaw}", &self.0[..end])))?;
                 let rest = self.0[end..].strip_prefix('.');
                 return Ok(rest.map_or(Some(document), |rest| follow(document, rest)));

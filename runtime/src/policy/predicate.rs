@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::entry::Entries;
+use super::document::{Documents, Malformed};
 use super::json;
-use super::path::{Malformed, Path};
+use super::path::Path;
 use super::schema::Schema;
 
 /// How deep predicates may be nested; one without others in it is 1 deep.
@@ -23,7 +23,7 @@ pub const ARGUMENTS_MAX: usize = 256;
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
     /// The snapshot.
-    pub entries: &'a Entries,
+    pub entries: &'a dyn Documents,
     /// What `args` means: the arguments of a call, or the key and the value of a delta.
     pub arguments: &'a Value,
     /// The schemas known by name; an invalid one is malformed wherever it is used.

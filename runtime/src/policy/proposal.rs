@@ -8,6 +8,7 @@
 
 use serde_json::Value;
 
+use super::document::Documents;
 use super::entry::Entries;
 use super::item::{Case, Grounds, Item};
 use super::ruling::{Code, Decision, OnFail, Ruling};

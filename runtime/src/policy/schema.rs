@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jsonschema::{Draft, Validator};
 use serde_json::Value;
 
-use super::path::Malformed;
+use super::document::Malformed;
 
 /// A schema that is ready for use; cheap to clone.
 #[derive(Clone)]

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::authority::Role;
+use super::document::Malformed;
 use super::entry::Entries;
-use super::path::Malformed;
 use super::ruling::{Code, Ruling};
 
 /// Names, and prefixes that stand for all names that begin with them: `prefix/*`, `prefix.*` and `*`.

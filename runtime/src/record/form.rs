@@ -10,9 +10,9 @@ use duet_journal::{PackedValue, Sequence};
 use preserves::IOValue;
 
 use super::{Outcome, TurnRecord};
-use crate::codec::{Codec, DecodeError, Fields, label_of, record};
-use crate::event::Cause;
 use crate::gate::Verdict;
+use crate::model::codec::{Codec, DecodeError, Fields, label_of, record};
+use crate::state::event::Cause;
 
 /// The oldest version: each verdict, each cause and the outcome are records.
 pub const OLDEST: u64 = 1;
@@ -255,7 +255,7 @@ const COMMITTED: [&[u8]; 2] = [b"committed\x84\x84", b"\x81\x84"];
 const SEQUENCE: &[u8] = b"\xb5";
 
 /// Says whether a turn came from inside the run, by a body that may be anything.
-pub(crate) fn came_from_inside(body: &[u8]) -> bool {
+pub(crate) fn has_internal_cause(body: &[u8]) -> bool {
     let number = ACTOR.iter().find_map(|actor| body.strip_prefix(*actor)?.split_first());
     let cause = number.and_then(|(length, rest)| rest.get(usize::from(*length)..));
     cause.is_some_and(|cause| CAUSES.iter().any(|inside| cause.starts_with(inside)))

@@ -1,5 +1,6 @@
 //! Records there and back, and one journal as people read it.
 
+use crate::model::codec::record;
 use duet_journal::{PackedValue, Sequence};
 use preserves::IOValue;
 use proptest::bool::weighted;
@@ -9,8 +10,10 @@ use proptest::sample::select;
 
 use super::*;
 use crate::gate::Reason;
-use crate::script::world::World;
-use crate::snapshot::SnapshotPolicy;
+use crate::model::failure::Frame;
+use crate::model::failure::FramePlace;
+use crate::run::snapshot::SnapshotPolicy;
+use crate::tests::script::world::World;
 
 const EXAMPLE: &str = "main:
     watch w seen <group <rec p> {0: <bind <_>>}>
@@ -128,7 +131,7 @@ proptest! {
             let packed = turn.pack(version).expect("it is small");
             prop_assert_eq!(TurnRecord::decode(&packed.to_value()), Ok(turn.clone()));
             let bytes = packed.as_bytes();
-            prop_assert_eq!(form::came_from_inside(bytes), turn.cause != (Cause::Input {}));
+            prop_assert_eq!(form::has_internal_cause(bytes), turn.cause != (Cause::Input {}));
             prop_assert_eq!(form::has_committed(bytes), turn.outcome == (Outcome::Committed {}));
             let told_and_done = [turn.events.encode(), turn.actions.encode()].map(|part| length_bytes(&part));
             prop_assert_eq!(told_and_done_bytes(packed.view()), told_and_done.iter().sum::<usize>());
@@ -154,7 +157,7 @@ fn bodies_of_each_version_are_pinned() {
         events: vec![Event::Boot {}],
         dropped: Vec::new(),
         actions: vec![crate::action::Action::from(crate::action::Revoke {
-            capability: crate::identity::CapabilityId(1),
+            capability: crate::model::identity::CapabilityId(1),
         })],
         verdicts: vec![Verdict::Allow {}],
         fuel: 7,
@@ -248,7 +251,7 @@ fn what_was_recorded_before_tools_were_described_can_be_read() {
     }
     let state = crate::state::RunState::default().encode();
     let fields: Vec<IOValue> = state.iter().map(IOValue::from).take(8).collect();
-    let older = crate::codec::record("run-state", fields);
+    let older = crate::model::codec::record("run-state", fields);
     let read = crate::state::RunState::decode(&older).expect("a state without counted calls");
     assert_eq!(read.encode(), state);
     for strange in ["5", "\"text\"", "<run-state>", "<run>", "[]"] {

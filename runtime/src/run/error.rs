@@ -6,11 +6,11 @@ use duet_journal::packed::PackedError;
 use duet_journal::record::RecordError;
 use duet_journal::{BranchName, RunId, Sequence, StoreError};
 
-use crate::body::ThawError;
-use crate::codec::DecodeError;
-use crate::draft::Refusal;
-use crate::record::Failure;
-use crate::replay::Divergence;
+use crate::model::codec::DecodeError;
+use crate::model::failure::Failure;
+use crate::record::divergence::Divergence;
+use crate::state::refusal::Refusal;
+use crate::turn::image::ThawError;
 
 /// Why a run cannot go on. The store still has all that was durable; opening the run again starts from there.
 #[derive(Debug)]

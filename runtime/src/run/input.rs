@@ -5,14 +5,14 @@
 use duet_journal::Blob;
 use preserves::IOValue;
 
-use super::RunError;
+use super::error::RunError;
 use crate::action::exit::MAIN;
-use crate::codec::{Codec, record};
-use crate::driver::{Input, RequestId, ToolFailure, check_result};
-use crate::event::{Batch, Cause, Event};
-use crate::history::input::tool_failure;
+use crate::driver::{Input, ToolFailure, check_result};
+use crate::model::codec::{Codec, Fields, record};
+use crate::model::identity::RequestId;
+use crate::model::value::Fact;
 use crate::state::RunState;
-use crate::value::Fact;
+use crate::state::event::{Batch, Cause, Event};
 
 /// The kind of failure of a tool call whose answer a crash has lost.
 pub(crate) const INTERRUPTED: &str = "interrupted";
@@ -131,6 +131,17 @@ fn fault(failure: &ToolFailure) -> IOValue {
         "tool-failed",
         vec![kind, failure.message.encode(), failure.details.encode()],
     )
+}
+
+/// Reads the condition that a tool's failure became.
+pub(crate) fn tool_failure(fault: &IOValue) -> Option<ToolFailure> {
+    let mut fields = Fields::of(fault, "tool-failed", 3).ok()?;
+    let kind: IOValue = fields.read("kind").ok()?;
+    Some(ToolFailure {
+        kind: preserves::ValueImpl::as_symbol(&kind)?.into_owned(),
+        message: fields.read("message").ok()?,
+        details: fields.read("details").ok()?,
+    })
 }
 
 /// Makes the answer to a call that was in flight when the process ended.

@@ -17,10 +17,10 @@ use duet_kernel::printer::write_limited;
 use duet_kernel::value::Value;
 use preserves::IOValue;
 
-use crate::body::{Argument, Resumption};
-use crate::codec::{Codec, Fields, label_of, record};
-use crate::identity::{ActorId, CapabilityId, FacetId, ObserverId};
-use crate::record::{Failure, Frame, FramePlace, Origin};
+use crate::model::codec::{Codec, Fields, label_of, record};
+use crate::model::failure::{Failure, Frame, FramePlace, Origin};
+use crate::model::identity::{ActorId, CapabilityId, FacetId, ObserverId};
+use crate::turn::task::{Argument, Resumption};
 
 /// What a reference out of a heap stands for; the numbers are stable, for they are in heap images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,10 +12,10 @@ use preserves::IOValue;
 
 use super::convert;
 use super::host::{Call, Fault};
-use crate::body::Wanted;
-use crate::codec::Codec;
 use crate::dataspace::pattern::{GroupKind, Pattern, Step};
-use crate::value::Fact;
+use crate::model::codec::Codec;
+use crate::model::value::Fact;
+use crate::turn::task::Wanted;
 
 /// The labels of patterns, which stand for themselves.
 const PATTERN_LABELS: [&str; 4] = ["_", "bind", "lit", "group"];

@@ -13,7 +13,8 @@ use duet_kernel::machine::Instance;
 use duet_kernel::printer::write_limited;
 use duet_kernel::value::Value;
 
-use super::{SchemeBody, SchemePrograms};
+use super::actor::SchemeActor;
+use super::programs::SchemePrograms;
 
 /// An actor's memory as it was.
 pub struct Remembered {
@@ -60,16 +61,16 @@ const STEPS_MAX: usize = 20_000_000;
 
 impl SchemePrograms {
     /// Keeps a copy of an actor's memory, to be compared with what becomes of it.
-    pub fn remember(&self, body: &SchemeBody) -> Remembered {
-        let mut instance = Instance::clone(&body.instance);
+    pub fn remember(&self, actor: &SchemeActor) -> Remembered {
+        let mut instance = Instance::clone(&actor.instance);
         instance.heap.wake();
         Remembered { instance }
     }
 
     /// Lists what is different from what is remembered; without that, the actor is new.
-    pub fn differences(&self, before: Option<&Remembered>, now: &SchemeBody) -> Differences {
+    pub fn differences(&self, before: Option<&Remembered>, now: &SchemeActor) -> Differences {
         let now = self.remember(now);
-        let empty = Instance::new(super::heap_limits(&crate::record::Limits::default()));
+        let empty = Instance::new(super::programs::heap_limits(&crate::model::limits::Limits::default()));
         let before = before.map_or(&empty, |before| &before.instance);
         let mut comparison = Comparison {
             programs: self,

@@ -13,9 +13,9 @@ use duet_kernel::core::{GlobalName, Unit};
 use duet_kernel::datum::Name;
 use preserves::IOValue;
 
-use crate::actor::EntityClass;
-use crate::codec::Codec;
 use crate::codec_struct;
+use crate::model::codec::Codec;
+use crate::state::actor::EntityClass;
 
 /// The description of an entity.
 #[derive(Clone, Debug, PartialEq)]

@@ -19,11 +19,11 @@ use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, Sourc
 use preserves::IOValue;
 
 use super::source::Pinned;
-use crate::actor::Manifest;
-use crate::body::ThawError;
-use crate::codec::{Codec, record};
 use crate::codec_struct;
-use crate::event::Attached;
+use crate::driver::Attached;
+use crate::model::codec::{Codec, record};
+use crate::model::manifest::Manifest;
+use crate::turn::image::ThawError;
 
 /// An actor may be given so many bytes of text, those left out that it was given before.
 const TEXT_BYTES_MAX: usize = 1 << 26;
@@ -82,7 +82,7 @@ impl From<LoadError> for Fault {
 }
 
 /// What makes units of texts, for all actors of a run.
-pub(super) struct Workshop<'a> {
+pub(super) struct TextCompiler<'a> {
     pub(super) expander: &'a mut Expander,
     pub(super) code: &'a mut CodeSpace,
     pub(super) sources: &'a mut Pinned,
@@ -110,17 +110,17 @@ pub(super) struct Evaluations {
     /// Whether everything but the texts is yet to be made.
     is_stale: bool,
     /// How many texts there were at the marks, by their numbers: the last of those with equally many.
-    marks: Vec<(u64, usize)>,
+    savepoints: Vec<(u64, usize)>,
     /// The chunks that the texts were frozen into, and how many texts that are.
     chunks: Vec<BlobHash>,
     texts_frozen: usize,
 }
 
 impl Evaluations {
-    /// Nothing so far; nor was there anything at the newest mark of the body.
-    pub(super) fn none_until(newest_mark: Option<u64>) -> Self {
+    /// Nothing so far; nor was there anything at the newest mark of the actor.
+    pub(super) fn none_until(newest_savepoint: Option<u64>) -> Self {
         Self {
-            marks: newest_mark.map(|number| (number, 0)).into_iter().collect(),
+            savepoints: newest_savepoint.map(|number| (number, 0)).into_iter().collect(),
             ..Self::default()
         }
     }
@@ -137,29 +137,29 @@ impl Evaluations {
         }
     }
 
-    /// Marks the present state.
-    pub(super) fn mark(&mut self, number: u64, oldest: u64) {
-        self.forget_marks(oldest);
-        match self.marks.last_mut() {
+    /// Savepoints the present state.
+    pub(super) fn make_savepoint(&mut self, number: u64, oldest: u64) {
+        self.drop_savepoints(oldest);
+        match self.savepoints.last_mut() {
             Some((last, length)) if *length == self.texts.len() => *last = number,
             _ => {
-                self.marks.reserve_exact(1);
-                self.marks.push((number, self.texts.len()));
+                self.savepoints.reserve_exact(1);
+                self.savepoints.push((number, self.texts.len()));
             }
         }
     }
 
     /// Gives up the marks with numbers below `oldest`.
-    pub(super) fn forget_marks(&mut self, oldest: u64) {
-        self.marks.retain(|(number, _)| *number >= oldest);
+    pub(super) fn drop_savepoints(&mut self, oldest: u64) {
+        self.savepoints.retain(|(number, _)| *number >= oldest);
     }
 
     /// Takes back what was given since the earliest mark not below `number`.
-    pub(super) fn go_back(&mut self, number: u64) {
+    pub(super) fn restore_savepoint(&mut self, number: u64) {
         self.texts_frozen = 0;
         self.chunks.clear();
-        let later = self.marks.partition_point(|(mark, _)| *mark < number);
-        let reached = self.marks.drain(later..).next();
+        let later = self.savepoints.partition_point(|(mark, _)| *mark < number);
+        let reached = self.savepoints.drain(later..).next();
         if let Some((_, length)) = reached.filter(|(_, length)| *length < self.texts.len()) {
             self.truncate(length);
             self.is_stale = true;
@@ -182,7 +182,7 @@ impl Evaluations {
         self.tops.get("")
     }
 
-    /// Lets interactions see what the program sees, if there was none before; what they define is gone when the body is.
+    /// Lets interactions see what the program sees, if there was none before; what they define is gone when the actor is.
     pub(super) fn look_from_program(&mut self, expander: &Expander) {
         if !self.is_stale
             && !self.tops.contains_key("")
@@ -198,11 +198,11 @@ impl Evaluations {
     /// [`Fault`].
     pub(super) fn units(
         &mut self,
-        workshop: &mut Workshop<'_>,
+        text_compiler: &mut TextCompiler<'_>,
         wanted: &Wanted<'_>,
         manifest: &Manifest,
     ) -> Result<Vec<usize>, Fault> {
-        self.refresh(workshop, manifest);
+        self.refresh(text_compiler, manifest);
         let key = (wanted.environment.to_owned(), wanted.text.to_owned());
         if let Some((changes, unit)) = self.known.get(&key)
             && self.tops.get(wanted.environment).map(TopLevel::changes) == Some(*changes)
@@ -218,7 +218,7 @@ impl Evaluations {
         if self.text_bytes + text.length_bytes() > TEXT_BYTES_MAX {
             return Err(Fault::TooLarge);
         }
-        let (is_kept, units) = self.expand(workshop, &text, manifest);
+        let (is_kept, units) = self.expand(text_compiler, &text, manifest);
         if is_kept {
             self.text_bytes += text.length_bytes();
             self.texts.push(text);
@@ -232,13 +232,13 @@ impl Evaluations {
     /// [`Fault`].
     pub(super) fn prepare(
         &mut self,
-        workshop: &mut Workshop<'_>,
+        text_compiler: &mut TextCompiler<'_>,
         environment: &str,
         manifest: &Manifest,
     ) -> Result<(), Fault> {
-        self.refresh(workshop, manifest);
+        self.refresh(text_compiler, manifest);
         if !self.tops.contains_key(environment) {
-            let top = workshop.top_level(environment, manifest)?;
+            let top = text_compiler.top_level(environment, manifest)?;
             self.tops.insert(environment.to_owned(), top);
         }
         Ok(())
@@ -250,27 +250,27 @@ impl Evaluations {
     /// [`Fault`].
     pub(super) fn look(
         &mut self,
-        workshop: &mut Workshop<'_>,
+        text_compiler: &mut TextCompiler<'_>,
         text: &str,
         manifest: &Manifest,
     ) -> Result<Vec<Arc<Unit>>, Fault> {
-        self.prepare(workshop, "", manifest)?;
+        self.prepare(text_compiler, "", manifest)?;
         let Some(top) = self.tops.remove("") else {
             return Ok(Vec::new());
         };
         // What the text defines must not stay: the top level is made again from the texts that count.
         self.is_stale = true;
         let mut libraries = Granted {
-            sources: workshop.sources,
+            sources: text_compiler.sources,
             manifest,
         };
-        let (top, expansion) = workshop.expander.expand_at(top, ("text", text), &mut libraries);
+        let (top, expansion) = text_compiler.expander.expand_at(top, ("text", text), &mut libraries);
         self.tops.insert(String::new(), top);
         expansion.map(|expansion| expansion.units).map_err(Fault::Expand)
     }
 
     /// Makes everything again that follows from the texts, if it was dropped.
-    fn refresh(&mut self, workshop: &mut Workshop<'_>, manifest: &Manifest) {
+    fn refresh(&mut self, text_compiler: &mut TextCompiler<'_>, manifest: &Manifest) {
         if !self.is_stale {
             return;
         }
@@ -280,7 +280,7 @@ impl Evaluations {
         self.evaluated.clear();
         for text in std::mem::take(&mut self.texts) {
             // Whatever was wrong with it was said when it came.
-            let _ = self.expand(workshop, &text, manifest);
+            let _ = self.expand(text_compiler, &text, manifest);
             self.texts.push(text);
         }
     }
@@ -288,14 +288,14 @@ impl Evaluations {
     /// Expands a text at its top level and loads the units; says also whether the text has left anything behind.
     fn expand(
         &mut self,
-        workshop: &mut Workshop<'_>,
+        text_compiler: &mut TextCompiler<'_>,
         text: &Text,
         manifest: &Manifest,
     ) -> (bool, Result<Vec<usize>, Fault>) {
         for source in &text.sources {
-            workshop.sources.add(source);
+            text_compiler.sources.add(source);
         }
-        if let Err(fault) = self.prepare(workshop, &text.environment, manifest) {
+        if let Err(fault) = self.prepare(text_compiler, &text.environment, manifest) {
             return (false, Err(fault));
         }
         let Some(top) = self.tops.remove(&text.environment) else {
@@ -303,10 +303,10 @@ impl Evaluations {
         };
         let changes = top.changes();
         let mut libraries = Granted {
-            sources: workshop.sources,
+            sources: text_compiler.sources,
             manifest,
         };
-        let (top, expansion) = workshop
+        let (top, expansion) = text_compiler
             .expander
             .expand_at(top, (&text.name, &text.text), &mut libraries);
         let (has_changed, now) = (top.changes() != changes, top.changes());
@@ -315,7 +315,7 @@ impl Evaluations {
             Ok(expansion) => expansion.units,
             Err(errors) => return (has_changed, Err(Fault::Expand(errors))),
         };
-        let units = match workshop.load(&units, &text.name) {
+        let units = match text_compiler.load(&units, &text.name) {
             Ok(units) => units,
             Err(fault) => return (has_changed, Err(fault)),
         };
@@ -326,7 +326,7 @@ impl Evaluations {
         let last = units.len().saturating_sub(1);
         let libraries = units.iter().take(last).copied();
         let mut due: Vec<usize> = libraries
-            .filter(|unit| !workshop.units.contains(unit) && self.evaluated.insert(*unit))
+            .filter(|unit| !text_compiler.units.contains(unit) && self.evaluated.insert(*unit))
             .collect();
         due.extend(units.last());
         (true, Ok(due))
@@ -346,7 +346,7 @@ impl Evaluations {
         if self.chunks.is_empty() {
             return Some((heap, fresh));
         }
-        Some((record("body", vec![heap, self.chunks.encode()]), fresh))
+        Some((record("actor", vec![heap, self.chunks.encode()]), fresh))
     }
 
     /// The names of the chunks that the texts were frozen into.
@@ -361,7 +361,7 @@ impl Evaluations {
     pub(super) fn thaw(
         chunks: Vec<BlobHash>,
         find: &dyn Fn(&BlobHash) -> Option<Vec<u8>>,
-        workshop: &mut Workshop<'_>,
+        text_compiler: &mut TextCompiler<'_>,
     ) -> Result<Self, ThawError> {
         let damaged = |reason: String| ThawError::damaged(reason);
         let mut evaluations = Self::default();
@@ -376,7 +376,7 @@ impl Evaluations {
         evaluations.truncate(evaluations.texts_frozen);
         evaluations.is_stale = true;
         // What a text was refused for want of a capability it is refused again when it comes again.
-        evaluations.refresh(workshop, &Manifest::of(&["*"]));
+        evaluations.refresh(text_compiler, &Manifest::of(&["*"]));
         Ok(evaluations)
     }
 }
@@ -388,7 +388,7 @@ impl Text {
     }
 }
 
-impl Workshop<'_> {
+impl TextCompiler<'_> {
     fn top_level(&mut self, environment: &str, manifest: &Manifest) -> Result<TopLevel, Fault> {
         let mut libraries = Granted {
             sources: self.sources,

@@ -13,9 +13,7 @@ mod entity;
 mod evaluation;
 mod file;
 mod policy;
-mod world;
-
-pub(super) use world::release_console;
+pub(super) mod world;
 
 use duet_kernel::boundary::BoundaryError;
 use duet_kernel::code::CodeSpace;
@@ -26,11 +24,11 @@ use duet_kernel::value::{Immediate, Value};
 use preserves::IOValue;
 
 use super::convert::{self, Class};
-use crate::activation::Activation;
-use crate::body::Until;
-use crate::draft::Refusal;
-use crate::identity::{Callable, FacetId};
-use crate::value::Fact;
+use crate::model::identity::{Callable, FacetId};
+use crate::model::value::Fact;
+use crate::state::refusal::Refusal;
+use crate::turn::activation::Activation;
+use crate::turn::task::Until;
 
 /// A host procedure.
 pub struct HostProcedure {

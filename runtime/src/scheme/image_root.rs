@@ -1,4 +1,4 @@
-//! The root of a body's image: what it says of the heap and of the texts.
+//! The root of a actor's image: what it says of the heap and of the texts.
 //!
 //! INVARIANT: what is none is told by its shape and never read beyond it.
 //! It does not know what is in a heap's image. Read next: `scheme/evaluation.rs`.
@@ -6,7 +6,7 @@
 use duet_journal::BlobHash;
 use preserves::{IOValue, ValueImpl};
 
-use crate::codec::{Bytes, Codec, Fields, record};
+use crate::model::codec::{Bytes, Codec, Fields, record};
 
 /// The root of a heap's image.
 pub(super) enum HeapRoot {
@@ -26,7 +26,7 @@ pub(super) fn parts(root: &IOValue) -> Option<(HeapRoot, Vec<BlobHash>)> {
     if let Some(heap) = heap_root(root) {
         return Some((heap, Vec::new()));
     }
-    let mut fields = Fields::of(root, "body", 2).ok()?;
+    let mut fields = Fields::of(root, "actor", 2).ok()?;
     let heap: IOValue = fields.read("heap").ok()?;
     Some((heap_root(&heap)?, fields.read("texts").ok()?))
 }

@@ -10,18 +10,19 @@ use duet_kernel::core::{GlobalName, Unit};
 use duet_kernel::expander::Meaning;
 use duet_kernel::heap::Kind;
 
+use super::actor::SchemeActor;
 use super::evaluation::Evaluations;
-use super::{SchemeBody, SchemePrograms};
-use crate::actor::Manifest;
-use crate::record::Failure;
+use super::programs::SchemePrograms;
+use crate::model::failure::Failure;
+use crate::model::manifest::Manifest;
 
 impl SchemePrograms {
     /// A text after expansion, in the core language.
     ///
     /// # Errors
     /// The failure that evaluating the text would end in.
-    pub fn expanded(&mut self, body: &mut SchemeBody, manifest: &Manifest, text: &str) -> Result<String, Failure> {
-        let unit = self.unit_of(body, manifest, text)?;
+    pub fn expanded(&mut self, actor: &mut SchemeActor, manifest: &Manifest, text: &str) -> Result<String, Failure> {
+        let unit = self.unit_of(actor, manifest, text)?;
         Ok(unit.map(|unit| format!("{unit}\n")).unwrap_or_default())
     }
 
@@ -29,12 +30,17 @@ impl SchemePrograms {
     ///
     /// # Errors
     /// The failure that evaluating the text would end in; `no-listing` if the name stands for nothing that has instructions.
-    pub fn disassembled(&mut self, body: &mut SchemeBody, manifest: &Manifest, text: &str) -> Result<String, Failure> {
+    pub fn disassembled(
+        &mut self,
+        actor: &mut SchemeActor,
+        manifest: &Manifest,
+        text: &str,
+    ) -> Result<String, Failure> {
         let is_name = !text.contains(|next: char| next.is_whitespace() || "()'`,\"#;|".contains(next));
         if is_name && text.parse::<f64>().is_err() {
-            return self.listing_of(body, manifest, text);
+            return self.listing_of(actor, manifest, text);
         }
-        let Some(unit) = self.unit_of(body, manifest, text)? else {
+        let Some(unit) = self.unit_of(actor, manifest, text)? else {
             return Ok(String::new());
         };
         let compiled = compile(&unit, &self.code);
@@ -45,22 +51,22 @@ impl SchemePrograms {
 
     fn unit_of(
         &mut self,
-        body: &mut SchemeBody,
+        actor: &mut SchemeActor,
         manifest: &Manifest,
         text: &str,
     ) -> Result<Option<Arc<Unit>>, Failure> {
-        match body.evaluations().look(&mut self.workshop(), text, manifest) {
+        match actor.evaluations().look(&mut self.text_compiler(), text, manifest) {
             Ok(mut units) => Ok(units.pop()),
             Err(fault) => Err(self.failure(&fault)),
         }
     }
 
-    fn listing_of(&mut self, body: &mut SchemeBody, manifest: &Manifest, name: &str) -> Result<String, Failure> {
+    fn listing_of(&mut self, actor: &mut SchemeActor, manifest: &Manifest, name: &str) -> Result<String, Failure> {
         let without = |why: String| Failure::new("no-listing", why);
-        if let Err(fault) = body.evaluations().prepare(&mut self.workshop(), "", manifest) {
+        if let Err(fault) = actor.evaluations().prepare(&mut self.text_compiler(), "", manifest) {
             return Err(self.failure(&fault));
         }
-        let meaning = body
+        let meaning = actor
             .known_evaluations()
             .and_then(Evaluations::interaction)
             .map(|top| self.expander.meaning_at(top, name));
@@ -74,14 +80,14 @@ impl SchemePrograms {
             }
             Meaning::Global(global) => global,
         };
-        body.instance.heap.wake();
-        let heap = &body.instance.heap;
-        let value = body.instance.global(&self.code, &global);
+        actor.instance.heap.wake();
+        let heap = &actor.instance.heap;
+        let value = actor.instance.global(&self.code, &global);
         let closure = value.filter(|value| heap.is_kind(*value, Kind::Closure));
         let Some(closure) = closure else {
             // A library that nothing has needed so far is compiled, but not evaluated.
             let listing = match value {
-                None => self.listing_in_library(body, manifest, &global)?,
+                None => self.listing_in_library(actor, manifest, &global)?,
                 Some(_) => None,
             };
             return listing.ok_or_else(|| without(format!("`{name}` does not stand for a procedure made by `lambda`")));
@@ -94,12 +100,12 @@ impl SchemePrograms {
     /// The listing of the procedure that a library defines under a name.
     fn listing_in_library(
         &mut self,
-        body: &mut SchemeBody,
+        actor: &mut SchemeActor,
         manifest: &Manifest,
         global: &GlobalName,
     ) -> Result<Option<String>, Failure> {
         let name = global.name.as_str();
-        let units = match body.evaluations().look(&mut self.workshop(), name, manifest) {
+        let units = match actor.evaluations().look(&mut self.text_compiler(), name, manifest) {
             Ok(units) => units,
             Err(fault) => return Err(self.failure(&fault)),
         };

@@ -1,4 +1,4 @@
-//! Evaluating a text in a living body.
+//! Evaluating a text in a living actor.
 //!
 //! Owns what stands between a text and its run: its units are linked with the instance and become procedures, and what is wrong with it becomes a
 //! condition, or the failure of an interaction.
@@ -13,12 +13,14 @@ use duet_kernel::heap::HeapFull;
 use duet_kernel::machine::Instance;
 use duet_kernel::value::Value;
 
-use super::evaluation::{self, Evaluations, Wanted, Workshop};
-use super::{Fault, SchemeBody, SchemePrograms, convert, description};
-use crate::activation::Activation;
-use crate::body::End;
-use crate::event::Attached;
-use crate::record::{Failure, Origin};
+use super::actor::SchemeActor;
+use super::evaluation::{self, Evaluations, TextCompiler, Wanted};
+use super::programs::{Fault, SchemePrograms};
+use super::{convert, description};
+use crate::driver::Attached;
+use crate::model::failure::{Failure, Origin};
+use crate::turn::activation::Activation;
+use crate::turn::task::End;
 
 /// What a text costs, and each of its bytes, in units of fuel.
 const TEXT_FUEL: u64 = 256;
@@ -28,8 +30,8 @@ const BYTE_FUEL: u64 = 8;
 const UNREADABLE: &str = "#<";
 
 impl SchemePrograms {
-    pub(super) fn workshop(&mut self) -> Workshop<'_> {
-        Workshop {
+    pub(super) fn text_compiler(&mut self) -> TextCompiler<'_> {
+        TextCompiler {
             expander: &mut self.expander,
             code: &mut self.code,
             sources: &mut self.sources,
@@ -44,9 +46,9 @@ impl SchemePrograms {
         self.sources.has(wanted)
     }
 
-    /// The names that are visible to interactions of a body, each with whether it is a keyword; in alphabetical order.
-    pub fn interaction_names(&self, body: &SchemeBody) -> Vec<(String, bool)> {
-        let Some(top) = body.known_evaluations().and_then(Evaluations::interaction) else {
+    /// The names that are visible to interactions of a actor, each with whether it is a keyword; in alphabetical order.
+    pub fn interaction_names(&self, actor: &SchemeActor) -> Vec<(String, bool)> {
+        let Some(top) = actor.known_evaluations().and_then(Evaluations::interaction) else {
             return Vec::new();
         };
         let names = self.expander.names_at(top).into_iter();
@@ -58,7 +60,7 @@ impl SchemePrograms {
     /// Puts the evaluation of an interaction on the machine; an end if its text is none that can be evaluated.
     pub(super) fn begin_interaction(
         &mut self,
-        body: &mut SchemeBody,
+        actor: &mut SchemeActor,
         (text, sources): (&str, &[Attached]),
         turn: &mut Activation,
     ) -> Result<Option<End>, Fault> {
@@ -66,12 +68,12 @@ impl SchemePrograms {
             library: Name::from("(duet internal eval)"),
             name: Name::from("%interact"),
         };
-        let interact = body.instance.global(&self.code, &name);
+        let interact = actor.instance.global(&self.code, &name);
         if self.observation.is_some() {
             if interact.is_none() {
-                body.evaluations().look_from_program(&self.expander);
+                actor.evaluations().look_from_program(&self.expander);
             }
-            return self.begin_observation(body, text, turn);
+            return self.begin_observation(actor, text, turn);
         }
         let Some(interact) = interact else {
             let message = "the run's program takes no interactions: it has not evaluated (duet internal eval)";
@@ -83,10 +85,10 @@ impl SchemePrograms {
             text,
             sources,
         };
-        match self.units(body, &wanted, turn) {
+        match self.units(actor, &wanted, turn) {
             Ok(units) => {
-                let procedures = procedures(&mut body.instance, &self.code, &units)?;
-                self.machine.start(&mut body.instance, interact, &[procedures]);
+                let procedures = procedures(&mut actor.instance, &self.code, &units)?;
+                self.machine.start(&mut actor.instance, interact, &[procedures]);
                 Ok(None)
             }
             Err(fault) => Ok(Some(End::Failed(self.failure(&fault)))),
@@ -96,7 +98,7 @@ impl SchemePrograms {
     /// Answers a program that wants a text compiled: with a list of procedures to be called in order, or a condition.
     pub(super) fn compile_for(
         &mut self,
-        body: &mut SchemeBody,
+        actor: &mut SchemeActor,
         turn: &mut Activation,
         (text, environment): (&str, &str),
     ) -> Result<(), Fault> {
@@ -106,25 +108,25 @@ impl SchemePrograms {
             text,
             sources: &[],
         };
-        match self.units(body, &wanted, turn) {
+        match self.units(actor, &wanted, turn) {
             Ok(units) => {
-                let procedures = procedures(&mut body.instance, &self.code, &units)?;
+                let procedures = procedures(&mut actor.instance, &self.code, &units)?;
                 self.machine.resume(procedures);
             }
-            Err(fault) => self.raise_fault(body, &fault, text.contains(UNREADABLE))?,
+            Err(fault) => self.raise_fault(actor, &fault, text.contains(UNREADABLE))?,
         }
         Ok(())
     }
 
     /// Answers a program that asks what is known of a name.
-    pub(super) fn describe(&mut self, body: &mut SchemeBody, name: &str) -> Result<(), Fault> {
+    pub(super) fn describe(&mut self, actor: &mut SchemeActor, name: &str) -> Result<(), Fault> {
         let found = description::descriptions(name, &self.sources.texts());
-        let heap = &mut body.instance.heap;
+        let heap = &mut actor.instance.heap;
         match convert::enter(heap, &description::as_value(&found)) {
             Ok(list) => self.machine.resume(list),
             Err(error) => {
                 let condition = convert::boundary_condition(heap, &error)?;
-                self.machine.raise(&body.instance, &self.code, condition);
+                self.machine.raise(&actor.instance, &self.code, condition);
             }
         }
         Ok(())
@@ -133,37 +135,39 @@ impl SchemePrograms {
     /// Answers a program that wants an environment: with its import sets, or a condition.
     pub(super) fn make_environment(
         &mut self,
-        body: &mut SchemeBody,
+        actor: &mut SchemeActor,
         turn: &mut Activation,
         imports: &str,
     ) -> Result<(), Fault> {
         charge(turn, imports);
-        let made = body
+        let made = actor
             .evaluations()
-            .prepare(&mut self.workshop(), imports, &turn.manifest());
+            .prepare(&mut self.text_compiler(), imports, &turn.manifest());
         match made {
             Ok(()) => {
-                let imports = body.instance.heap.string(imports)?;
+                let imports = actor.instance.heap.string(imports)?;
                 self.machine.resume(imports);
             }
-            Err(fault) => self.raise_fault(body, &fault, false)?,
+            Err(fault) => self.raise_fault(actor, &fault, false)?,
         }
         Ok(())
     }
 
     pub(super) fn units(
         &mut self,
-        body: &mut SchemeBody,
+        actor: &mut SchemeActor,
         wanted: &Wanted<'_>,
         turn: &mut Activation,
     ) -> Result<Vec<usize>, evaluation::Fault> {
         charge(turn, wanted.text);
-        body.evaluations().units(&mut self.workshop(), wanted, &turn.manifest())
+        actor
+            .evaluations()
+            .units(&mut self.text_compiler(), wanted, &turn.manifest())
     }
 
     fn raise_fault(
         &mut self,
-        body: &mut SchemeBody,
+        actor: &mut SchemeActor,
         fault: &evaluation::Fault,
         is_unreadable: bool,
     ) -> Result<(), Fault> {
@@ -173,8 +177,8 @@ impl SchemePrograms {
         } else {
             failure.message
         };
-        let condition = convert::make_condition(&mut body.instance.heap, &failure.kind, &message, &[])?;
-        self.machine.raise(&body.instance, &self.code, condition);
+        let condition = convert::make_condition(&mut actor.instance.heap, &failure.kind, &message, &[])?;
+        self.machine.raise(&actor.instance, &self.code, condition);
         Ok(())
     }
 

@@ -1,30 +1,20 @@
-//! Looking at a body from outside: an expression is evaluated where the program's own names are visible, and its value is written down.
+//! Looking at a actor from outside: an expression is evaluated where the program's own names are visible, and its value is written down.
 //!
 //! INVARIANT: it is for bodies that are thrown away afterwards; nothing here is part of what a run does or records, so it works on programs that
 //! evaluate no texts of their own.
 //! It does not keep an expression from acting; whoever steps the run looks at what it asks for. Read next: `scheme/interaction.rs`.
 
-use std::collections::VecDeque;
-
 use duet_kernel::printer::{Style, print};
 use duet_kernel::value::Value;
 
+use super::actor::SchemeActor;
 use super::evaluation::Wanted;
-use super::{Fault, SchemeBody, SchemePrograms};
-use crate::activation::Activation;
-use crate::body::End;
+use super::programs::{Fault, Observation, SchemePrograms};
+use crate::turn::activation::Activation;
+use crate::turn::task::End;
 
 /// A value may be written in so many characters.
 const CHARACTERS_MAX: usize = 1 << 22;
-
-/// An expression that is being evaluated.
-#[derive(Debug, Default)]
-pub(super) struct Observation {
-    /// The units to be evaluated, the expression's own last.
-    units: VecDeque<usize>,
-    /// What the value is written as.
-    shown: Option<String>,
-}
 
 impl SchemePrograms {
     /// From now on texts are evaluated where the program's own names are visible, and their values are kept for [`observed`](Self::observed).
@@ -41,7 +31,7 @@ impl SchemePrograms {
 
     pub(super) fn begin_observation(
         &mut self,
-        body: &mut SchemeBody,
+        actor: &mut SchemeActor,
         text: &str,
         turn: &mut Activation,
     ) -> Result<Option<End>, Fault> {
@@ -51,16 +41,16 @@ impl SchemePrograms {
             text,
             sources: &[],
         };
-        let units = match self.units(body, &wanted, turn) {
+        let units = match self.units(actor, &wanted, turn) {
             Ok(units) => units,
             Err(fault) => return Ok(Some(End::Failed(self.failure(&fault)))),
         };
         for unit in &units {
-            body.instance.link_apart(&self.code, *unit)?;
+            actor.instance.link_apart(&self.code, *unit)?;
         }
         let units = units.into();
         self.observation = Some(Observation { units, shown: None });
-        if self.start_observed(body)? {
+        if self.start_observed(actor)? {
             Ok(None)
         } else {
             Ok(Some(End::Finished { is_true: true }))
@@ -68,27 +58,27 @@ impl SchemePrograms {
     }
 
     /// Takes the value of a unit that has been evaluated, and starts the next; whether there was one.
-    pub(super) fn observe_next(&mut self, body: &mut SchemeBody, value: Value) -> Result<bool, Fault> {
-        if self.start_observed(body)? {
+    pub(super) fn observe_next(&mut self, actor: &mut SchemeActor, value: Value) -> Result<bool, Fault> {
+        if self.start_observed(actor)? {
             return Ok(true);
         }
         if let Some(observation) = &mut self.observation
             && value != Value::UNSPECIFIED
         {
-            let written = print(&body.instance.heap, &self.code, value, Style::Write, CHARACTERS_MAX);
+            let written = print(&actor.instance.heap, &self.code, value, Style::Write, CHARACTERS_MAX);
             observation.shown = Some(written.unwrap_or_else(|error| format!("#<{error}>")));
         }
         Ok(false)
     }
 
-    fn start_observed(&mut self, body: &mut SchemeBody) -> Result<bool, Fault> {
+    fn start_observed(&mut self, actor: &mut SchemeActor) -> Result<bool, Fault> {
         let next = self
             .observation
             .as_mut()
             .and_then(|observation| observation.units.pop_front());
         let Some(unit) = next else { return Ok(false) };
-        let procedure = body.instance.unit_procedure(&self.code, unit)?;
-        self.machine.start(&mut body.instance, procedure, &[]);
+        let procedure = actor.instance.unit_procedure(&self.code, unit)?;
+        self.machine.start(&mut actor.instance, procedure, &[]);
         Ok(true)
     }
 }

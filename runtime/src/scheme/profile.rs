@@ -11,11 +11,9 @@ use duet_kernel::heap::HeapFull;
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::value::Value;
 
-use super::SchemePrograms;
-
 /// Units of fuel by procedure.
 #[derive(Debug, Default)]
-pub(super) struct Profile(BTreeMap<Procedure, u64>);
+pub(super) struct Profile(pub(super) BTreeMap<Procedure, u64>);
 
 /// A procedure of a profile.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,20 +60,5 @@ impl Profile {
             unit: unit.unwrap_or_default(),
         };
         *self.0.entry(procedure).or_default() += 1;
-    }
-}
-
-impl SchemePrograms {
-    /// Counts from here on where fuel is used, by whatever actor.
-    pub fn begin_profile(&mut self) {
-        self.profile = Some(Profile::default());
-    }
-
-    /// Ends counting; the procedures with the units of fuel that were used in them, those that used most first.
-    pub fn end_profile(&mut self) -> Vec<(Procedure, u64)> {
-        let Profile(counts) = self.profile.take().unwrap_or_default();
-        let mut counts: Vec<_> = counts.into_iter().collect();
-        counts.sort_by(|(one, used), (other, more)| more.cmp(used).then_with(|| one.cmp(other)));
-        counts
     }
 }

@@ -4,7 +4,7 @@
 //! INVARIANT: compiling from a description asks for nothing outside it.
 //! It does not find libraries; the caller's [`Libraries`] does, the first time.
 
-mod matching;
+pub(super) mod matching;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,13 +15,26 @@ use duet_kernel::code::LoadError;
 use duet_kernel::compiler::CompileError;
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
-use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName, SourceError, SourceText};
+use duet_kernel::expander::{Ahead, Libraries, LibraryName, SourceError, SourceText};
 use preserves::IOValue;
 
-use super::{SchemePrograms, Source};
-use crate::codec::{Codec, DecodeError};
 use crate::codec_struct;
-use crate::event::Attached;
+use crate::driver::Attached;
+use crate::model::codec::{Codec, DecodeError};
+
+/// What [`SchemePrograms::compile`] needs to know.
+pub struct Source<'a> {
+    /// The name that messages call the program by, such as its path.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// What `command-line` returns: the program's name and its arguments. Part of the run's first record.
+    pub arguments: Vec<String>,
+    /// What a program without `import` sees.
+    pub default_imports: Vec<LibraryName>,
+    /// What else must be found by code that comes to the program later, if the program evaluates any.
+    pub evaluable: Vec<LibraryName>,
+}
 
 /// A compiled program as a run's first record describes it.
 #[derive(Clone, Debug)]
@@ -34,12 +47,12 @@ pub struct Program {
 
 /// The description of a program.
 #[derive(Clone, Debug, PartialEq)]
-struct ProgramRecord {
-    name: String,
-    text: BlobHash,
-    arguments: Vec<String>,
-    default_imports: Vec<Vec<String>>,
-    sources: Vec<SourceRecord>,
+pub(super) struct ProgramRecord {
+    pub(super) name: String,
+    pub(super) text: BlobHash,
+    pub(super) arguments: Vec<String>,
+    pub(super) default_imports: Vec<Vec<String>>,
+    pub(super) sources: Vec<SourceRecord>,
 }
 codec_struct!(ProgramRecord "scheme" { name, text, arguments, default_imports, sources });
 
@@ -123,13 +136,13 @@ pub fn description(program: &IOValue) -> Result<(String, Vec<String>), DecodeErr
 }
 
 /// Finds sources and remembers which.
-struct Recording<'a> {
-    libraries: &'a mut dyn Libraries,
-    found: Vec<(Vec<String>, SourceText)>,
+pub(super) struct Recording<'a> {
+    pub(super) libraries: &'a mut dyn Libraries,
+    pub(super) found: Vec<(Vec<String>, SourceText)>,
 }
 
 /// The library by which a program evaluates what it did not contain; it is among the program's units if the program mentions it.
-const EVALUATION: &str = "(duet internal eval)";
+pub(super) const EVALUATION: &str = "(duet internal eval)";
 
 impl Recording<'_> {
     fn has(&self, library: &str) -> bool {
@@ -139,7 +152,7 @@ impl Recording<'_> {
     }
 
     /// Finds also libraries that nothing has asked for, with what they include. What cannot be read is left out, and missed when it is asked for.
-    fn complete(&mut self, names: &[LibraryName]) {
+    pub(super) fn complete(&mut self, names: &[LibraryName]) {
         for name in names {
             if self.has(&name.to_string()) {
                 continue;
@@ -199,7 +212,7 @@ impl Libraries for Recording<'_> {
 
 /// Gives out the sources of a run and nothing else.
 #[derive(Default)]
-pub(super) struct Pinned(BTreeMap<Vec<String>, SourceText>);
+pub(super) struct Pinned(pub(super) BTreeMap<Vec<String>, SourceText>);
 
 impl Pinned {
     /// Takes a source that came later, unless there is one under its name.
@@ -244,30 +257,7 @@ impl Libraries for Pinned {
     }
 }
 
-#[expect(clippy::result_large_err, reason = "made once, before a run")]
-pub(super) fn compile(
-    source: &Source<'_>,
-    libraries: &mut dyn Libraries,
-) -> Result<(SchemePrograms, Program, Vec<Diagnostic>), (ProgramError, Expander)> {
-    let mut recording = Recording {
-        libraries,
-        found: Vec::new(),
-    };
-    let (mut programs, warnings) = SchemePrograms::expand(source, &mut recording)?;
-    if programs.library_units.contains_key(&Name::from(EVALUATION)) {
-        recording.complete(&source.evaluable);
-    }
-    programs.sources = Pinned(recording.found.iter().cloned().collect());
-    match describe(source, recording.found) {
-        Ok(program) => {
-            programs.program = program.value.clone();
-            Ok((programs, program, warnings))
-        }
-        Err(error) => Err((ProgramError::Pin(error), programs.expander)),
-    }
-}
-
-fn describe(source: &Source<'_>, found: Vec<(Vec<String>, SourceText)>) -> Result<Program, StoreError> {
+pub(super) fn describe(source: &Source<'_>, found: Vec<(Vec<String>, SourceText)>) -> Result<Program, StoreError> {
     let mut pinned = vec![Blob::new(source.text.as_bytes().to_vec())?];
     let mut sources = Vec::new();
     for (wanted, text) in found {
@@ -293,47 +283,4 @@ fn describe(source: &Source<'_>, found: Vec<(Vec<String>, SourceText)>) -> Resul
         value: record.encode(),
         pinned,
     })
-}
-
-pub(super) fn pinned(
-    program: &IOValue,
-    fetch: &mut dyn FnMut(&BlobHash) -> Option<Vec<u8>>,
-    ahead: &dyn Fn(&LibraryName) -> Option<Ahead>,
-) -> Result<SchemePrograms, ProgramError> {
-    let record = ProgramRecord::decode(program).map_err(ProgramError::Description)?;
-    let mut text_of = |name: &str, hash: &BlobHash| {
-        let text = fetch(hash).and_then(|bytes| String::from_utf8(bytes).ok());
-        text.ok_or_else(|| ProgramError::MissingText {
-            name: name.to_owned(),
-            hash: *hash,
-        })
-    };
-    let text = text_of(&record.name, &record.text)?;
-    let mut sources = BTreeMap::new();
-    for source in record.sources {
-        let text = Arc::from(text_of(&source.name, &source.text)?);
-        sources.insert(
-            source.wanted,
-            SourceText {
-                name: source.name,
-                text,
-            },
-        );
-    }
-    let library = |parts: Vec<String>| LibraryName {
-        parts: parts.iter().map(|part| Name::from(part.as_str())).collect(),
-    };
-    let default_imports = record.default_imports.into_iter().map(library).collect();
-    let source = Source {
-        name: &record.name,
-        text: &text,
-        arguments: record.arguments,
-        default_imports,
-        evaluable: Vec::new(),
-    };
-    let mut matching = matching::Matching::new(Pinned(sources), ahead);
-    let (mut programs, _) = SchemePrograms::expand(&source, &mut matching).map_err(|(error, _)| error)?;
-    programs.sources = matching.into_sources();
-    programs.program = program.clone();
-    Ok(programs)
 }

@@ -2,9 +2,12 @@
 
 use duet_kernel::expander::{Libraries, LibraryName, SourceError, SourceText};
 
+use duet_kernel::datum::Name;
+
 use super::*;
-use crate::script::world::{LIMITS, World, read_answers};
-use crate::snapshot::SnapshotPolicy;
+use crate::model::limits::Limits;
+use crate::run::snapshot::SnapshotPolicy;
+use crate::tests::script::world::{LIMITS, World, read_answers};
 
 mod capability;
 mod sharing;

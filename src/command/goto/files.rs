@@ -4,6 +4,7 @@
 //! It moves no head; `goto.rs` does.
 //! Read next: `drivers/src/tool/workspace/change.rs`.
 
+use duet_runtime::run::source;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use duet_journal::{BranchName, RunId, Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::driver::ToolFailure;
 use duet_runtime::record::Body;
-use duet_runtime::replay;
+use duet_runtime::run::replay;
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -277,7 +278,7 @@ fn kept(
 
 /// The workspace that a run works in.
 fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, Failure> {
-    let genesis = replay::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
+    let genesis = source::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
     let note = genesis
         .pinned
         .iter()

@@ -5,11 +5,14 @@
 //! It compares nothing; `course.rs` does after each operation.
 
 use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store, StoreError};
-use duet_runtime::driver::{Drivers, Effect, Input, RequestId};
+use duet_runtime::driver::{Drivers, Effect, Input};
 use duet_runtime::history::input::{Recorded, What, answer, recorded};
 use duet_runtime::history::merge::between;
-use duet_runtime::replay::{Source, move_head};
-use duet_runtime::run::{RunError, Tip};
+use duet_runtime::model::identity::RequestId;
+use duet_runtime::run::error::RunError;
+use duet_runtime::run::heads::move_head;
+use duet_runtime::run::source::Source;
+use duet_runtime::run::tip::Tip;
 use preserves::IOValue;
 
 use super::super::operation::Opening;
@@ -17,8 +20,8 @@ use super::super::world::{Repeated, World};
 use super::{Course, Difference, OWNER, Outcome, WHOLE, branch};
 use crate::moves::{Kind, Move};
 use crate::redeliver::Redelivery;
-use duet_runtime::codec::Codec;
-use duet_runtime::replay::Recovery;
+use duet_runtime::model::codec::Codec;
+use duet_runtime::run::inflight::Recovery;
 
 /// A run that is told inputs again takes at most so many turns.
 const TURNS_MAX: u64 = 200;

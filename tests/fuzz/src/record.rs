@@ -1,7 +1,7 @@
 //! Bytes as a record of a journal: what is read is written as the same bytes, envelope and body.
 
 use duet_journal::{PackedValue, Record, RecordHash};
-use duet_runtime::codec::Codec;
+use duet_runtime::model::codec::Codec;
 use duet_runtime::record::{Body, Genesis, OLDEST, VERSION};
 
 /// Reads the bytes as a record, and as the body of one.

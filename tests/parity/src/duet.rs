@@ -6,16 +6,20 @@
 
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BranchName, RunId};
-use duet_runtime::activation::{Activation, Newborn};
-use duet_runtime::actor::Manifest;
-use duet_runtime::body::{End, FreezeError, Programs, ThawError};
 use duet_runtime::dataspace::pattern::{GroupKind, Pattern, Step};
-use duet_runtime::draft::Refusal;
-use duet_runtime::identity::ActorId;
-use duet_runtime::record::{Genesis, Limits, VERSION};
+use duet_runtime::model::identity::ActorId;
+use duet_runtime::model::limits::Limits;
+use duet_runtime::model::manifest::Manifest;
+use duet_runtime::model::value::Fact;
+use duet_runtime::record::{Genesis, VERSION};
+use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::{Run, Start};
-use duet_runtime::snapshot::SnapshotPolicy;
-use duet_runtime::value::Fact;
+use duet_runtime::state::refusal::Refusal;
+use duet_runtime::turn::activation::Activation;
+use duet_runtime::turn::image::{FreezeError, ThawError};
+use duet_runtime::turn::program::Programs;
+use duet_runtime::turn::task::End;
+use duet_runtime::turn::task::Newborn;
 use preserves::{IOValue, Value};
 
 /// The end of what has nothing more to do.

@@ -7,15 +7,18 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use duet_runtime::activation::Activation;
-use duet_runtime::body::{Argument, End, FreezeError, Image, Programs, Resumption, Stored, Task, ThawError, Until};
-use duet_runtime::codec::Codec;
 use duet_runtime::dataspace::pattern::Pattern as Looked;
-use duet_runtime::draft::Refusal;
 use duet_runtime::driver::{Drivers, Effect, Input};
-use duet_runtime::identity::{Callable, FacetId, Handle, ObserverId};
-use duet_runtime::record::{Failure, Limits};
-use duet_runtime::value::Fact as Packed;
+use duet_runtime::model::codec::Codec;
+use duet_runtime::model::failure::Failure;
+use duet_runtime::model::identity::{Callable, FacetId, Handle, ObserverId};
+use duet_runtime::model::limits::Limits;
+use duet_runtime::model::value::Fact as Packed;
+use duet_runtime::state::refusal::Refusal;
+use duet_runtime::turn::activation::Activation;
+use duet_runtime::turn::image::{FreezeError, Image, Stored, ThawError};
+use duet_runtime::turn::program::Programs;
+use duet_runtime::turn::task::{Argument, End, Resumption, Task, Until};
 use preserves::IOValue;
 
 use crate::duet::{DONE, capture, fact, group, literal, never_frozen, never_thawed, record, spawn, start};
@@ -133,7 +136,7 @@ struct Body {
 }
 
 impl Programs for Bodies {
-    type Body = Body;
+    type Instance = Body;
 
     fn load(&mut self, program: &IOValue, _: &Limits) -> Result<Body, Failure> {
         let actor = u64::decode(program).ok().map(|actor| actor as u32);
@@ -168,9 +171,9 @@ impl Programs for Bodies {
         body.state.kept.remove(&callable.0);
     }
 
-    fn mark(&mut self, _: &mut Body, _: u64, _: u64) {}
+    fn make_savepoint(&mut self, _: &mut Body, _: u64, _: u64) {}
 
-    fn go_back(&mut self, _: &mut Body, _: u64) -> bool {
+    fn restore_savepoint(&mut self, _: &mut Body, _: u64) -> bool {
         false
     }
 

@@ -4,10 +4,10 @@ use duet_journal::Record;
 use proptest::prelude::*;
 
 use super::*;
-use crate::codec::Codec;
-use crate::script::Scripts;
-use crate::script::world::{World, branch, run_id};
-use crate::snapshot::SnapshotPolicy;
+use crate::model::codec::Codec;
+use crate::run::snapshot::SnapshotPolicy;
+use crate::tests::script::Scripts;
+use crate::tests::script::world::{World, branch, run_id};
 
 /// Facts come and go, also with facets and actors, under several labels and none.
 const SCRIPT: &str = "main:

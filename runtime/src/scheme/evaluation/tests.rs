@@ -6,11 +6,14 @@ use duet_kernel::expander::{Libraries, LibraryName, SourceError, SourceText};
 use super::super::{SchemePrograms, Source};
 use super::*;
 use crate::driver::Input;
-use crate::record::Limits;
-use crate::replay::{Recovery, Snapshots, Source as Journal, move_head};
+use crate::model::limits::Limits;
 use crate::run::Run;
-use crate::script::world::{LIMITS, World, branch, run_id};
-use crate::snapshot::SnapshotPolicy;
+use crate::run::heads::move_head;
+use crate::run::inflight::Recovery;
+use crate::run::replay::Snapshots;
+use crate::run::snapshot::SnapshotPolicy;
+use crate::run::source::Source as Journal;
+use crate::tests::script::world::{LIMITS, World, branch, run_id};
 
 /// What evaluates texts, without a console.
 const EVALUATION_LIBRARY: &str = "
@@ -149,7 +152,7 @@ fn check_fork(world: &mut World<SchemePrograms>, texts: &[(&str, &[&str])], (end
     let programs = world.programs();
     let policy = SnapshotPolicy::NEVER;
     let mut forked = Run::open(&mut world.store, at, programs, policy, &Recovery::default()).expect("it opens");
-    let mut drivers = crate::script::world::Table::default();
+    let mut drivers = crate::tests::script::world::Table::default();
     for (text, _) in texts {
         forked.deliver(input(text));
         forked.drive(&mut world.store, &mut drivers).expect("it runs");
@@ -289,8 +292,8 @@ fn what_does_not_end_can_be_given_up() {
 
 #[test]
 fn who_was_given_a_first_text_after_a_mark_has_none_there() {
-    let given = |newest_mark| {
-        let mut evaluations = Evaluations::none_until(newest_mark);
+    let given = |newest_savepoint| {
+        let mut evaluations = Evaluations::none_until(newest_savepoint);
         evaluations.begin_turn();
         evaluations.texts.push(Text {
             environment: String::new(),
@@ -298,12 +301,16 @@ fn who_was_given_a_first_text_after_a_mark_has_none_there() {
             text: "1".to_owned(),
             sources: Vec::new(),
         });
-        evaluations.mark(5, 0);
+        evaluations.make_savepoint(5, 0);
         evaluations
     };
-    for (newest_mark, back_to, left) in [(Some(3), 2, 0), (Some(3), 3, 0), (Some(3), 4, 1), (None, 5, 1)] {
-        let mut evaluations = given(newest_mark);
-        evaluations.go_back(back_to);
-        assert_eq!(evaluations.texts.len(), left, "from {newest_mark:?} back to {back_to}");
+    for (newest_savepoint, back_to, left) in [(Some(3), 2, 0), (Some(3), 3, 0), (Some(3), 4, 1), (None, 5, 1)] {
+        let mut evaluations = given(newest_savepoint);
+        evaluations.restore_savepoint(back_to);
+        assert_eq!(
+            evaluations.texts.len(),
+            left,
+            "from {newest_savepoint:?} back to {back_to}"
+        );
     }
 }

@@ -6,7 +6,7 @@ use preserves::IOValue;
 use super::{Call, DONE, Fault, Reply, host_procedures};
 use crate::capability::sturdy::{SturdyError, SturdyRef};
 use crate::capability::{Authority, Caveat, CaveatError};
-use crate::identity::{ActorId, CapabilityId};
+use crate::model::identity::{ActorId, CapabilityId};
 use crate::scheme::convert::{self, Class};
 use duet_kernel::value::Value;
 

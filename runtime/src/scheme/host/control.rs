@@ -4,10 +4,10 @@ use duet_kernel::value::Value;
 
 use super::dataspace::facet;
 use super::{Call, DONE, Fault, Reply, host_procedures};
-use crate::body::Until;
-use crate::identity::FacetId;
+use crate::model::identity::FacetId;
 use crate::scheme::convert::Class;
 use crate::scheme::descriptor;
+use crate::turn::task::Until;
 
 host_procedures! {
     /// Parks the fiber until what the descriptor describes is there, and returns it; of a list of descriptors, until one of them is,

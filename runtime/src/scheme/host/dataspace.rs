@@ -5,10 +5,10 @@ use duet_kernel::value::Value;
 use super::capability::pass;
 use super::{Call, DONE, Fault, Reply, host_procedures};
 use crate::capability::Authority;
-use crate::draft::Refusal;
-use crate::identity::{ActorId, FacetId, Handle, ObserverId};
+use crate::model::identity::{ActorId, FacetId, Handle, ObserverId};
+use crate::model::value::Fact;
 use crate::scheme::convert::Class;
-use crate::value::Fact;
+use crate::state::refusal::Refusal;
 
 host_procedures! {
     /// Asserts `value` for the current facet and returns the assertion's handle. Others, and this actor too, see it from the next turns on.

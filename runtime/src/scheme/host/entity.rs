@@ -7,12 +7,13 @@ use duet_kernel::value::Value;
 
 use super::control::facet_or;
 use super::{Call, DONE, Fault, Reply, host_procedures};
-use crate::activation::Newborn;
-use crate::actor::{EntityClass, Manifest};
-use crate::body::Until;
-use crate::identity::ActorId;
+use crate::model::identity::ActorId;
+use crate::model::manifest::Manifest;
 use crate::scheme::convert::Class;
 use crate::scheme::entity;
+use crate::state::actor::EntityClass;
+use crate::turn::task::Newborn;
+use crate::turn::task::Until;
 
 /// The capability to make actors.
 const SPAWN: &str = crate::action::spawn_actor::CAPABILITY;

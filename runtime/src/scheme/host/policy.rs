@@ -6,9 +6,9 @@ use preserves::IOValue;
 
 use super::{Call, Fault, Reply, host_procedures};
 use crate::action::{Action, Assert, InvokeTool, Retract};
-use crate::driver::RequestId;
 use crate::gate::bench;
-use crate::identity::{ActorId, Handle};
+use crate::model::identity::RequestId;
+use crate::model::identity::{ActorId, Handle};
 use crate::policy::ruling::Ruling;
 use crate::scheme::convert::{self, Class};
 
@@ -185,7 +185,7 @@ fn attempt(call: &mut Call<'_>, item: Value, ids: Ids) -> Result<Action, Fault> 
         }
         ("entry", [_, fact]) => {
             let value = call.leave(*fact)?;
-            let value = crate::value::Fact::new(value).map_err(crate::draft::Refusal::Value)?;
+            let value = crate::model::value::Fact::new(value).map_err(crate::state::refusal::Refusal::Value)?;
             let handle = if ids == Ids::Fresh {
                 call.turn.fresh_handle()
             } else {

@@ -10,12 +10,12 @@ use preserves::IOValue;
 use super::capability::pass;
 use super::{Call, DONE, Fault, Reply, host_procedures};
 use crate::action::write;
-use crate::activation::Activation;
-use crate::body::{Until, Wanted};
 use crate::capability::Authority;
 use crate::driver::Stream;
-use crate::identity::CapabilityId;
+use crate::model::identity::CapabilityId;
 use crate::scheme::convert::{self, Class};
+use crate::turn::activation::Activation;
+use crate::turn::task::{Until, Wanted};
 
 /// A log line shows at most this many characters of an object.
 const LOG_CHARACTERS: usize = 4096;
@@ -179,7 +179,7 @@ pub(super) fn call_tool(call: &mut Call<'_>, tool: &str, payload: IOValue) -> Re
     }
 }
 
-fn answer(request: crate::driver::RequestId) -> Reply {
+fn answer(request: crate::model::identity::RequestId) -> Reply {
     Reply::Park(Until::Condition {
         wanted: vec![Wanted::Answer(request)],
         is_edge: false,

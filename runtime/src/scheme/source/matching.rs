@@ -12,7 +12,7 @@ use duet_kernel::expander::{Ahead, KERNEL_LIBRARY, Libraries, LibraryName, Sourc
 use super::{Pinned, include_key};
 
 /// Gives out pinned sources, or what was compiled ahead from them.
-pub(super) struct Matching<'a> {
+pub(in crate::scheme) struct Matching<'a> {
     sources: Pinned,
     ahead: &'a dyn Fn(&LibraryName) -> Option<Ahead>,
     /// The libraries that have the texts that they were compiled from, as have all that they import.
@@ -20,7 +20,7 @@ pub(super) struct Matching<'a> {
 }
 
 impl<'a> Matching<'a> {
-    pub(super) fn new(sources: Pinned, ahead: &'a dyn Fn(&LibraryName) -> Option<Ahead>) -> Self {
+    pub(in crate::scheme) fn new(sources: Pinned, ahead: &'a dyn Fn(&LibraryName) -> Option<Ahead>) -> Self {
         Self {
             sources,
             ahead,
@@ -28,7 +28,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    pub(super) fn into_sources(self) -> Pinned {
+    pub(in crate::scheme) fn into_sources(self) -> Pinned {
         self.sources
     }
 

@@ -1,8 +1,8 @@
 //! Actors of one library share what they begin with, and nothing that they change.
 
 use super::*;
-use crate::event::Event;
-use crate::identity::ActorId;
+use crate::model::identity::ActorId;
+use crate::state::event::Event;
 
 const COUNT: usize = 150;
 
@@ -61,11 +61,11 @@ fn what_an_actor_changes_is_its_own() {
         world.drive();
         let told: Vec<String> = world.drivers.seen.clone();
         assert_eq!(told, expected);
-        let is_resting = |number: &usize| {
-            let body = world.run.body(ActorId(*number as u64 + 1));
-            body.is_some_and(|body| body.instance.heap.is_resting())
+        let is_compacted = |number: &usize| {
+            let actor = world.run.body(ActorId(*number as u64 + 1));
+            actor.is_some_and(|actor| actor.instance.heap.is_resting())
         };
-        let resting = (0..COUNT).filter(is_resting).count();
+        let resting = (0..COUNT).filter(is_compacted).count();
         assert!(resting > COUNT / 2, "of {COUNT} actors {resting} rest");
         world.check_replay();
     }
@@ -102,7 +102,7 @@ fn whoever_comes_later_uses_as_much_fuel_as_the_first() {
     let fuel = fuel_of_beginnings(&world);
     assert!(fuel.len() == 3 && fuel[0] > 20, "{fuel:?}");
     assert!(fuel.iter().all(|used| *used == fuel[0]), "{fuel:?}");
-    assert_eq!(world.run.programs().beginnings.known.len(), 1);
+    assert_eq!(world.run.programs().templates.known.len(), 1);
 }
 
 #[test]
@@ -110,5 +110,5 @@ fn a_library_that_asks_for_something_is_evaluated_by_each() {
     let mut world = three("(define state 'ready) (log! 'loaded)");
     // The main program is the first to load it.
     world.check("loaded\nloaded\n(1 ready)\nloaded\n(2 ready)\nloaded\n(3 ready)");
-    assert_eq!(world.run.programs().beginnings.known.len(), 0);
+    assert_eq!(world.run.programs().templates.known.len(), 0);
 }

@@ -5,16 +5,19 @@
 use std::time::Duration;
 
 use duet_journal::store::memory::MemoryStore;
-use duet_runtime::activation::Activation;
-use duet_runtime::body::{End, FreezeError, Image, Programs, Stored, Task, ThawError, Until};
-use duet_runtime::codec::Codec;
 use duet_runtime::dataspace::pattern::Pattern;
-use duet_runtime::draft::Refusal;
 use duet_runtime::driver::Input;
-use duet_runtime::identity::{ActorId, Callable, FacetId, Handle};
-use duet_runtime::record::{Failure, Limits};
+use duet_runtime::model::codec::Codec;
+use duet_runtime::model::failure::Failure;
+use duet_runtime::model::identity::{ActorId, Callable, FacetId, Handle};
+use duet_runtime::model::limits::Limits;
+use duet_runtime::model::value::Fact;
 use duet_runtime::run::{Run, Step as Taken};
-use duet_runtime::value::Fact;
+use duet_runtime::state::refusal::Refusal;
+use duet_runtime::turn::activation::Activation;
+use duet_runtime::turn::image::{FreezeError, Image, Stored, ThawError};
+use duet_runtime::turn::program::Programs;
+use duet_runtime::turn::task::{End, Task, Until};
 use preserves::IOValue;
 
 use super::{Clock, Work, resident_bytes};
@@ -103,7 +106,7 @@ const PASS: Callable = Callable(1);
 const NEXT: Callable = Callable(2);
 
 impl Programs for Bodies {
-    type Body = Body;
+    type Instance = Body;
 
     fn load(&mut self, program: &IOValue, _: &Limits) -> Result<Body, Failure> {
         let numbers: Vec<u64> = Vec::decode(program).unwrap_or_default();
@@ -142,9 +145,9 @@ impl Programs for Bodies {
 
     fn release(&mut self, _: &mut Body, _: Callable) {}
 
-    fn mark(&mut self, _: &mut Body, _: u64, _: u64) {}
+    fn make_savepoint(&mut self, _: &mut Body, _: u64, _: u64) {}
 
-    fn go_back(&mut self, _: &mut Body, _: u64) -> bool {
+    fn restore_savepoint(&mut self, _: &mut Body, _: u64) -> bool {
         false
     }
 

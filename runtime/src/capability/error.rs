@@ -1,0 +1,67 @@
+//! Why a caveat cannot be read.
+//!
+//! INVARIANT: an error shows at most 60 characters of the value at fault.
+//! It does not read caveats; `caveat.rs` does.
+//! Read next: `pattern.rs`.
+
+use std::fmt;
+
+use preserves::IOValue;
+
+/// A caveat is nested at most this many levels.
+pub(super) const DEPTH_MAX: usize = 64;
+
+/// Why a caveat cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CaveatError {
+    /// A part is none of the patterns.
+    NotAPattern {
+        /// The part, shortened.
+        found: String,
+    },
+    /// A part is none of the templates.
+    NotATemplate {
+        /// The part, shortened.
+        found: String,
+    },
+    /// A template refers to a part that its pattern does not bind.
+    Unbound {
+        /// The number it refers to.
+        reference: usize,
+        /// How many parts are bound.
+        bound: usize,
+    },
+    /// A pattern binds under a negation, where nothing would be bound.
+    BindingUnderNegation,
+    /// It is nested too deeply.
+    TooDeep,
+}
+
+impl fmt::Display for CaveatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAPattern { found } => write!(f, "{found} is no pattern of a caveat"),
+            Self::NotATemplate { found } => write!(f, "{found} is no template of a caveat"),
+            Self::Unbound { reference, bound } => {
+                write!(
+                    f,
+                    "the template refers to part {reference}, counted from 0, and the pattern binds {bound}"
+                )
+            }
+            Self::BindingUnderNegation => write!(f, "a pattern under `not` binds a part, which would never be bound"),
+            Self::TooDeep => write!(f, "the caveat is nested more than {DEPTH_MAX} levels"),
+        }
+    }
+}
+
+impl std::error::Error for CaveatError {}
+
+/// Shows a part for people, shortened.
+pub(super) fn shown(value: &IOValue) -> String {
+    const CHARACTERS_MAX: usize = 60;
+    let text = format!("{value:?}");
+    match text.char_indices().nth(CHARACTERS_MAX) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}

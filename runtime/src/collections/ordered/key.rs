@@ -1,0 +1,116 @@
+//! Keys, and where among others a key is likely to be.
+//!
+//! Ids are given out one after the other, and hashes lie evenly: so a key's place in a node follows from the bounds that led there. Whoever
+//! looks there first reads one or two items that are far away in memory, where halving reads several.
+//! INVARIANT: a guess only says where to look first; what is found depends on the order alone.
+//! It does not go down to a leaf; `ordered.rs` does.
+//! Read next: `ordered.rs`.
+
+use std::borrow::Borrow;
+use std::sync::Arc;
+
+use crate::model::identity::{ActorId, CapabilityId, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
+
+/// A key of an ordered map.
+pub trait Key: Ord {
+    /// Where the key lies on a line: never further than a greater key, and mostly as far between two keys as it is among those between them.
+    fn ordinal(&self) -> Option<u64> {
+        None
+    }
+}
+
+impl Key for str {}
+impl Key for String {}
+
+impl<T: Key + ?Sized> Key for Arc<T> {
+    fn ordinal(&self) -> Option<u64> {
+        T::ordinal(self)
+    }
+}
+
+impl Key for u8 {
+    fn ordinal(&self) -> Option<u64> {
+        Some(u64::from(*self))
+    }
+}
+
+impl Key for u32 {
+    fn ordinal(&self) -> Option<u64> {
+        Some(u64::from(*self))
+    }
+}
+
+impl Key for u64 {
+    fn ordinal(&self) -> Option<u64> {
+        Some(*self)
+    }
+}
+
+macro_rules! id_keys {
+    ($($id:ident)*) => {$(
+        impl Key for $id {
+            fn ordinal(&self) -> Option<u64> {
+                Some(self.0)
+            }
+        }
+    )*};
+}
+id_keys!(ActorId FacetId Handle ObserverId FiberId WaitId RequestId CapabilityId);
+
+impl<A: Key, B: Ord> Key for (A, B) {
+    fn ordinal(&self) -> Option<u64> {
+        self.0.ordinal()
+    }
+}
+
+/// Two keys between which others lie: one that is no greater than any of them, and one that is greater.
+pub(super) type Bounds<'a, K> = (Option<&'a K>, Option<&'a K>);
+
+/// Finds `key` among entries between two bounds.
+pub(super) fn find<K: Borrow<Q>, V, Q: Key + ?Sized>(
+    entries: &[(K, V)],
+    key: &Q,
+    bounds: Bounds<'_, K>,
+) -> Option<usize> {
+    let place = first_at(
+        entries,
+        |(other, _)| other.borrow() >= key,
+        guess(entries.len(), key, bounds),
+    );
+    entries
+        .get(place)
+        .filter(|(other, _)| other.borrow() == key)
+        .map(|_| place)
+}
+
+/// The child of a branch that has `key`, if one has, by the least key of each child but the first.
+pub(super) fn child<K: Borrow<Q>, Q: Key + ?Sized>(keys: &[K], key: &Q, bounds: Bounds<'_, K>) -> usize {
+    first_at(keys, |least| least.borrow() > key, guess(keys.len(), key, bounds))
+}
+
+/// The first place from which on `is_reached`, looked for around a guess.
+fn first_at<T>(items: &[T], is_reached: impl Fn(&T) -> bool, guess: Option<usize>) -> usize {
+    let Some(guess) = guess else {
+        return items.partition_point(|item| !is_reached(item));
+    };
+    let (before, after) = items.split_at(guess.min(items.len()));
+    let short = before.iter().rev().take_while(|item| is_reached(item)).count();
+    if short > 0 {
+        return before.len() - short;
+    }
+    before.len() + after.iter().take_while(|item| !is_reached(item)).count()
+}
+
+/// The likely place of `key` among `length` entries between two bounds.
+fn guess<K: Borrow<Q>, Q: Key + ?Sized>(length: usize, key: &Q, (low, high): Bounds<'_, K>) -> Option<usize> {
+    let ordinal = key.ordinal()?;
+    let (low, high) = (low?.borrow().ordinal()?, high?.borrow().ordinal()?);
+    let (offset, span) = (ordinal.checked_sub(low)?, high.checked_sub(low)?);
+    if span == 0 {
+        return None;
+    }
+    // So that the product fits.
+    let shift = (u64::BITS - span.leading_zeros()).saturating_sub(u64::BITS / 2);
+    let place = (offset >> shift) * length as u64 / (span >> shift);
+    Some(place as usize)
+}

@@ -1,0 +1,106 @@
+//! Tracked lists that only grow, until all of it goes.
+//!
+//! INVARIANT: as for the map that a list is; the items have the places 0, 1, … in it.
+//! It does not know what the items are.
+//! Read next: `tracked/cell.rs`.
+
+use std::fmt::{self, Debug};
+
+use duet_journal::packed::PackedWriter;
+use preserves::IOValue;
+
+use super::map::Tracked;
+use super::tracking::Tracking;
+use crate::model::codec::{Codec, DecodeError};
+
+/// A persistent list whose changes since the last commit can be taken back.
+#[derive(Clone)]
+pub struct TrackedList<T>(Tracked<u32, T>);
+
+impl<T> Default for TrackedList<T> {
+    fn default() -> Self {
+        Self(Tracked::default())
+    }
+}
+
+impl<T: Debug> Debug for TrackedList<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<T: PartialEq> PartialEq for TrackedList<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<T> TrackedList<T> {
+    /// Says whether there are no items.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Lists the items, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.0.values()
+    }
+}
+
+impl<T: Clone> TrackedList<T> {
+    /// Adds an item at the end.
+    pub fn push(&mut self, item: T) {
+        let place = self.0.len() as u32;
+        self.0.insert(place, item);
+    }
+
+    /// Removes all items.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl<T: Clone> Tracking for TrackedList<T> {
+    fn commit_turn(&mut self) {
+        self.0.commit_turn();
+    }
+
+    fn abort_turn(&mut self) {
+        self.0.abort_turn();
+    }
+
+    fn compact(&mut self) {
+        self.0.compact();
+    }
+
+    fn is_compacted(&self) -> bool {
+        self.0.is_compacted()
+    }
+
+    fn make_savepoint(&mut self, number: u64) {
+        self.0.make_savepoint(number);
+    }
+
+    fn restore_savepoint(&mut self, number: u64) -> bool {
+        self.0.restore_savepoint(number)
+    }
+
+    fn drop_savepoints(&mut self, oldest: u64) {
+        self.0.drop_savepoints(oldest);
+    }
+}
+
+impl<T: Codec + Clone> Codec for TrackedList<T> {
+    fn encode(&self) -> IOValue {
+        IOValue::new(self.iter().map(T::encode).collect::<Vec<_>>())
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        out.sequence(|out| self.iter().for_each(|item| item.write(out)));
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        let items: Vec<T> = Codec::decode(value)?;
+        Ok(Self((0..).zip(items).collect()))
+    }
+}

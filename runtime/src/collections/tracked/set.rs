@@ -1,0 +1,109 @@
+//! Tracked sets.
+//!
+//! INVARIANT: as for the map that a set is.
+//! It does not know what the members are.
+//! Read next: `tracked/list.rs`.
+
+use std::fmt::{self, Debug};
+use std::ops::RangeBounds;
+
+use duet_journal::packed::PackedWriter;
+use preserves::IOValue;
+
+use super::map::Tracked;
+use super::tracking::Tracking;
+use crate::collections::ordered::Key;
+use crate::model::codec::{Codec, DecodeError};
+
+/// A persistent set whose changes since the last commit can be taken back.
+#[derive(Clone, PartialEq)]
+pub struct TrackedSet<K: Key + Clone>(Tracked<K, ()>);
+
+impl<K: Key + Clone> Default for TrackedSet<K> {
+    fn default() -> Self {
+        Self(Tracked::default())
+    }
+}
+
+impl<K: Key + Clone + Debug> Debug for TrackedSet<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+impl<K: Key + Clone> TrackedSet<K> {
+    /// Adds a member.
+    pub fn insert(&mut self, member: K) {
+        self.0.insert(member, ());
+    }
+
+    /// Removes a member, if it is one.
+    pub fn remove(&mut self, member: &K) {
+        self.0.remove(member);
+    }
+
+    /// Says whether it has no members.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Lists the members in ascending order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &K> {
+        self.0.keys()
+    }
+
+    /// Lists the members in `range` in ascending order.
+    pub fn range(&self, range: impl RangeBounds<K>) -> impl DoubleEndedIterator<Item = &K> {
+        self.0.range(range).map(|(member, ())| member)
+    }
+}
+
+impl<K: Key + Clone> Tracking for TrackedSet<K> {
+    fn commit_turn(&mut self) {
+        self.0.commit_turn();
+    }
+
+    fn abort_turn(&mut self) {
+        self.0.abort_turn();
+    }
+
+    fn compact(&mut self) {
+        self.0.compact();
+    }
+
+    fn is_compacted(&self) -> bool {
+        self.0.is_compacted()
+    }
+
+    fn make_savepoint(&mut self, number: u64) {
+        self.0.make_savepoint(number);
+    }
+
+    fn restore_savepoint(&mut self, number: u64) -> bool {
+        self.0.restore_savepoint(number)
+    }
+
+    fn drop_savepoints(&mut self, oldest: u64) {
+        self.0.drop_savepoints(oldest);
+    }
+}
+
+impl<K: Codec + Key + Clone> Codec for TrackedSet<K> {
+    fn encode(&self) -> IOValue {
+        IOValue::new(self.iter().map(K::encode).collect::<Vec<_>>())
+    }
+
+    fn write(&self, out: &mut PackedWriter) {
+        out.sequence(|out| self.iter().for_each(|item| item.write(out)));
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        let members: Vec<K> = Codec::decode(value)?;
+        if !members.is_sorted_by(|left, right| left < right) {
+            return Err(DecodeError::Inconsistent {
+                what: "the members are in ascending order",
+            });
+        }
+        Ok(Self(members.into_iter().map(|member| (member, ())).collect()))
+    }
+}

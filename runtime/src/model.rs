@@ -1,0 +1,13 @@
+//! The vocabulary of a run: values, identities, addresses, and how each is encoded.
+//!
+//! INVARIANT: nothing here depends on a run's state, so every other module may use it.
+//! It does not know what a turn does with a value.
+//! Read next: `model/codec.rs`, `model/value.rs`, `model/identity.rs`.
+
+pub mod address;
+pub mod codec;
+pub mod failure;
+pub mod identity;
+pub mod limits;
+pub mod manifest;
+pub mod value;

@@ -1,0 +1,187 @@
+//! The recent past of a living run, to which it returns without its store.
+//!
+//! Owns checkpoints: a mark in the state between two turns, and one in each body that has run since. One is made whenever repeating the turns
+//! since the last would take about a millisecond, so going back costs what has changed, and that millisecond, whatever the size of the heaps.
+//! INVARIANT: a run that went back is the one that the store would have restored, turn for turn from there on. Its next snapshot is whole, because those it had
+//! may be of a branch that was given up; so the record that has it has another name.
+//! It does not choose a turn to go to, and cannot go beyond its oldest checkpoint; `replay.rs` then starts from a snapshot in the store.
+//! Read next: `replay.rs`.
+
+use std::collections::VecDeque;
+
+use duet_journal::Sequence;
+
+use crate::model::identity::ActorId;
+use crate::run::error::RunError;
+use crate::run::instances::{ActorSlot, Instances};
+use crate::run::snapshot::{Since, TURN_COST};
+use crate::run::tip::Tip;
+use crate::state::RunState;
+use crate::state::savepoint::StateSavepoint;
+use crate::turn::program::Programs;
+
+/// The cost of the turns between two checkpoints, in units of fuel: about a millisecond.
+const COST_MAX: u64 = 100_000;
+/// One checkpoint is kept that is so many turns back.
+const TURNS_KEPT: u64 = 1024;
+
+/// The checkpoints of a run whose bodies are `B`.
+pub(crate) struct Checkpoints<B> {
+    /// Oldest first.
+    kept: VecDeque<Checkpoint<B>>,
+    /// The number of the newest checkpoint; the first is 1.
+    newest: u64,
+    /// What the turns since then cost, in units of fuel, and from what cost on another is made.
+    cost: u64,
+    pub(super) cost_max: u64,
+    /// The bodies that were marked, each with the number of the mark, oldest first.
+    marked: VecDeque<(u64, ActorId)>,
+}
+
+struct Checkpoint<B> {
+    number: u64,
+    tip: Tip,
+    state: StateSavepoint,
+    since_snapshot: Since,
+    /// The bodies of actors that have ended since.
+    ended: Vec<(ActorId, ActorSlot<B>)>,
+}
+
+impl<B> Default for Checkpoints<B> {
+    fn default() -> Self {
+        Self {
+            kept: VecDeque::new(),
+            newest: 0,
+            cost: 0,
+            cost_max: COST_MAX,
+            marked: VecDeque::new(),
+        }
+    }
+}
+
+impl<B> Checkpoints<B> {
+    /// Savepoints a body that is about to run for the first time since the newest checkpoint.
+    pub(crate) fn before_turn<P: Programs<Instance = B>>(
+        &mut self,
+        (actor, is_new): (ActorId, bool),
+        ActorSlot { body, known }: &mut ActorSlot<B>,
+        programs: &mut P,
+    ) {
+        let Some(oldest) = self.kept.front() else {
+            return;
+        };
+        let newest = self.newest;
+        if is_new {
+            (known.born, known.marked) = (newest, newest);
+        }
+        if known.marked < newest {
+            programs.make_savepoint(body, newest, oldest.number);
+            known.marked = newest;
+            self.marked.push_back((newest, actor));
+        }
+    }
+
+    /// Keeps the body of an actor that has ended, for going back to when it lived.
+    pub(crate) fn retain_ended(&mut self, actor: ActorId, slot: ActorSlot<B>) {
+        let born = slot.known.born;
+        if let Some(newest) = self.kept.back_mut().filter(|newest| born < newest.number) {
+            newest.ended.push((actor, slot));
+        }
+    }
+
+    /// Finds the newest checkpoint at or before `last` that is on a branch, as `is_on_branch` says of a tip.
+    pub(super) fn newest_on(
+        &self,
+        last: Sequence,
+        is_on_branch: impl Fn(&Tip) -> Result<bool, RunError>,
+    ) -> Result<Option<u64>, RunError> {
+        for checkpoint in self.kept.iter().rev().filter(|kept| kept.tip.sequence <= last) {
+            if is_on_branch(&checkpoint.tip)? {
+                return Ok(Some(checkpoint.number));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Counts a turn, and says whether a checkpoint is due.
+    pub(super) fn count(&mut self, fuel: u64) -> bool {
+        self.cost = self.cost.saturating_add(TURN_COST).saturating_add(fuel);
+        self.cost >= self.cost_max || self.kept.is_empty()
+    }
+
+    /// Makes a checkpoint due after the present turn.
+    pub(crate) fn ask_for_checkpoint(&mut self) {
+        self.cost = u64::MAX;
+    }
+
+    pub(super) fn keep(&mut self, tip: Tip, state: &mut RunState, since_snapshot: Since) {
+        self.newest += 1;
+        self.cost = 0;
+        self.kept.push_back(Checkpoint {
+            number: self.newest,
+            tip,
+            state: state.make_savepoint(self.newest),
+            since_snapshot,
+            ended: Vec::new(),
+        });
+        let is_far_back =
+            |checkpoint: &Checkpoint<B>| checkpoint.tip.sequence.number() + TURNS_KEPT <= tip.sequence.number();
+        while self.kept.get(1).is_some_and(is_far_back) {
+            self.kept.pop_front();
+        }
+        state.drop_savepoints(self.oldest());
+    }
+
+    /// The number of the oldest checkpoint.
+    fn oldest(&self) -> u64 {
+        self.kept.front().map_or(0, |checkpoint| checkpoint.number)
+    }
+
+    /// Lets the bodies give up the marks that no checkpoint needs any more.
+    pub(super) fn drop_savepoints<P: Programs<Instance = B>>(&mut self, bodies: &mut Instances<B>, programs: &mut P) {
+        let oldest = self.oldest();
+        while let Some((_, actor)) = self.marked.pop_front_if(|(number, _)| *number < oldest) {
+            if let Some(body) = bodies.get_mut(actor) {
+                programs.drop_savepoints(body, oldest);
+            }
+        }
+    }
+
+    /// Takes the state and the bodies back to a checkpoint, which stays, and returns where that is; `None` if one of them could not go back.
+    pub(super) fn restore_savepoint<P: Programs<Instance = B>>(
+        &mut self,
+        number: u64,
+        (state, bodies): (&mut RunState, &mut Instances<B>),
+        programs: &mut P,
+    ) -> Option<(Tip, Since)> {
+        let mut ended = Vec::new();
+        self.marked.retain(|(mark, _)| *mark < number);
+        while let Some(later) = self.kept.pop_back_if(|checkpoint| checkpoint.number > number) {
+            ended.extend(later.ended);
+        }
+        let reached = self.kept.back_mut()?;
+        ended.append(&mut reached.ended);
+        if !state.restore_savepoint(number, &reached.state) {
+            return None;
+        }
+        for (actor, slot) in ended {
+            bodies.put(actor, slot);
+        }
+        let is_unborn = |(actor, slot): (ActorId, &mut ActorSlot<B>)| (slot.known.born >= number).then_some(actor);
+        let unborn: Vec<ActorId> = bodies.slots_mut().filter_map(is_unborn).collect();
+        for actor in unborn {
+            bodies.remove(actor);
+        }
+        for (_, ActorSlot { body, known }) in bodies.slots_mut() {
+            if !programs.restore_savepoint(body, number) {
+                return None;
+            }
+            known.marked = known.marked.min(number - 1);
+        }
+        (self.newest, self.cost) = (number, 0);
+        Some((reached.tip, reached.since_snapshot))
+    }
+}
+
+#[cfg(test)]
+mod tests;

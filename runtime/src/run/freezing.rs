@@ -1,0 +1,92 @@
+//! Taking snapshots of a living run, and making a run of one.
+//!
+//! INVARIANT: taking a snapshot changes nothing that a turn or a reader of records could tell.
+//! It does not decide what a snapshot consists of; `snapshot.rs` does.
+//! Read next: `snapshot.rs`.
+
+use std::collections::btree_map::Entry;
+use std::mem;
+
+use duet_journal::{Blob, BlobHash, ClosedRecord, PackedValue};
+
+use crate::model::codec::Codec;
+use crate::record::Genesis;
+use crate::run::Run;
+use crate::run::snapshot::{ActorImage, Since, Snapshot, Thawed};
+use crate::run::source::Source;
+use crate::turn::program::Programs;
+
+impl<P: Programs> Run<P> {
+    /// Takes a snapshot if the policy says so, and returns the names of its root and of the chunks that no record before names; `None` also if an actor cannot
+    /// be frozen now.
+    pub(crate) fn take_snapshot_if_due(&mut self, body: &PackedValue, fuel: u64) -> Option<(BlobHash, Vec<BlobHash>)> {
+        self.since_snapshot.count(body.as_bytes(), fuel);
+        let things = self.state.dataspace.len() + self.state.actors.len();
+        if !self.since_snapshot.asks_for_another(&self.policy, things) {
+            return None;
+        }
+        let paid_bytes = self.since_snapshot.paid_bytes();
+        self.since_snapshot = Since::default();
+        let blobs_before = self.unflushed_blobs.len();
+        let (root, excused_bytes) = self.snapshot()?;
+        let name = root.hash();
+        self.unflushed_blobs.push(root);
+        let added = self.unflushed_blobs.iter().skip(blobs_before);
+        let added_bytes: u64 = added.map(|blob| blob.as_bytes().len() as u64).sum();
+        let owed_bytes = added_bytes.cast_signed().saturating_sub_unsigned(excused_bytes);
+        let owed_bytes = owed_bytes.saturating_mul(self.policy.records_share.cast_signed());
+        self.since_snapshot.balance_bytes = paid_bytes.saturating_sub(owed_bytes);
+        // Savepoints that are made now tell the next snapshot which words have changed.
+        self.checkpoints.ask_for_checkpoint();
+        Some((name, mem::take(&mut self.images.unnamed)))
+    }
+
+    /// Freezes every body that has run since it was frozen last, and says how many bytes of that need not be made up for; the chunks of a body count as
+    /// stored from then on, whether or not the whole succeeds.
+    fn snapshot(&mut self) -> Option<(Blob, u64)> {
+        let mut excused_bytes = 0;
+        for (actor, body) in self.bodies.iter_mut() {
+            let Entry::Vacant(entry) = self.images.current.entry(actor) else {
+                continue;
+            };
+            let image = self.programs.freeze(body).ok()?;
+            excused_bytes += image.excused_bytes;
+            self.images.unnamed.extend(image.chunks.iter().map(Blob::hash));
+            self.images.unnamed.extend(&image.chunk_names);
+            self.unflushed_blobs.extend(image.chunks);
+            entry.insert(ActorImage {
+                actor,
+                root: image.root,
+                chunks: image.chunk_names,
+            });
+        }
+        // Lent: a clone would copy what every actor and observer stands in.
+        let snapshot = Snapshot {
+            state: mem::take(&mut *self.state),
+            actors: self.images.current.values().cloned().collect(),
+        };
+        let packed = PackedValue::write(|out| snapshot.write(out));
+        debug_assert_eq!(
+            packed.as_ref().ok(),
+            PackedValue::from_value(&snapshot.encode()).ok().as_ref(),
+            "both ways to encode a state agree"
+        );
+        *self.state = snapshot.state;
+        Some((Blob::new(packed.ok()?.into_bytes()).ok()?, excused_bytes))
+    }
+}
+
+impl<P: Programs> Thawed<P> {
+    /// Makes the run, which stands at the snapshot's record.
+    pub(crate) fn into_run(self, source: &Source<'_>, record: &ClosedRecord, genesis: Genesis, programs: P) -> Run<P> {
+        let (run, branch) = (source.run.clone(), source.branch.clone());
+        let mut run = Run::with_state(run, branch, duet_journal::Epoch(0), genesis, programs, self.state);
+        run.bodies = self.bodies;
+        run.images = self.images;
+        run.stand_at(record);
+        // As after the turn that took the snapshot.
+        run.checkpoints.ask_for_checkpoint();
+        run.keep_checkpoint_if_due(0);
+        run
+    }
+}

@@ -1,0 +1,69 @@
+//! Moving the heads of branches, and forking.
+//!
+//! INVARIANT: nothing is deleted: a move names the head that it replaces.
+//! It does not run anything.
+//! Read next: `source.rs`.
+
+use duet_journal::{BranchName, HeadMove, RunId, Sequence, Store};
+
+use crate::run::error::RunError;
+use crate::run::source::Source;
+use crate::run::tip::Tip;
+
+/// Moves a branch's head to the turn at `to`, or makes a new branch there; nothing is deleted.
+///
+/// Returns the head as it was, so that the way forward is not lost.
+///
+/// # Errors
+/// [`RunError::NoTurn`], [`RunError::Store`]; a new branch's name must not be taken.
+pub fn move_head(
+    store: &mut dyn Store,
+    (run, branch, owner): (&RunId, &BranchName, &str),
+    to: Sequence,
+    new_branch: Option<&BranchName>,
+) -> Result<Option<Tip>, RunError> {
+    let epoch = store.claim(run, owner)?;
+    let target = Source { store, run, branch }.record(to)?.hash();
+    let moved = new_branch.unwrap_or(branch);
+    let before = store.head(run, moved)?.map(|head| Tip {
+        hash: head.hash,
+        sequence: head.sequence,
+    });
+    // A fork must make its branch, so it expects that there is none.
+    let expected_head = if new_branch.is_some() {
+        None
+    } else {
+        before.map(|tip| tip.hash)
+    };
+    store.set_head(&HeadMove {
+        run,
+        branch: moved,
+        epoch,
+        expected_head,
+        to: target,
+    })?;
+    Ok(before)
+}
+
+/// Makes new branches at the turn at `to`, all of them or none, in one commit.
+///
+/// # Errors
+/// [`RunError::NoTurn`], [`RunError::Store`] if a name is taken.
+pub fn fork(
+    store: &mut dyn Store,
+    (run, branch, owner): (&RunId, &BranchName, &str),
+    to: Sequence,
+    names: &[BranchName],
+) -> Result<(), RunError> {
+    let epoch = store.claim(run, owner)?;
+    let to = Source { store, run, branch }.record(to)?.hash();
+    let new = |branch| HeadMove {
+        run,
+        branch,
+        epoch,
+        expected_head: None,
+        to,
+    };
+    let moves: Vec<HeadMove<'_>> = names.iter().map(new).collect();
+    Ok(store.set_heads(&moves)?)
+}

@@ -1,0 +1,42 @@
+//! What is done before and after each turn, and is no part of it.
+//!
+//! INVARIANT: nothing here changes what a turn does or what its record says.
+//! It does not take turns; `take_turn.rs` does.
+//! Read next: `actor_cache.rs`, `checkpoints.rs`.
+
+use crate::model::identity::ActorId;
+use crate::run::Run;
+use crate::state::event::Batch;
+use crate::turn::activation::Activation;
+use crate::turn::program::Programs;
+
+impl<P: Programs> Run<P> {
+    /// Prepares a turn that handles `batch`, in the room of the turn before.
+    pub(super) fn before_turn(&mut self, batch: Batch) -> Box<Activation> {
+        self.images.outdate(batch.to);
+        let spare = self.spare.take();
+        let make = || Box::new(Activation::new(self.names.clone(), self.genesis.limits));
+        let mut activation = spare.unwrap_or_else(make);
+        activation.take(batch);
+        activation
+    }
+
+    /// Keeps the room of a turn that is over for the next one, makes a checkpoint if one is due, and compacts an actor if too many are ready.
+    pub(super) fn after_turn(&mut self, mut activation: Box<Activation>) {
+        let (actor, fuel) = (activation.turn.actor, activation.turn.fuel);
+        activation.forget();
+        self.spare = Some(activation);
+        self.keep_checkpoint_if_due(fuel);
+        if let Some(idle) = self.cache.note(actor) {
+            self.compact(idle);
+        }
+    }
+
+    /// Makes an actor as small as it can be until its next turn.
+    fn compact(&mut self, actor: ActorId) {
+        if let Some(body) = self.bodies.get_mut(actor) {
+            self.programs.compact(body);
+        }
+        self.state.compact(actor);
+    }
+}

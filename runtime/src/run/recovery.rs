@@ -1,0 +1,170 @@
+//! Opening a run to go on, and what becomes of requests that were in flight.
+//!
+//! INVARIANT: a call whose tool may not be repeated is never made twice: it is answered with its recorded result, or as interrupted.
+//! It does not look for results; `inflight.rs` does.
+//! Read next: `inflight.rs`.
+
+use std::collections::BTreeMap;
+
+use duet_journal::{BranchName, Epoch, RunId, Store};
+
+use crate::driver::{Effect, EffectKind};
+use crate::model::identity::RequestId;
+use crate::run::Run;
+use crate::run::error::RunError;
+use crate::run::inflight::{self, Lines, Recalled, Recovery};
+use crate::run::input::{answered, interrupted};
+use crate::run::replay::Snapshots;
+use crate::run::snapshot::SnapshotPolicy;
+use crate::run::source::Source;
+use crate::state::request::Question;
+use crate::turn::program::Programs;
+
+impl<P: Programs> Run<P> {
+    /// Opens a branch at its head, to go on: the newest snapshot, then the turns after it, then what was in flight.
+    ///
+    /// The effects that are to be performed again are held until the next flush.
+    ///
+    /// # Errors
+    /// [`RunError`]; a divergence if the program is not the one that was recorded.
+    pub fn open(
+        store: &mut dyn Store,
+        (run, branch, owner): (&RunId, &BranchName, &str),
+        programs: P,
+        policy: SnapshotPolicy,
+        recovery: &Recovery,
+    ) -> Result<Self, RunError> {
+        let epoch = store.claim(run, owner)?;
+        let source = Source { store, run, branch };
+        let restored = source.restore(None, programs, Snapshots::Use)?;
+        restored.take_up(&source, epoch, policy, recovery)
+    }
+
+    /// Makes a restored run one that goes on.
+    pub(crate) fn take_up(
+        mut self,
+        source: &Source<'_>,
+        epoch: Epoch,
+        policy: SnapshotPolicy,
+        recovery: &Recovery,
+    ) -> Result<Self, RunError> {
+        let known = inflight::answers(source, &self.state, &recovery.reversible)?;
+        let kept = inflight::contents(source, &self.state)?;
+        self.epoch = epoch;
+        self.policy = policy;
+        self.memory = inflight::Memory::at(self.head, recovery);
+        self.recover(recovery, known, kept);
+        Ok(self)
+    }
+
+    /// Decides what becomes of each request that is not answered: answered as another branch was, asked again under the same id and key, or
+    /// answered with a failure.
+    fn recover(
+        &mut self,
+        recovery: &Recovery,
+        mut known: BTreeMap<RequestId, inflight::Outcome>,
+        mut kept: BTreeMap<RequestId, EffectKind>,
+    ) {
+        let open = self
+            .state
+            .requests
+            .iter()
+            .filter(|(_, request)| request.answer.is_none());
+        let mut again = Vec::new();
+        let mut answers = Vec::new();
+        for (id, request) in open {
+            if let Some(outcome) = known.remove(id) {
+                answers.push(answered(*id, outcome));
+                continue;
+            }
+            match &request.question {
+                Question::Tool { name, .. } if !recovery.repeatable.contains(name) => {
+                    answers.push(interrupted(*id));
+                }
+                Question::Tool { .. }
+                | Question::Deferred { .. }
+                | Question::Approve { .. }
+                | Question::Read { .. }
+                | Question::Timer { .. }
+                | Question::Postponed { .. }
+                | Question::Limit { .. }
+                | Question::Deadline { .. }
+                | Question::Ask { .. } => {
+                    let kinds = request.question.effect().into_iter().chain(kept.remove(id));
+                    again.extend(kinds.map(|kind| Effect {
+                        request: *id,
+                        key: request.key.clone(),
+                        kind,
+                    }));
+                }
+            }
+        }
+        self.hold(again);
+        for answer in answers {
+            self.deliver(answer);
+        }
+    }
+}
+
+impl<P: Programs> Run<P> {
+    /// Answers the calls among durable effects that were made before, with what came of them, and returns the other effects.
+    ///
+    /// A call was made before if another branch has the same turns up to it, which is so after the run was taken back and did the same again.
+    /// Tools that may be repeated are called again. What nobody has heard of again is answered as one that was interrupted.
+    ///
+    /// # Errors
+    /// [`RunError::Store`], [`RunError::Decode`]; nothing was answered.
+    pub fn recall(&mut self, store: &dyn Store, effects: Vec<Effect>) -> Result<Vec<Effect>, RunError> {
+        let (name, branch) = (self.run.clone(), self.branch.clone());
+        let source = Source {
+            store,
+            run: &name,
+            branch: &branch,
+        };
+        let mut others = Vec::new();
+        for effect in effects {
+            let found = match &effect.kind {
+                EffectKind::Tool { name, .. } if !self.memory.repeatable.contains(name) => self
+                    .memory
+                    .find(&source, effect.request)?
+                    .map(|found| (name.clone(), found)),
+                EffectKind::Tool { .. }
+                | EffectKind::Proceed { .. }
+                | EffectKind::Write { .. }
+                | EffectKind::Read { .. }
+                | EffectKind::Timer { .. }
+                | EffectKind::Alarm { .. }
+                | EffectKind::Ask { .. }
+                | EffectKind::Withdraw
+                | EffectKind::Log { .. }
+                | EffectKind::Progress { .. } => None,
+            };
+            let Some((tool, (turn, branch, outcome))) = found else {
+                others.push(effect);
+                continue;
+            };
+            let is_known = outcome.is_some();
+            self.memory.recalled.push(Recalled {
+                tool,
+                turn,
+                branch,
+                is_known,
+            });
+            self.deliver(match outcome {
+                Some(outcome) => answered(effect.request, outcome),
+                None => interrupted(effect.request),
+            });
+        }
+        Ok(others)
+    }
+
+    /// From now on makes all calls, also those that were made before.
+    pub fn call_again(&mut self) {
+        self.memory.lines = Lines::default();
+    }
+
+    /// Returns the calls that were not made again since this was asked last.
+    pub fn take_recalled(&mut self) -> Vec<Recalled> {
+        std::mem::take(&mut self.memory.recalled)
+    }
+}

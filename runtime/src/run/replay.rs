@@ -1,0 +1,162 @@
+//! Replay: what a run did, done again from its records, and the first difference if there is one.
+//!
+//! Owns opening a run from a store, at its head or at any turn, with or without its snapshots, and what becomes of requests that were in
+//! flight. INVARIANT: nothing is performed outside while replaying; every turn must come out as its record says, whole.
+//! It does not know how a turn goes; `turn.rs` does.
+//! Read next: `snapshot.rs`.
+
+use duet_journal::{ClosedRecord, Epoch, Sequence};
+
+use crate::model::codec::Codec;
+use crate::record::divergence::Divergence;
+use crate::record::form;
+use crate::run::Run;
+use crate::run::error::RunError;
+use crate::run::snapshot::{self};
+use crate::run::source::Nearest;
+use crate::run::source::PORTION;
+use crate::run::source::Source;
+use crate::run::source::decode_closed_turn;
+use crate::run::source::genesis;
+use crate::run::tip::Tip;
+use crate::state::event::{Batch, Cause, Outbox};
+use crate::turn::program::Programs;
+
+/// Whether to start from the newest snapshot or from the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Snapshots {
+    /// Start from the newest one.
+    Use,
+    /// Run everything from the beginning.
+    Ignore,
+}
+
+impl Source<'_> {
+    /// Replays the branch up to and including turn `at`, by default its head, and returns the run as it was then.
+    ///
+    /// The run returned can be looked at; to go on from there, move or make a branch and open it.
+    ///
+    /// # Errors
+    /// [`RunError::Divergence`] names the first difference; [`RunError::NoTurn`].
+    pub fn restore<P: Programs>(
+        &self,
+        at: Option<Sequence>,
+        programs: P,
+        snapshots: Snapshots,
+    ) -> Result<Run<P>, RunError> {
+        let last = self.position(at)?;
+        let (mut run, after) = self.begin(last, programs, snapshots)?;
+        for record in after {
+            run.replay(&record)?;
+        }
+        self.repeat(&mut run, last)?;
+        Ok(run)
+    }
+
+    /// Replays the turns after the one that a run stands at, up to and including `last`.
+    pub(crate) fn repeat<P: Programs>(&self, run: &mut Run<P>, last: Sequence) -> Result<(), RunError> {
+        let mut from = run.next_sequence()?;
+        while from <= last {
+            let end = last.number().min(from.number() + PORTION - 1) + 1;
+            for record in self.read_closed(from, end)? {
+                run.replay(&record)?;
+            }
+            from = run.next_sequence()?;
+        }
+        run.write_on(self.branch);
+        Ok(())
+    }
+
+    /// Replays the whole branch from the beginning and requires every turn to come out the same; returns the number of turns.
+    ///
+    /// # Errors
+    /// [`RunError::Divergence`] names the first difference.
+    pub fn check<P: Programs>(&self, programs: P) -> Result<u64, RunError> {
+        let run = self.restore(None, programs, Snapshots::Ignore)?;
+        Ok(run.head().map_or(0, |tip| tip.sequence.number()))
+    }
+
+    /// Makes a run that stands at the newest snapshot not after `last`, or right after the first record, also if the snapshot is of code that is not here; with
+    /// the next records, as far as they were read already.
+    fn begin<P: Programs>(
+        &self,
+        last: Sequence,
+        mut programs: P,
+        snapshots: Snapshots,
+    ) -> Result<(Run<P>, Vec<ClosedRecord>), RunError> {
+        let first = self.record(Sequence::FIRST)?;
+        let genesis = genesis(&first)?;
+        let nearest = match snapshots {
+            Snapshots::Use => self.nearest_snapshot(last)?,
+            Snapshots::Ignore => Nearest::default(),
+        };
+        let mut after = nearest.after;
+        if let Some(record) = nearest.snapshot {
+            match snapshot::thaw(self, &record, &genesis, &mut programs) {
+                Ok(thawed) => return Ok((thawed.into_run(self, &record, genesis, programs), after)),
+                // A snapshot counts on code as it was compiled; the turns from the beginning count on the text, and each is compared.
+                Err(RunError::Thaw { source, .. }) if source.is_code_missing => after.clear(),
+                Err(error) => return Err(error),
+            }
+        }
+        let (run, branch) = (self.run.clone(), self.branch.clone());
+        let mut run = Run::at_genesis(run, branch, Epoch(0), genesis, programs)?;
+        run.stand_at(&first);
+        Ok((run, after))
+    }
+}
+
+impl<P: Programs> Run<P> {
+    /// Takes the turn that a record describes and requires it to come out the same.
+    fn replay(&mut self, record: &ClosedRecord) -> Result<(), RunError> {
+        let batch = self.recorded_batch(record)?;
+        self.write_on(&record.header().branch);
+        self.take_turn(batch, Some(record))
+    }
+
+    /// Finds the batch that a record's turn handled: the oldest in the queue, or what the record says came from outside.
+    fn recorded_batch(&mut self, record: &ClosedRecord) -> Result<Batch, RunError> {
+        if form::has_internal_cause(record.body_bytes())
+            && let Some(batch) = self.state.queue.pop_front()
+        {
+            return Ok(batch);
+        }
+        let expected = decode_closed_turn(record)?;
+        if expected.cause == (Cause::Input {}) {
+            return Ok(Batch {
+                to: expected.actor,
+                cause: expected.cause,
+                events: expected.events,
+            });
+        }
+        Err(RunError::Divergence(Box::new(Divergence {
+            sequence: record.header().sequence,
+            actor: expected.actor,
+            part: "events",
+            element: None,
+            journal_says: Some(expected.events.encode()),
+            program_did: None,
+            span: None,
+        })))
+    }
+
+    /// Stands at a record whose turn was just taken again, with what the turn sends in the queue.
+    pub(crate) fn follow(&mut self, record: &ClosedRecord, outbox: &mut Outbox, fuel: u64) {
+        let sequence = record.header().sequence;
+        outbox.post(sequence, &mut self.state.queue);
+        self.since_snapshot.count(record.body_bytes(), fuel);
+        self.stand_at(record);
+    }
+
+    /// Says that `record` is the newest one, and that it is durable.
+    pub(crate) fn stand_at(&mut self, record: &ClosedRecord) {
+        self.head = Some(Tip {
+            hash: record.hash(),
+            sequence: record.header().sequence,
+        });
+        self.durable = Some(record.hash());
+    }
+}
+
+#[cfg(test)]
+mod tests;

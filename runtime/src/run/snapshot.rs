@@ -1,0 +1,234 @@
+//! Snapshots: a run between two turns as blobs, and back.
+//!
+//! Owns the layout of a snapshot: one root blob with the state and, for each actor, the root of its body's image; the image's chunks are
+//! blobs of their own, so that a chunk that two snapshots share is stored once. Instances that have not run since are not looked at again. What a snapshot
+//! counts on is in its own record or was named by one before it on the same chain.
+//! INVARIANT: a run restored from a snapshot and one that has never stopped go on alike, turn for turn; only which of their records have snapshots may differ.
+//! It does not know what is in an image.
+//! Read next: `address.rs`.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use duet_journal::{BlobHash, ClosedRecord, Sequence};
+use preserves::IOValue;
+
+use crate::action::exit::MAIN;
+use crate::codec_struct;
+use crate::model::codec::{Codec, DecodeError};
+use crate::model::identity::ActorId;
+use crate::record::Genesis;
+use crate::run::error::RunError;
+use crate::run::instances::Instances;
+use crate::run::source::Source;
+use crate::state::RunState;
+use crate::turn::image::Stored;
+use crate::turn::program::Programs;
+
+/// When snapshots are taken; has no influence on what a run does.
+///
+/// What it costs to replay the turns since the newest snapshot is weighed against what it costs to store another: one is due after some turns,
+/// fuel or bytes, but put off until the one before is a small part of the records that followed it, as long as replaying does not take too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SnapshotPolicy {
+    /// One is due after this many turns,
+    pub turns: u64,
+    /// or records of this many bytes,
+    pub record_bytes: u64,
+    /// or turns that cost this much to replay, in units of fuel.
+    pub cost: u64,
+    /// It is put off until the records have so many times the bytes that the snapshots before added to the store, without those that take the place of earlier
+    /// ones,
+    pub records_share: u64,
+    /// but not beyond turns that cost this much to replay.
+    pub cost_max: u64,
+}
+
+impl SnapshotPolicy {
+    /// No snapshot is ever taken.
+    pub const NEVER: Self = Self {
+        turns: u64::MAX,
+        record_bytes: u64::MAX,
+        cost: u64::MAX,
+        records_share: 0,
+        cost_max: u64::MAX,
+    };
+}
+
+impl Default for SnapshotPolicy {
+    fn default() -> Self {
+        Self {
+            turns: 4096,
+            record_bytes: 16 << 20,
+            // A unit of fuel takes about ten nanoseconds: 3 and 250 ms.
+            cost: 300_000,
+            // What changes say is said once more when a body is written whole, so that a ninth of the records' bytes is spent in all.
+            records_share: 18,
+            cost_max: 25_000_000,
+        }
+    }
+}
+
+/// What has been recorded since the newest snapshot.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Since {
+    turns: u64,
+    record_bytes: u64,
+    /// What replaying costs, in units of fuel.
+    cost: u64,
+    /// How many bytes of records there were before beyond those that make up for snapshots, or how many are lacking.
+    pub(super) balance_bytes: i64,
+}
+
+/// About how many bytes a record takes in a journal besides its body: its header, and the other columns of its row.
+const ENVELOPE_BYTES: u64 = 128;
+
+/// What a turn costs to replay besides its fuel, in units of fuel.
+pub(crate) const TURN_COST: u64 = 600;
+
+/// How much more must have to be replayed, in units of fuel, for each fact and actor of the state: ten times what it costs to write one of them down, because a
+/// snapshot writes them all. Otherwise a run that only asserts would spend as much time on its snapshots as on its turns.
+const THING_COST: u64 = 400;
+
+impl Since {
+    /// Counts a turn with the bytes of its record's body and its fuel.
+    pub(crate) fn count(&mut self, body: &[u8], fuel: u64) {
+        self.turns += 1;
+        self.record_bytes += body.len() as u64 + ENVELOPE_BYTES;
+        self.cost = self.cost.saturating_add(TURN_COST).saturating_add(fuel);
+    }
+
+    /// Whether a snapshot of a state with so many facts and actors is due and may be stored.
+    pub(super) fn asks_for_another(&self, policy: &SnapshotPolicy, things: usize) -> bool {
+        let cost = policy.cost.saturating_add(THING_COST.saturating_mul(things as u64));
+        let is_due = self.turns >= policy.turns || self.record_bytes >= policy.record_bytes || self.cost >= cost;
+        is_due && (self.paid_bytes() >= 0 || self.cost >= policy.cost_max)
+    }
+
+    pub(super) fn paid_bytes(&self) -> i64 {
+        self.balance_bytes.saturating_add_unsigned(self.record_bytes)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ActorImage {
+    pub(super) actor: ActorId,
+    pub(super) root: IOValue,
+    pub(super) chunks: Vec<BlobHash>,
+}
+codec_struct!(ActorImage "actor-image" { actor, root, chunks });
+
+pub(super) struct Snapshot {
+    pub(super) state: RunState,
+    pub(super) actors: Vec<ActorImage>,
+}
+codec_struct!(Snapshot "snapshot" { state, actors });
+
+/// What the store has of the actors' bodies.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Images {
+    /// The images of bodies that have not run since they were frozen.
+    pub(super) current: BTreeMap<ActorId, ActorImage>,
+    /// Blobs that were made for snapshots that came to nothing: the next one counts on them, so its record names them.
+    pub(super) unnamed: Vec<BlobHash>,
+}
+
+impl Images {
+    /// Forgets the image of a body that runs.
+    pub(crate) fn outdate(&mut self, actor: ActorId) {
+        if !self.current.is_empty() {
+            self.current.remove(&actor);
+        }
+    }
+}
+
+/// What a snapshot describes.
+pub(crate) struct Thawed<P: Programs> {
+    pub(super) state: RunState,
+    pub(super) bodies: Instances<P::Instance>,
+    pub(super) images: Images,
+}
+
+/// Reads what a record's snapshot describes.
+///
+/// # Errors
+/// [`RunError::Snapshot`], [`RunError::Thaw`], [`RunError::Store`].
+pub(crate) fn thaw<P: Programs>(
+    source: &Source<'_>,
+    record: &ClosedRecord,
+    genesis: &Genesis,
+    programs: &mut P,
+) -> Result<Thawed<P>, RunError> {
+    let sequence = record.header().sequence;
+    let Some(root) = record.header().snapshot else {
+        return Err(RunError::NoTurn {
+            branch: source.branch.clone(),
+            sequence,
+        });
+    };
+    let Snapshot { state, actors } = decode(&source.store.blob(&root)?, sequence)?;
+    let mut bodies = Instances::default();
+    let mut images = Images::default();
+    for stored in actors {
+        let absent = DecodeError::Inconsistent {
+            what: "every body has an actor",
+        };
+        let actor = state.actor(stored.actor).ok_or(RunError::Snapshot {
+            sequence,
+            source: absent,
+        })?;
+        let program = actor.program.value();
+        let mut body = thaw_body(source, programs, (&program, genesis), &stored, sequence)?;
+        if stored.actor != MAIN {
+            programs.compact(&mut body);
+        }
+        bodies.insert(stored.actor, body);
+        images.current.insert(stored.actor, stored);
+    }
+    Ok(Thawed { state, bodies, images })
+}
+
+fn thaw_body<P: Programs>(
+    source: &Source<'_>,
+    programs: &mut P,
+    (program, genesis): (&IOValue, &Genesis),
+    stored: &ActorImage,
+    sequence: Sequence,
+) -> Result<P::Instance, RunError> {
+    let failed = RefCell::new(None);
+    let fetch = |name: &BlobHash| match source.store.blob(name) {
+        Ok(bytes) => Some(bytes),
+        Err(error) => {
+            failed.replace(Some(error));
+            None
+        }
+    };
+    let image = Stored {
+        root: &stored.root,
+        chunk_names: &stored.chunks,
+        fetch: &fetch,
+    };
+    let body = programs.thaw(program, &genesis.limits, image);
+    match failed.take() {
+        Some(error) => Err(RunError::Store(error)),
+        None => body.map_err(|source| RunError::Thaw { sequence, source }),
+    }
+}
+
+/// Reads the state, without the actors' bodies, of a record's snapshot.
+///
+/// # Errors
+/// [`RunError::Snapshot`], [`RunError::Store`].
+pub(crate) fn state_of(source: &Source<'_>, record: &ClosedRecord) -> Result<RunState, RunError> {
+    let sequence = record.header().sequence;
+    let root = record.header().snapshot.ok_or(RunError::NoTurn {
+        branch: source.branch.clone(),
+        sequence,
+    })?;
+    Ok(decode(&source.store.blob(&root)?, sequence)?.state)
+}
+
+fn decode(bytes: &[u8], sequence: Sequence) -> Result<Snapshot, RunError> {
+    let value = duet_journal::packed::read_value(bytes)?;
+    Snapshot::decode(&value).map_err(|source| RunError::Snapshot { sequence, source })
+}

@@ -1,0 +1,156 @@
+//! Where a run is read from: a store, the run, and one of its branches.
+//!
+//! INVARIANT: reading changes nothing; a record that is missing is an error, never a gap.
+//! It does not replay; `replay.rs` does.
+//! Read next: `replay.rs`.
+
+use std::collections::VecDeque;
+
+use duet_journal::{BranchName, ClosedRecord, Record, RunId, Sequence, Store, StoreError};
+
+use crate::model::codec::DecodeError;
+use crate::record::divergence::{Divergence, difference};
+use crate::record::{Body, Genesis, OLDEST, TurnRecord, VERSION};
+use crate::run::error::RunError;
+
+/// From where to open a run.
+pub struct Source<'a> {
+    /// The store that has it.
+    pub store: &'a dyn Store,
+    /// The run.
+    pub run: &'a RunId,
+    /// One of its branches.
+    pub branch: &'a BranchName,
+}
+
+/// Records are read from the store in portions of this many.
+pub(super) const PORTION: u64 = 256;
+
+/// The first portion that is read in search of a snapshot; each one after it is twice as large.
+const PORTION_MIN: u64 = 32;
+
+/// So many portions are kept of those that were read in search of a snapshot; the others are read again.
+const PORTIONS_KEPT: usize = 32;
+
+/// The newest snapshot before a turn.
+#[derive(Default)]
+pub(crate) struct Nearest {
+    /// The record that has it, if there is one.
+    pub(crate) snapshot: Option<ClosedRecord>,
+    /// The records after that, or after the first, as far as they were kept.
+    pub(crate) after: Vec<ClosedRecord>,
+}
+
+impl Source<'_> {
+    pub(crate) fn position(&self, at: Option<Sequence>) -> Result<Sequence, RunError> {
+        let (run, branch) = (self.run.clone(), self.branch.clone());
+        let head = self
+            .store
+            .head(self.run, self.branch)?
+            .ok_or(RunError::NoRecord { run, branch })?
+            .sequence;
+        match at {
+            Some(sequence) if sequence > head => Err(RunError::NoTurn {
+                branch: self.branch.clone(),
+                sequence,
+            }),
+            Some(sequence) => Ok(sequence),
+            None => Ok(head),
+        }
+    }
+
+    /// Finds the newest snapshot not after `last`.
+    pub(crate) fn nearest_snapshot(&self, last: Sequence) -> Result<Nearest, RunError> {
+        let mut nearest = Nearest::default();
+        let mut after: VecDeque<Vec<ClosedRecord>> = VecDeque::new();
+        let mut end = last.number() + 1;
+        let mut count = PORTION_MIN;
+        while end > 1 && nearest.snapshot.is_none() {
+            let start = end.saturating_sub(count).max(1);
+            count = PORTION.min(count * 2);
+            let from = Sequence::new(start).map_err(|_| RunError::Full)?;
+            let mut portion = self.read_closed(from, end)?;
+            let found = portion.iter().rposition(|record| record.header().snapshot.is_some());
+            if let Some(place) = found {
+                nearest.snapshot = portion.drain(..=place).next_back();
+            }
+            after.push_front(portion);
+            after.truncate(PORTIONS_KEPT);
+            end = start;
+        }
+        nearest.after = after.into_iter().flatten().collect();
+        Ok(nearest)
+    }
+
+    pub(crate) fn read(&self, from: Sequence, end: u64) -> Result<Vec<Record>, RunError> {
+        let range = from..Sequence::new(end).map_err(|_| RunError::Full)?;
+        self.all(from, end, self.store.read(self.run, self.branch, range)?)
+    }
+
+    /// The same for turns that are taken again, which shows what their bodies must be.
+    pub(super) fn read_closed(&self, from: Sequence, end: u64) -> Result<Vec<ClosedRecord>, RunError> {
+        let range = from..Sequence::new(end).map_err(|_| RunError::Full)?;
+        self.all(from, end, self.store.read_closed(self.run, self.branch, range)?)
+    }
+
+    fn all<R>(&self, from: Sequence, end: u64, records: Vec<R>) -> Result<Vec<R>, RunError> {
+        if records.len() as u64 == end - from.number() {
+            Ok(records)
+        } else {
+            Err(RunError::NoTurn {
+                branch: self.branch.clone(),
+                sequence: from,
+            })
+        }
+    }
+
+    pub(crate) fn record(&self, at: Sequence) -> Result<Record, RunError> {
+        let record = self.store.record_at(self.run, self.branch, at)?;
+        record.ok_or(RunError::NoTurn {
+            branch: self.branch.clone(),
+            sequence: at,
+        })
+    }
+}
+
+/// Reads the body of a turn's record that nobody has looked into.
+pub(crate) fn decode_closed_turn(record: &ClosedRecord) -> Result<TurnRecord, RunError> {
+    let hash = record.hash();
+    let opened = record.clone().open();
+    decode_turn(&opened.map_err(|source| StoreError::BadRecord { hash, source })?)
+}
+
+/// Reads the body of a turn's record.
+///
+/// # Errors
+/// [`RunError::Decode`].
+pub fn decode_turn(record: &Record) -> Result<TurnRecord, RunError> {
+    let sequence = record.header().sequence;
+    let body = record.body();
+    TurnRecord::decode(&body).map_err(|source| RunError::Decode { sequence, source })
+}
+
+/// Reads the body of a run's first record.
+///
+/// # Errors
+/// [`RunError::NotARun`].
+pub fn genesis(record: &Record) -> Result<Genesis, RunError> {
+    match Body::decode(&record.body()) {
+        Ok(Body::Genesis(genesis)) if (OLDEST..=VERSION).contains(&genesis.version) => Ok(genesis),
+        Ok(Body::Genesis(genesis)) => Err(RunError::NotARun {
+            version: Some(genesis.version),
+        }),
+        Ok(Body::Turn(_)) | Err(_) => Err(RunError::NotARun { version: None }),
+    }
+}
+
+/// Finds the first difference between a record and the turn that the program took instead.
+pub(crate) fn divergence(record: &ClosedRecord, program: &TurnRecord) -> Result<Divergence, RunError> {
+    let sequence = record.header().sequence;
+    difference(sequence, &decode_closed_turn(record)?, program).ok_or(RunError::Decode {
+        sequence,
+        source: DecodeError::Inconsistent {
+            what: "equal turns have equal bytes",
+        },
+    })
+}

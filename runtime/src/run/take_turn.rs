@@ -1,0 +1,326 @@
+//! The turn, whole: event batch → instance runs → actions → gate → commit record → dataspace and queues → (durable) → effects.
+//!
+//! `Run::take_turn` is that line; each step is one call, and each call's body is in this file.
+//! INVARIANT: until `adopt`, nothing but the draft and the actor's own body has changed, and the body can go back; from then on the state,
+//! the body and the chain of records agree. Effects wait until `run.rs` has been told that the record is durable.
+//! It does not choose the next batch and does not write to stores; `run.rs` does.
+//! Read next: `run.rs`, then `replay.rs`.
+
+use std::mem;
+
+use duet_journal::{BlobHash, ClosedRecord, PackedValue};
+
+use crate::action::{Action, Exit};
+use crate::driver::{Effect, EffectKind};
+use crate::gate::{self, Verdict};
+use crate::model::codec::Codec;
+use crate::model::failure::{Failure, Origin};
+use crate::model::identity::FiberId;
+use crate::model::identity::RequestId;
+use crate::record::{Outcome, TurnRecord};
+use crate::run::Run;
+use crate::run::error::RunError;
+use crate::run::exhaustion::{self, Exhaustion};
+use crate::run::source::divergence;
+use crate::state::draft::{Draft, Lineage};
+use crate::state::event::{Batch, Cause, Event};
+use crate::turn::activation::{Activation, Fault};
+use crate::turn::program::{Bound, NoInstance, Programs};
+
+/// The exit code of an actor that failed.
+const FAILED: u64 = 1;
+
+/// What a turn is run for.
+enum Aim {
+    /// To be recorded.
+    Take,
+    /// To come out as it is recorded.
+    Repeat,
+    /// To fail as it is recorded, without being run.
+    Fail(Exhaustion),
+    /// To note where the action at this position comes from.
+    Seek(usize),
+}
+
+impl<P: Programs> Run<P> {
+    /// Takes the turn in which an actor handles `batch`, which has been taken out of the queue.
+    ///
+    /// With `expected`, the turn must come out as that record says; nothing is written then, and nothing asked of the world.
+    ///
+    /// # Errors
+    /// [`RunError::Divergence`] if it does not; then the turn is undone.
+    pub(crate) fn take_turn(&mut self, batch: Batch, expected: Option<&ClosedRecord>) -> Result<(), RunError> {
+        let aim = match expected {
+            None => Aim::Take,
+            Some(record) => Exhaustion::recorded(record)?.map_or(Aim::Repeat, Aim::Fail),
+        };
+        let mut activation = self.before_turn(batch);
+        let attempt = self.run_instance(&mut activation, aim);
+        let body = self.judge(&mut activation, attempt)?;
+        self.compare(&mut activation, expected, &body)?;
+        let effects = self.adopt(&mut activation);
+        let (outbox, fuel) = (&mut activation.draft.outbox, activation.turn.fuel);
+        match expected {
+            Some(record) => self.follow(record, outbox, fuel),
+            None => {
+                self.chain(body, outbox, fuel)?;
+                self.hold(effects);
+            }
+        }
+        self.after_turn(activation);
+        Ok(())
+    }
+
+    /// Runs the actor's body on the batch, on a draft of the state.
+    fn run_instance(&mut self, activation: &mut Activation, aim: Aim) -> Result<(), Fault> {
+        let actor = activation.turn.actor;
+        self.begin(activation);
+        let is_named = self.name_lineage(activation);
+        match aim {
+            Aim::Take => activation.count_memory(),
+            Aim::Seek(action) => activation.seek(action),
+            Aim::Repeat | Aim::Fail(_) => {}
+        }
+        let (slot, is_new) = match self.bodies.slot_mut(actor) {
+            Some(slot) => (slot, false),
+            None => {
+                let Some(found) = activation.acting() else {
+                    return activation.drop_all();
+                };
+                let loaded = self.programs.load(&found.program.value(), &self.genesis.limits)?;
+                (self.bodies.insert(actor, loaded), true)
+            }
+        };
+        self.checkpoints.before_turn((actor, is_new), slot, &mut self.programs);
+        let body = &mut slot.body;
+        self.programs.begin_turn(body);
+        is_named?;
+        if let Aim::Fail(exhaustion) = aim {
+            return Err(exhaustion.repeat(activation));
+        }
+        activation.run(&mut Bound {
+            programs: &mut self.programs,
+            body,
+        })
+    }
+
+    /// Passes what was done through the gate and writes it down. A failure undoes it and puts the end of the actor in its place, which passes the gate too.
+    fn judge(&mut self, activation: &mut Activation, attempt: Result<(), Fault>) -> Result<PackedValue, RunError> {
+        let version = self.genesis.version;
+        let outcome = attempt.and_then(|()| Ok(judged(activation, version)?));
+        let mut fault = match outcome {
+            Ok(body) => return Ok(body),
+            Err(fault) => fault,
+        };
+        let fuel = activation.turn.fuel;
+        exhaustion::note(&mut fault, fuel);
+        self.undo(activation);
+        match self.interaction(&activation.turn, fault.interaction) {
+            Some(fiber) => self.give_up(activation, fiber)?,
+            None => self.crash(activation, &fault.failure)?,
+        }
+        activation.turn.fuel += fuel;
+        activation.turn.outcome = Outcome::Failed { failure: fault.failure };
+        judged(activation, version).map_err(RunError::Crash)
+    }
+
+    /// Finds the interaction that is to end instead of the actor: what failed, or what was wanted where the turn as a whole could not be.
+    fn interaction(&self, turn: &TurnRecord, failed: Option<FiberId>) -> Option<Option<FiberId>> {
+        let is_wanted = turn.events.iter().any(|event| matches!(event, Event::Evaluate { .. }));
+        if !is_wanted {
+            return failed.map(Some);
+        }
+        // Its fiber began in the turn that was undone.
+        self.state.actor(turn.actor).map(|_| None)
+    }
+
+    /// Ends an interaction and nothing else: the actor is as it was before the turn.
+    fn give_up(&mut self, activation: &mut Activation, fiber: Option<FiberId>) -> Result<(), RunError> {
+        self.begin(activation);
+        let is_parked = |fiber: &FiberId| {
+            activation
+                .acting()
+                .is_some_and(|actor| actor.fibers.contains_key(fiber))
+        };
+        if let Some(fiber) = fiber.filter(is_parked) {
+            activation.draft.end_fiber(fiber).map_err(RunError::Refused)?;
+        }
+        if let Some(body) = self.bodies.get_mut(activation.turn.actor) {
+            self.programs.begin_turn(body);
+            let programs = &mut self.programs;
+            activation.release(&mut Bound { programs, body });
+        }
+        activation.clear_jobs().map_err(RunError::Crash)
+    }
+
+    /// Ends an actor: its assertions are retracted in descending order of the handles, then its exit hooks run.
+    fn crash(&mut self, activation: &mut Activation, failure: &Failure) -> Result<(), RunError> {
+        self.begin(activation);
+        let facets = activation.acting().into_iter().flat_map(|actor| actor.facets.values());
+        let mut handles: Vec<_> = facets.flat_map(|facet| facet.handles.iter().copied()).collect();
+        handles.sort_by(|left, right| right.cmp(left));
+        let exit = Exit {
+            code: FAILED,
+            handles,
+            failure: Some(failure.clone()),
+        };
+        let ended = match self.bodies.get_mut(activation.turn.actor) {
+            Some(body) => {
+                self.programs.begin_turn(body);
+                let programs = &mut self.programs;
+                activation.crash(&mut Bound { programs, body }, exit)
+            }
+            None => activation.crash(&mut NoInstance, exit),
+        };
+        ended.map_err(RunError::Crash)
+    }
+
+    /// Compares a turn with what the journal says of it, byte for byte, and undoes it if it is another one.
+    fn compare(
+        &mut self,
+        activation: &mut Activation,
+        expected: Option<&ClosedRecord>,
+        body: &PackedValue,
+    ) -> Result<(), RunError> {
+        let Some(record) = expected.filter(|record| record.body_bytes() != body.as_bytes()) else {
+            return Ok(());
+        };
+        let divergence = divergence(record, &activation.turn);
+        let has_committed = activation.turn.outcome == (Outcome::Committed {});
+        if has_committed {
+            self.undo(activation);
+        } else {
+            self.undo_state(activation);
+        }
+        let mut divergence = divergence?;
+        if let (true, "actions", Some(action)) = (has_committed, divergence.part, divergence.element) {
+            divergence.span = self.place(activation, action).map(Box::new);
+        }
+        Err(RunError::Divergence(Box::new(divergence)))
+    }
+
+    /// Finds where in the program an action comes from, by taking the turn once more and undoing it again.
+    fn place(&mut self, activation: &mut Activation, action: usize) -> Option<Origin> {
+        // What it comes to is known.
+        let _ = self.run_instance(activation, Aim::Seek(action));
+        let place = activation.found();
+        self.undo(activation);
+        place
+    }
+
+    /// Puts the state and an actor's body back to where they were before the turn.
+    fn undo(&mut self, activation: &mut Activation) {
+        self.undo_state(activation);
+        if let Some(body) = self.bodies.get_mut(activation.turn.actor) {
+            self.programs.abort_turn(body);
+        }
+    }
+
+    fn undo_state(&mut self, activation: &mut Activation) {
+        mem::swap(&mut self.state, &mut activation.draft.state);
+        self.state.abort_turn();
+        activation.begin_again();
+    }
+
+    /// Makes the draft the state, keeps what the body did, and returns what the world is to do.
+    fn adopt(&mut self, activation: &mut Activation) -> Vec<Effect> {
+        let Activation { turn, draft, .. } = activation;
+        let effects = effects(&turn.actions, draft);
+        mem::swap(&mut self.state, &mut draft.state);
+        let reconsidered = self.state.to_reconsider();
+        self.state.commit_turn();
+        for (actor, request) in reconsidered {
+            draft.outbox.push(actor, Event::Reconsider { request });
+        }
+        if self.state.actor(turn.actor).is_none() {
+            if let Some(mut slot) = self.bodies.remove(turn.actor) {
+                self.programs.commit_turn(&mut slot.body);
+                self.checkpoints.retain_ended(turn.actor, slot);
+            }
+        } else if let Some(body) = self.bodies.get_mut(turn.actor) {
+            self.programs.commit_turn(body);
+        }
+        effects
+    }
+
+    /// Begins a draft, and takes the state into it.
+    fn begin(&mut self, activation: &mut Activation) {
+        activation.draft.actor = activation.turn.actor;
+        mem::swap(&mut self.state, &mut activation.draft.state);
+        activation.draft.state.begin_turn();
+    }
+
+    /// Names the history that leads to a turn: the branch, the newest record, and what the world says now, because
+    /// branches that part at an answer share every record before it. (An actor that only ends asks for nothing and needs no lineage.)
+    ///
+    /// # Errors
+    /// The failure for which the turn must be undone: what the world says does not fit into a record.
+    fn name_lineage(&self, activation: &mut Activation) -> Result<(), Failure> {
+        let said = match activation.turn.cause {
+            Cause::Start {} | Cause::Turn { .. } => None,
+            Cause::Input {} => {
+                let said = PackedValue::from_value(&activation.turn.events.encode())
+                    .map_err(|error| Failure::new("turn-too-large", error.to_string()))?;
+                Some(BlobHash::of(said.as_bytes()))
+            }
+        };
+        activation.draft.lineage = Lineage {
+            branch: Some(self.written_on.1),
+            newest: self.head.map(|tip| tip.hash),
+            said,
+        };
+        Ok(())
+    }
+}
+
+/// Judges what was done and writes it down, in a version of bodies.
+///
+/// # Errors
+/// The failure for which the turn must be undone: a denial, or a record that would be too large.
+fn judged(activation: &mut Activation, version: u64) -> Result<PackedValue, Failure> {
+    let verdicts = activation.with_proposal(|proposal| gate::judge(&proposal));
+    let turn = &mut activation.turn;
+    denial(&turn.actions, &verdicts)?;
+    turn.verdicts = verdicts;
+    let packed = turn.pack(version);
+    packed.map_err(|error| Failure::new("turn-too-large", error.to_string()))
+}
+
+/// Finds the first action that is denied.
+fn denial(actions: &[Action], verdicts: &[Verdict]) -> Result<(), Failure> {
+    for (action, verdict) in actions.iter().zip(verdicts) {
+        if let Some(reason) = verdict.fault(action) {
+            return Err(Failure::new("denied", format!("{action}: {reason}")));
+        }
+    }
+    Ok(())
+}
+
+/// Lists what the world is to do for a turn, in the order of its actions.
+fn effects(actions: &[Action], draft: &Draft) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    let mut add = |request: RequestId, kind: EffectKind| {
+        effects.push(Effect {
+            request,
+            key: key(draft, request),
+            kind,
+        });
+    };
+    // Hardly any action asks for something.
+    for action in actions {
+        action.effects().for_each(|(request, kind)| add(request, kind));
+    }
+    for request in &draft.outbox.withdrawn {
+        add(*request, EffectKind::Withdraw);
+    }
+    effects
+}
+
+/// Returns the key of an effect: that of the request it belongs to, which may be an earlier turn's.
+fn key(draft: &Draft, request: RequestId) -> String {
+    let known = draft.state.requests.get(&request);
+    known.map_or_else(|| draft.key(request), |known| known.key.clone())
+}
+
+#[cfg(test)]
+mod tests;

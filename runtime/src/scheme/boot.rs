@@ -1,0 +1,91 @@
+//! How an actor's program begins: its units one after the other, then its entity's procedure.
+//!
+//! INVARIANT: an actor that begins from a template is what it would be had it evaluated its units.
+//! It does not make templates; `beginning.rs` does.
+//! Read next: `execution.rs`.
+
+use duet_kernel::heap::Register;
+use duet_kernel::value::Value;
+
+use super::actor::SchemeActor;
+use super::programs::{Fault, SchemePrograms};
+use super::template::THE_ENTITY;
+use super::{convert, entity};
+use crate::turn::activation::Activation;
+
+impl SchemePrograms {
+    /// Starts an actor's program: its first unit, or its entity's procedure where units of its library were evaluated before. Says whether there is
+    /// anything to run.
+    pub(super) fn begin_program(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<bool, Fault> {
+        let instance = &mut actor.instance;
+        let mut pending = Vec::new();
+        match &actor.entity {
+            None => {
+                for &unit in &self.units {
+                    pending.push(instance.unit_procedure(&self.code, unit)?);
+                }
+            }
+            Some(entity) => {
+                let library = entity.name().library;
+                let units = entity::units_for(&library, &self.library_units, &self.units);
+                let is_watched = self.profile.is_some() || self.observation.is_some();
+                if !is_watched && self.templates.start(instance, (&library, &units), turn.fuel()) {
+                    return Ok(self.start_entity(actor)? || self.start_next(actor, turn)?);
+                }
+                for unit in units {
+                    pending.push(instance.unit_procedure(&self.code, unit)?);
+                }
+                pending.push(THE_ENTITY);
+            }
+        }
+        let pending = instance.heap.list(&pending, Value::NIL)?;
+        instance.heap.set_register(Register::Runtime0, pending);
+        self.start_next(actor, turn)
+    }
+
+    /// Starts what a main program does next: its next unit, and after the last the procedure that saves open files.
+    pub(super) fn start_next(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<bool, Fault> {
+        if self.start_next_unit(actor, turn)? {
+            return Ok(true);
+        }
+        let instance = &mut actor.instance;
+        let is_over = instance.heap.register(Register::Runtime0) != Value::NIL;
+        match self.port_procedure(instance, "%save-files") {
+            Some(save) if !is_over => {
+                instance.heap.set_register(Register::Runtime0, Value::FALSE);
+                self.machine.start(instance, save, &[]);
+                Ok(true)
+            }
+            Some(_) | None => Ok(false),
+        }
+    }
+
+    /// Starts the next unit of the actor's program, if one is left, or the entity's procedure, which comes last.
+    fn start_next_unit(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<bool, Fault> {
+        let instance = &mut actor.instance;
+        let pending = instance.heap.register(Register::Runtime0);
+        if !pending.is_pair() {
+            return Ok(false);
+        }
+        let (unit, rest) = (instance.heap.car(pending), instance.heap.cdr(pending));
+        instance.heap.set_register(Register::Runtime0, rest);
+        if unit != THE_ENTITY {
+            self.machine.start(instance, unit, &[]);
+            return Ok(true);
+        }
+        self.templates.keep(instance, &self.code, *turn.fuel());
+        self.start_entity(actor)
+    }
+
+    /// Starts the procedure of the actor's entity.
+    fn start_entity(&mut self, actor: &mut SchemeActor) -> Result<bool, Fault> {
+        let instance = &mut actor.instance;
+        let Some(entity) = &actor.entity else { return Ok(false) };
+        let Some(procedure) = instance.global(&self.code, &entity.name()) else {
+            return Ok(false);
+        };
+        let config = convert::enter(&mut instance.heap, &entity.config).map_err(|_| Fault)?;
+        self.machine.start(instance, procedure, &[config]);
+        Ok(true)
+    }
+}

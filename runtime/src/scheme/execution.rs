@@ -1,0 +1,234 @@
+//! Running a fiber: a task is put on the machine, which runs until the fiber parks or ends.
+//!
+//! INVARIANT: whatever the program asks of the run goes through the turn.
+//! It does not know what host procedures do; `host.rs` does.
+//! Read next: `host.rs`.
+
+use duet_kernel::core::GlobalName;
+use duet_kernel::datum::Name;
+use duet_kernel::heap::{self, HeapFull, RootId};
+use duet_kernel::machine::{Instance, Outcome};
+use duet_kernel::primitive::has_console_output;
+use duet_kernel::value::Value;
+
+use crate::model::failure::Failure;
+use crate::model::identity::Callable;
+use crate::scheme::host::{Call, Reply};
+use crate::turn::activation::Activation;
+use crate::turn::task::{End, Task, Until};
+
+use super::actor::SchemeActor;
+use super::programs::{Fault, SchemePrograms};
+use super::{convert, host};
+
+impl SchemePrograms {
+    /// Puts a task on the machine.
+    pub(super) fn begin(
+        &mut self,
+        actor: &mut SchemeActor,
+        task: Task,
+        turn: &mut Activation,
+    ) -> Result<Option<End>, Fault> {
+        if let Task::Evaluate { text, sources } = &task {
+            return self.begin_interaction(actor, (text, sources), turn);
+        }
+        self.templates.give_up();
+        if task == Task::Boot {
+            let has_begun = self.begin_program(actor, turn)?;
+            return Ok((!has_begun).then_some(End::Finished { is_true: true }));
+        }
+        let Self { machine, code, .. } = self;
+        let instance = &mut actor.instance;
+        let root = |instance: &Instance, callable: Callable| instance.heap.root_value(RootId(callable.0));
+        match task {
+            Task::Call { procedure, argument } => {
+                let procedure = root(instance, procedure);
+                let argument = argument
+                    .map(|argument| convert::argument(instance, &argument))
+                    .transpose()?;
+                machine.start(instance, procedure, argument.as_slice());
+            }
+            Task::CallOnce { procedure } => {
+                let value = root(instance, procedure);
+                instance.heap.release_root(RootId(procedure.0));
+                machine.start(instance, value, &[]);
+            }
+            Task::Boot | Task::Evaluate { .. } => {}
+            Task::Resume { continuation, with } => {
+                let parked = root(instance, continuation);
+                instance.heap.release_root(RootId(continuation.0));
+                let (continuation, is_choice) = convert::unpack_parked(&instance.heap, parked);
+                machine.reinstate(instance, code, continuation);
+                match convert::resumption(instance, &with, is_choice)? {
+                    Ok(value) => machine.resume(value),
+                    Err(condition) => machine.raise(instance, code, condition),
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// What the library of ports calls `name`, if the program has that library.
+    pub(super) fn port_procedure(&self, instance: &Instance, name: &str) -> Option<Value> {
+        let name = GlobalName {
+            library: Name::from("(duet internal ports)"),
+            name: Name::from(name),
+        };
+        instance.global(&self.code, &name)
+    }
+
+    /// Lets a main program that fails after it has written commit first and fail in a turn of its own, so that its output stays; whether it does.
+    pub(super) fn start_failing(&mut self, instance: &mut Instance, turn: &Activation, object: Value) -> bool {
+        if !turn.is_main() || !(self.has_written || has_console_output(&instance.heap)) {
+            return false;
+        }
+        let Some(fail) = self.port_procedure(instance, "%fail") else {
+            return false;
+        };
+        // Where there is no room to say where it was raised, it fails without.
+        let object = self.traced(&mut instance.heap, object).unwrap_or(object);
+        self.machine.start(instance, fail, &[object]);
+        true
+    }
+
+    /// An object that nobody caught as a condition that tells where it was raised.
+    pub(super) fn traced(&self, heap: &mut heap::Heap, object: Value) -> Result<Value, HeapFull> {
+        let condition = convert::uncaught(heap, object)?;
+        self.machine.trace(heap, condition)?;
+        Ok(condition)
+    }
+
+    /// Adds what the console's ports hold to the turn.
+    pub(super) fn release_console(
+        &mut self,
+        actor: &mut SchemeActor,
+        turn: &mut Activation,
+    ) -> Result<(), host::Fault> {
+        self.has_written |= host::world::release_console(&mut actor.instance, turn)?;
+        Ok(())
+    }
+
+    /// Lets the console's ports go at the end of a fiber's run.
+    pub(super) fn settle(&mut self, actor: &mut SchemeActor, turn: &mut Activation, end: End) -> Result<End, Fault> {
+        if matches!(end, End::Failed(_)) {
+            return Ok(end);
+        }
+        let Err(refused) = self.release_console(actor, turn) else {
+            return Ok(end);
+        };
+        let condition = refused.condition(&mut actor.instance.heap, "%console-write")?;
+        let failure = convert::failure(
+            &actor.instance.heap,
+            &self.code,
+            &self.expander,
+            (condition, Vec::new()),
+        );
+        Ok(End::Failed(failure))
+    }
+
+    /// Runs what is on the machine until the fiber parks or ends.
+    pub(super) fn execute(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<End, Fault> {
+        loop {
+            match self.run_machine(actor, turn)? {
+                Outcome::Finished(value) => {
+                    if self.observation.is_some() {
+                        if self.observe_next(actor, value)? {
+                            continue;
+                        }
+                        return Ok(End::Finished { is_true: true });
+                    }
+                    if !turn.is_main() || !self.start_next(actor, turn)? {
+                        return Ok(End::Finished {
+                            is_true: value.is_true(),
+                        });
+                    }
+                }
+                Outcome::OutOfFuel => return self.park(actor, Until::Fuel, false),
+                Outcome::Exhausted => {
+                    let bytes_max = actor.instance.heap.words_max() as u64 * 8;
+                    return Ok(End::Failed(Failure::exhausted(bytes_max)));
+                }
+                Outcome::Uncaught(object) => {
+                    if self.start_failing(&mut actor.instance, turn, object) {
+                        continue;
+                    }
+                    let raised = self.machine.raised_frames(&actor.instance.heap, &self.code);
+                    let failure = convert::failure(&actor.instance.heap, &self.code, &self.expander, (object, raised));
+                    return Ok(End::Failed(failure));
+                }
+                Outcome::Request { primitive, count } => {
+                    if let Some(end) = self.answer(actor, turn, (primitive, count))? {
+                        return Ok(end);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets the machine run. Whether memory runs out is judged while it does, because it alone can collect first.
+    pub(super) fn run_machine(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<Outcome, Fault> {
+        actor.instance.link(&self.code)?;
+        actor.instance.heap.set_lenient(false);
+        actor.instance.heap.count_forced_collections(turn.is_memory_counted());
+        let Self {
+            machine, code, profile, ..
+        } = self;
+        let outcome = match profile {
+            None => machine.run(&mut actor.instance, code, turn.fuel()),
+            Some(profile) => profile.run(machine, &mut actor.instance, code, turn.fuel()),
+        };
+        actor.instance.heap.set_lenient(true);
+        Ok(outcome?)
+    }
+
+    /// Performs a host procedure; an end if the fiber stops running here.
+    pub(super) fn answer(
+        &mut self,
+        actor: &mut SchemeActor,
+        turn: &mut Activation,
+        (primitive, count): (u32, usize),
+    ) -> Result<Option<End>, Fault> {
+        self.templates.give_up();
+        let position = primitive as usize - self.host_start;
+        let Some(procedure) = host::procedures().nth(position) else {
+            return Ok(None);
+        };
+        if turn.is_sought() {
+            let frames = self.machine.waiting_frames(&actor.instance, &self.code);
+            turn.note_place(convert::origin(&frames, &self.expander));
+        }
+        let reply = self.release_console(actor, turn).and_then(|()| {
+            let arguments = self.machine.arguments(count);
+            let mut call = Call::new(procedure, &mut actor.instance, &self.code, turn, arguments);
+            call.command_line = &self.command_line;
+            (procedure.body)(&mut call)
+        });
+        match reply {
+            Ok(Reply::Value(value)) => self.machine.resume(value),
+            Ok(Reply::Park(until)) => return self.park(actor, until, false).map(Some),
+            Ok(Reply::Choose(until)) => return self.park(actor, until, true).map(Some),
+            Ok(Reply::Compile { text, environment }) => self.compile_for(actor, turn, (&text, &environment))?,
+            Ok(Reply::Environment(imports)) => self.make_environment(actor, turn, &imports)?,
+            Ok(Reply::Describe(name)) => self.describe(actor, &name)?,
+            Ok(Reply::Exit(code)) => {
+                self.machine.clear(&mut actor.instance);
+                return Ok(Some(End::Exit { code }));
+            }
+            Err(fault) => {
+                let condition = fault.condition(&mut actor.instance.heap, procedure.name)?;
+                self.machine.raise(&actor.instance, &self.code, condition);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Puts the running computation into the heap.
+    pub(super) fn park(&mut self, actor: &mut SchemeActor, until: Until, is_choice: bool) -> Result<End, Fault> {
+        self.templates.give_up();
+        let continuation = self.machine.capture(&mut actor.instance, &self.code)?;
+        let heap = &mut actor.instance.heap;
+        let parked = convert::pack_parked(heap, continuation, is_choice)?;
+        let continuation = Callable(heap.root(parked)?.0);
+        Ok(End::Parked { continuation, until })
+    }
+}

@@ -1,0 +1,355 @@
+//! The Scheme programs of one run: the machine, the code and the sources that its actors share.
+//!
+//! INVARIANT: everything that an actor's program knows is in its instance's heap and in the texts it was given; the machine is empty whenever
+//! no fiber runs.
+//! It does not run fibers; `execution.rs` does.
+//! Read next: `execution.rs`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use duet_journal::{Blob, BlobHash};
+use duet_kernel::code::CodeSpace;
+use duet_kernel::compiler::compile;
+use duet_kernel::core::Unit;
+use duet_kernel::datum::Name;
+use duet_kernel::diagnostic::Diagnostic;
+use duet_kernel::expander::{Expander, Libraries};
+use duet_kernel::heap::{self, HeapFull, RootId};
+use duet_kernel::image;
+use duet_kernel::machine::{Instance, Machine};
+use duet_kernel::transformer::TransformerMachine;
+use preserves::IOValue;
+
+use crate::model::codec::Codec;
+use crate::model::failure::Failure;
+use crate::model::identity::Callable;
+use crate::model::limits::Limits;
+use crate::scheme::entity::Entity;
+use crate::scheme::evaluation::Evaluations;
+use crate::scheme::profile::{Procedure, Profile};
+use crate::scheme::source::Pinned;
+use crate::scheme::template::LibraryTemplates;
+use crate::turn::activation::Activation;
+use crate::turn::image::{FreezeError, Image, Stored, ThawError};
+use crate::turn::program::Programs;
+use crate::turn::task::{End, Task};
+
+use super::actor::SchemeActor;
+use super::source::{ProgramError, Source};
+use super::{convert, host, image_root};
+use std::collections::VecDeque;
+
+/// An expression that is being evaluated.
+#[derive(Debug, Default)]
+pub(super) struct Observation {
+    /// The units to be evaluated, the expression's own last.
+    pub(super) units: VecDeque<usize>,
+    /// What the value is written as.
+    pub(super) shown: Option<String>,
+}
+
+/// The Scheme programs of one run: the main program with all the libraries it needs.
+pub struct SchemePrograms {
+    pub(super) machine: Machine,
+    pub(super) code: CodeSpace,
+    /// The number of the first host procedure among the primitives.
+    pub(super) host_start: usize,
+    pub(super) expander: Expander,
+    pub(super) program: IOValue,
+    /// What `command-line` returns.
+    pub(super) command_line: Vec<String>,
+    /// The units of the main program, in the order of evaluation.
+    pub(super) units: Vec<usize>,
+    /// Whether the present turn writes to the console.
+    pub(super) has_written: bool,
+    /// What code that comes later may import and include.
+    pub(super) sources: Pinned,
+    /// The numbers of units of libraries, by name.
+    pub(super) library_units: BTreeMap<Name, (Arc<Unit>, usize)>,
+    /// The units of texts that were evaluated, by number.
+    pub(super) text_units: BTreeMap<usize, Arc<Unit>>,
+    /// Where fuel is used, while somebody wants to know.
+    pub(super) profile: Option<Profile>,
+    /// What is being looked at; nothing in a run that goes on.
+    pub(super) observation: Option<Observation>,
+    pub(super) templates: LibraryTemplates,
+}
+
+impl SchemePrograms {
+    /// Makes these programs answer to the description of another one, so that replaying a run shows where they differ from what it recorded.
+    pub fn stand_in_for(&mut self, program: IOValue) {
+        self.program = program;
+    }
+
+    /// Names all that an actor's program keeps, wherever it lies in memory: bodies with the same name go on alike.
+    ///
+    /// Costs as much as all that the program reaches.
+    ///
+    /// # Errors
+    /// [`FreezeError`] if the program refers to code without a name.
+    pub fn digest(&self, actor: &SchemeActor) -> Result<BlobHash, FreezeError> {
+        let instance = image::digest(&actor.instance, &self.code).map_err(|error| FreezeError {
+            reason: error.to_string(),
+        })?;
+        let none = Evaluations::default();
+        let texts = actor.known_evaluations().unwrap_or(&none).digest();
+        Ok(BlobHash::of(&[instance.0, texts.0].concat()))
+    }
+
+    /// Returns the code, for listings.
+    pub fn code(&self) -> &CodeSpace {
+        &self.code
+    }
+
+    /// Returns the expander, which knows the source texts that spans refer to.
+    pub fn expander(&self) -> &Expander {
+        &self.expander
+    }
+
+    #[expect(clippy::result_large_err, reason = "made once, before a run")]
+    pub(super) fn expand(
+        source: &Source<'_>,
+        libraries: &mut dyn Libraries,
+    ) -> Result<(Self, Vec<Diagnostic>), (ProgramError, Expander)> {
+        let code = CodeSpace::new(&host::primitives()).with_class_names(convert::Class::NAMES);
+        let host_start = code.primitives().len() - host::procedures().count();
+        let mut expander = Expander::new(code.signatures(), source.default_imports.clone())
+            .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
+        let expansion = match expander.expand_program(source.name, source.text, libraries) {
+            Ok(expansion) => expansion,
+            Err(errors) => return Err((ProgramError::Expand(errors), expander)),
+        };
+        let program = IOValue::new(false);
+        let mut programs = Self {
+            machine: Machine::new(),
+            code,
+            host_start,
+            expander,
+            program,
+            command_line: source.arguments.clone(),
+            units: Vec::new(),
+            has_written: false,
+            sources: Pinned::default(),
+            library_units: BTreeMap::new(),
+            text_units: BTreeMap::new(),
+            profile: None,
+            observation: None,
+            templates: LibraryTemplates::default(),
+        };
+        for unit in &expansion.units {
+            match programs.load_unit(unit) {
+                Ok(number) => {
+                    programs.units.push(number);
+                    programs
+                        .library_units
+                        .insert(unit.name.clone(), (Arc::clone(unit), number));
+                }
+                Err(error) => return Err((error, programs.expander)),
+            }
+        }
+        Ok((programs, expansion.warnings))
+    }
+
+    /// What a program describes: nothing if it is the main program.
+    fn entity(&self, program: &IOValue) -> Result<Option<Entity>, Failure> {
+        if *program == self.program {
+            return Ok(None);
+        }
+        let no_program = |message: String| Failure::new("no-program", message);
+        let Ok(entity) = Entity::decode(program) else {
+            let message = "the run's first record names another program";
+            return Err(no_program(message.to_owned()));
+        };
+        let name = entity.name();
+        if !self.library_units.contains_key(&name.library) || self.code.find_global(&name).is_none() {
+            return Err(no_program(format!(
+                "the program has no procedure {} of {}",
+                name.name.as_str(),
+                name.library.as_str()
+            )));
+        }
+        Ok(Some(entity))
+    }
+
+    pub(super) fn load_unit(&mut self, unit: &duet_kernel::core::Unit) -> Result<usize, ProgramError> {
+        Ok(self.code.load(&compile(unit, &self.code)?)?)
+    }
+}
+
+/// The memory limit was reached where no program could be told.
+#[derive(Debug)]
+pub(super) struct Fault;
+
+impl From<HeapFull> for Fault {
+    fn from(_: HeapFull) -> Self {
+        Self
+    }
+}
+
+pub(super) fn heap_limits(limits: &Limits) -> heap::Limits {
+    heap::Limits {
+        bytes_max: usize::try_from(limits.heap_bytes_max).unwrap_or(usize::MAX),
+    }
+}
+
+impl Programs for SchemePrograms {
+    type Instance = SchemeActor;
+
+    fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeActor, Failure> {
+        Ok(SchemeActor {
+            instance: Box::new(Instance::new(heap_limits(limits))),
+            entity: self.entity(program)?.map(Box::new),
+            evaluations: None,
+        })
+    }
+
+    fn begin_turn(&mut self, actor: &mut SchemeActor) {
+        self.has_written = false;
+        actor.instance.heap.begin_turn();
+        if let Some(evaluations) = &mut actor.evaluations {
+            evaluations.begin_turn();
+        }
+    }
+
+    fn commit_turn(&mut self, actor: &mut SchemeActor) {
+        actor.instance.heap.commit_turn();
+        if actor.instance.heap.is_collection_due() {
+            actor.instance.heap.collect(&mut [], &self.code);
+        }
+    }
+
+    fn abort_turn(&mut self, actor: &mut SchemeActor) {
+        self.machine.clear(&mut actor.instance);
+        actor.instance.heap.abort_turn();
+        if let Some(evaluations) = &mut actor.evaluations {
+            evaluations.abort_turn();
+        }
+    }
+
+    fn make_savepoint(&mut self, actor: &mut SchemeActor, number: u64, oldest: u64) {
+        actor.instance.heap.mark(number, oldest);
+        if let Some(evaluations) = &mut actor.evaluations {
+            evaluations.make_savepoint(number, oldest);
+        }
+    }
+
+    fn restore_savepoint(&mut self, actor: &mut SchemeActor, number: u64) -> bool {
+        let is_back = actor.instance.heap.go_back(number);
+        if is_back {
+            actor.instance.heap.forget_snapshot();
+            if let Some(evaluations) = &mut actor.evaluations {
+                evaluations.restore_savepoint(number);
+            }
+        }
+        is_back
+    }
+
+    fn drop_savepoints(&mut self, actor: &mut SchemeActor, oldest: u64) {
+        actor.instance.heap.forget_marks(oldest);
+        if let Some(evaluations) = &mut actor.evaluations {
+            evaluations.drop_savepoints(oldest);
+        }
+    }
+
+    fn compact(&mut self, actor: &mut SchemeActor) {
+        actor.instance.heap.rest(&self.code);
+    }
+
+    fn run(&mut self, actor: &mut SchemeActor, task: Task, turn: &mut Activation) -> End {
+        actor.instance.heap.set_lenient(true);
+        let end = self.begin(actor, task, turn).and_then(|end| match end {
+            Some(end) => Ok(end),
+            None => self.execute(actor, turn),
+        });
+        let end = end.and_then(|end| self.settle(actor, turn, end));
+        let end = end.unwrap_or_else(|Fault| {
+            self.machine.clear(&mut actor.instance);
+            End::Failed(Failure::new("out-of-memory", "the memory limit is reached"))
+        });
+        if matches!(end, End::Failed(_)) {
+            self.machine.clear(&mut actor.instance);
+        }
+        end
+    }
+
+    fn release(&mut self, actor: &mut SchemeActor, callable: Callable) {
+        actor.instance.heap.release_root(RootId(callable.0));
+    }
+
+    fn freeze(&mut self, actor: &mut SchemeActor) -> Result<Image, FreezeError> {
+        let heap = &mut actor.instance.heap;
+        let is_compacted = heap.is_resting();
+        heap.collect_minor(&mut [], &self.code);
+        let failed = |reason: String| FreezeError { reason };
+        let snapshot = image::snapshot(heap, &self.code).map_err(|error| failed(error.to_string()))?;
+        if is_compacted {
+            heap.rest(&self.code);
+        }
+        let root = image_root::heap(BlobHash(snapshot.root.name.0));
+        let frozen = match &mut actor.evaluations {
+            Some(evaluations) => evaluations.freeze(root),
+            None => Some((root, Vec::new())),
+        };
+        let (root, mut chunks) =
+            frozen.ok_or_else(|| failed("the texts that were evaluated are too large".to_owned()))?;
+        for chunk in snapshot.chunks.into_iter().chain([snapshot.root]) {
+            chunks.push(Blob::new(chunk.bytes).map_err(|error| failed(error.to_string()))?);
+        }
+        Ok(Image {
+            chunk_names: actor
+                .known_evaluations()
+                .map_or_else(Vec::new, |evaluations| evaluations.chunk_names().to_vec()),
+            root,
+            chunks,
+            excused_bytes: snapshot.excused_bytes,
+        })
+    }
+
+    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<SchemeActor, ThawError> {
+        let failed = |reason: String| ThawError::damaged(reason);
+        let entity = self.entity(program).map_err(|failure| failed(failure.to_string()))?;
+        let (root, texts) =
+            image_root::parts(image.root).ok_or_else(|| failed("the root is none of a actor".to_owned()))?;
+        let evaluations = if texts.is_empty() {
+            None
+        } else {
+            Some(Box::new(Evaluations::thaw(
+                texts,
+                image.fetch,
+                &mut self.text_compiler(),
+            )?))
+        };
+        let mut fetch = |name: image::ChunkName| (image.fetch)(&BlobHash(name.0));
+        let root = match root {
+            image_root::HeapRoot::Inline(bytes) => Some(bytes),
+            image_root::HeapRoot::Named(name) => (image.fetch)(&name),
+        };
+        let root = image::Chunk::new(root.ok_or_else(|| failed("the heap's root is missing".to_owned()))?);
+        let instance = image::restore_instance(&root, heap_limits(limits), &mut fetch, &self.code);
+        let instance = instance.map_err(|error| ThawError {
+            reason: error.to_string(),
+            is_code_missing: error.is_code_missing(),
+        })?;
+        Ok(SchemeActor {
+            instance: Box::new(instance),
+            entity: entity.map(Box::new),
+            evaluations,
+        })
+    }
+}
+
+impl SchemePrograms {
+    /// Counts from here on where fuel is used, by whatever actor.
+    pub fn begin_profile(&mut self) {
+        self.profile = Some(Profile::default());
+    }
+
+    /// Ends counting; the procedures with the units of fuel that were used in them, those that used most first.
+    pub fn end_profile(&mut self) -> Vec<(Procedure, u64)> {
+        let Profile(counts) = self.profile.take().unwrap_or_default();
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by(|(one, used), (other, more)| more.cmp(used).then_with(|| one.cmp(other)));
+        counts
+    }
+}

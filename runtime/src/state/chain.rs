@@ -1,0 +1,62 @@
+//! Chains of capabilities: from a capability to the authority that it stands for.
+//!
+//! INVARIANT: a chain has no revoked link, else there is none.
+//! It does not judge actions; `gate.rs` does.
+//! Read next: `draft.rs`.
+
+use crate::capability::{Authority, Capability, Caveat};
+use crate::model::identity::CapabilityId;
+use crate::state::RunState;
+use crate::state::refusal::Refusal;
+
+/// Why a capability gives nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lapse {
+    /// It, or one that it comes from, has been revoked, or its actor has ended.
+    Revoked,
+}
+
+impl RunState {
+    /// Lists a capability and those it comes from.
+    ///
+    /// # Errors
+    /// [`Lapse`] if one of them gives nothing.
+    pub fn chain(&self, capability: CapabilityId) -> Result<Vec<&Capability>, Lapse> {
+        let mut chain = Vec::new();
+        let mut next = Some(capability);
+        while let Some(id) = next {
+            let link = self
+                .capabilities
+                .get(&id)
+                .filter(|link| !link.is_revoked)
+                .ok_or(Lapse::Revoked)?;
+            next = match link.from {
+                Authority::Capability { capability } => Some(capability),
+                Authority::Tool { .. } | Authority::Dataspace {} | Authority::Facet { .. } => None,
+            };
+            chain.push(link);
+        }
+        Ok(chain)
+    }
+
+    /// Requires that a capability stands for `authority` in the end.
+    ///
+    /// # Errors
+    /// [`Refusal::Revoked`], [`Refusal::Unfit`].
+    pub fn require(&self, capability: CapabilityId, authority: &Authority) -> Result<(), Refusal> {
+        let chain = self.chain(capability).map_err(|_| Refusal::Revoked(capability))?;
+        let is_fit = chain.last().is_some_and(|link| link.from == *authority);
+        is_fit.then_some(()).ok_or(Refusal::Unfit(capability))
+    }
+
+    /// Says what a capability stands for in the end, and which caveats a value passes on the way, in this order.
+    ///
+    /// # Errors
+    /// [`Refusal::Revoked`].
+    pub fn way_through(&self, capability: CapabilityId) -> Result<(Authority, Vec<Caveat>), Refusal> {
+        let chain = self.chain(capability).map_err(|_| Refusal::Revoked(capability))?;
+        let authority = chain.last().map(|link| link.from.clone());
+        let caveats = chain.iter().flat_map(|link| link.caveats.iter().rev().cloned());
+        Ok((authority.ok_or(Refusal::Revoked(capability))?, caveats.collect()))
+    }
+}

@@ -1,0 +1,384 @@
+//! Events, the batches they travel in, and the queue.
+//!
+//! Owns the order of delivery. INVARIANT: what one turn sends to one actor is one batch, in program order; batches are handled in the order
+//! of the sending turns, and those of one turn in the order in which it first addressed the recipients.
+//! It does not know what a recipient does with an event; `activation.rs` does.
+//! Read next: `actor.rs`.
+
+use std::collections::BTreeMap;
+
+use duet_journal::{BlobHash, Sequence};
+use im::Vector;
+use preserves::IOValue;
+use smallvec::SmallVec;
+
+use crate::dataspace::{Captures, Notice, NoticeKind};
+use crate::driver::Attached;
+use crate::model::failure::Failure;
+use crate::model::identity::RequestId;
+use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
+use crate::model::value::Fact;
+use crate::{codec_enum, codec_struct};
+
+/// Something an actor is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The actor is to run its program.
+    Boot {},
+    /// A match appeared.
+    Added {
+        /// Whose.
+        observer: ObserverId,
+        /// The captured parts.
+        captures: Captures,
+        /// What the match is known by until it is removed.
+        handle: Handle,
+    },
+    /// A match disappeared.
+    Removed {
+        /// Whose.
+        observer: ObserverId,
+        /// The captured parts.
+        captures: Captures,
+        /// What the match was known by.
+        handle: Handle,
+    },
+    /// A message matched.
+    Message {
+        /// Whose pattern.
+        observer: ObserverId,
+        /// The captured parts.
+        captures: Captures,
+    },
+    /// Nothing follows for an observer that has ended.
+    Closed {
+        /// Which one.
+        observer: ObserverId,
+    },
+    /// A message was sent to a facet by name.
+    Direct {
+        /// The facet.
+        facet: FacetId,
+        /// The message.
+        payload: Fact,
+    },
+    /// A fiber that let others go first goes on.
+    Resume {
+        /// Which one.
+        fiber: FiberId,
+    },
+    /// A request that a wait is for had been answered before.
+    Settled {
+        /// The wait.
+        wait: WaitId,
+        /// The request.
+        request: RequestId,
+    },
+    /// The world answered a request.
+    Answered {
+        /// The request.
+        request: RequestId,
+        /// What it answered: a value, or a condition record.
+        outcome: Result<IOValue, IOValue>,
+    },
+    /// Another actor wants to know that everything it sent has been handled.
+    Sync {
+        /// Who.
+        from: ActorId,
+        /// Which of its fibers waits for that.
+        fiber: FiberId,
+    },
+    /// An actor whose end is of interest has ended.
+    Ended {
+        /// Which one.
+        actor: ActorId,
+        /// Its exit code.
+        code: u64,
+        /// How it failed, if it did.
+        failure: Option<Failure>,
+    },
+    /// A tool call told what it is about to replace.
+    Kept {
+        /// The request.
+        request: RequestId,
+        /// What is replaced and by what.
+        note: IOValue,
+        /// The contents that the note names.
+        contents: Vec<BlobHash>,
+    },
+    /// A timer told when it will have run out.
+    Due {
+        /// The request.
+        request: RequestId,
+        /// When, in milliseconds since 1970.
+        at_ms: u64,
+    },
+    /// What was put off is to be judged again.
+    Reconsider {
+        /// The request.
+        request: RequestId,
+    },
+    /// A tool came back for which nobody waits.
+    Orphaned {
+        /// The key of the call's effect.
+        key: String,
+        /// What it answered: a value, or a condition record.
+        outcome: Result<IOValue, IOValue>,
+    },
+    /// The facet that the actor is linked to has stopped.
+    Terminate {},
+    /// Somebody wants a text evaluated.
+    Evaluate {
+        /// The text.
+        text: String,
+        /// What it may need and the run does not have.
+        sources: Vec<Attached>,
+    },
+    /// Whoever wanted texts evaluated has given them up.
+    Abandon {},
+    /// Facts of another branch are to be taken over.
+    Merged {
+        /// What the actor is to assert.
+        asserted: Vec<IOValue>,
+        /// What it is to retract.
+        retracted: Vec<IOValue>,
+    },
+}
+codec_enum!(Event "an event" {
+    Boot "boot" {}
+    Added "added" { observer, captures, handle }
+    Removed "removed" { observer, captures, handle }
+    Message "message" { observer, captures }
+    Closed "closed" { observer }
+    Direct "direct" { facet, payload }
+    Resume "resume" { fiber }
+    Settled "settled" { wait, request }
+    Answered "answered" { request, outcome }
+    Sync "sync" { from, fiber }
+    Ended "ended" { actor, code, failure }
+    Kept "kept" { request, note, contents }
+    Due "due" { request, at_ms }
+    Reconsider "reconsider" { request }
+    Orphaned "orphaned" { key, outcome }
+    Terminate "terminate" {}
+    Evaluate "evaluate" { text, sources }
+    Abandon "abandon" {}
+    Merged "merged" { asserted, retracted }
+});
+
+impl Event {
+    /// Returns the observer that is told of a match, if one is.
+    pub fn observer(&self) -> Option<ObserverId> {
+        match self {
+            Self::Added { observer, .. } | Self::Removed { observer, .. } | Self::Message { observer, .. } => {
+                Some(*observer)
+            }
+            Self::Boot {}
+            | Self::Closed { .. }
+            | Self::Direct { .. }
+            | Self::Resume { .. }
+            | Self::Settled { .. }
+            | Self::Answered { .. }
+            | Self::Sync { .. }
+            | Self::Ended { .. }
+            | Self::Kept { .. }
+            | Self::Due { .. }
+            | Self::Reconsider { .. }
+            | Self::Orphaned { .. }
+            | Self::Terminate {}
+            | Self::Evaluate { .. }
+            | Self::Abandon {}
+            | Self::Merged { .. } => None,
+        }
+    }
+}
+
+impl From<Notice> for Event {
+    fn from(notice: Notice) -> Self {
+        let (observer, captures) = (notice.to.observer, notice.captures);
+        match notice.kind {
+            NoticeKind::Added(handle) => Self::Added {
+                observer,
+                captures,
+                handle,
+            },
+            NoticeKind::Removed(handle) => Self::Removed {
+                observer,
+                captures,
+                handle,
+            },
+            NoticeKind::Message => Self::Message { observer, captures },
+        }
+    }
+}
+
+/// Why a turn takes place.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cause {
+    /// The run begins.
+    Start {},
+    /// A turn sent the events.
+    Turn {
+        /// The position of its record.
+        sequence: Sequence,
+    },
+    /// The world said something.
+    Input {},
+}
+codec_enum!(Cause "a cause" { Start "start" {} Turn "turn" { sequence } Input "input" {} });
+
+/// Events for one actor with one cause, handled in one turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// The recipient.
+    pub to: ActorId,
+    /// Why.
+    pub cause: Cause,
+    /// What, in order.
+    pub events: Vec<Event>,
+}
+codec_struct!(Batch "batch" { to, cause, events });
+
+/// The batches that wait to be handled, first in, first out.
+pub type Queue = Vector<Batch>;
+
+/// What a turn sends, until it commits.
+#[derive(Clone, Debug, Default)]
+pub struct Outbox {
+    batches: SmallVec<[(ActorId, Vec<Event>); 2]>,
+    /// Where each recipient's batch is, once there are many.
+    position: BTreeMap<ActorId, usize>,
+    /// Procedures and continuations that the state no longer refers to.
+    pub released: Vec<Callable>,
+    /// Requests whose answers nobody waits for any more.
+    pub withdrawn: Vec<RequestId>,
+}
+
+/// Up to this many batches are searched one by one.
+const FEW_BATCHES: usize = 8;
+
+impl Outbox {
+    /// Appends an event to the recipient's batch.
+    pub fn push(&mut self, to: ActorId, event: Event) {
+        let position = self.position(to).unwrap_or_else(|| self.open(to));
+        self.batches[position].1.push(event);
+    }
+
+    /// Appends notices, each to its observer's actor.
+    pub fn notify(&mut self, notices: impl IntoIterator<Item = Notice>) {
+        for notice in notices {
+            self.push(notice.to.actor, notice.into());
+        }
+    }
+
+    /// Says how many events there are for `actor`.
+    pub fn told(&self, actor: ActorId) -> usize {
+        self.position(actor)
+            .map_or(0, |position| self.batches[position].1.len())
+    }
+
+    /// Takes back what `observer` of `actor` was told after the first `kept` events.
+    pub fn forget(&mut self, actor: ActorId, observer: ObserverId, kept: usize) {
+        if let Some(position) = self.position(actor) {
+            let events = &mut self.batches[position].1;
+            let later = events.split_off(kept.min(events.len()));
+            events.extend(later.into_iter().filter(|event| event.observer() != Some(observer)));
+        }
+    }
+
+    /// Finds the recipient's batch.
+    fn position(&self, to: ActorId) -> Option<usize> {
+        if self.batches.len() <= FEW_BATCHES {
+            self.batches.iter().rposition(|(other, _)| *other == to)
+        } else {
+            self.position.get(&to).copied()
+        }
+    }
+
+    /// Begins the recipient's batch.
+    fn open(&mut self, to: ActorId) -> usize {
+        let position = self.batches.len();
+        // Most batches are of one event.
+        self.batches.push((to, Vec::with_capacity(1)));
+        if position == FEW_BATCHES {
+            self.position = self.batches.iter().map(|(actor, _)| *actor).zip(0..).collect();
+        } else if position > FEW_BATCHES {
+            self.position.insert(to, position);
+        }
+        position
+    }
+
+    /// Puts the batches at the end of the queue, caused by the turn at `sequence`.
+    pub fn post(&mut self, sequence: Sequence, queue: &mut Queue) {
+        for (to, events) in self.batches.drain(..) {
+            if !events.is_empty() {
+                let cause = Cause::Turn { sequence };
+                queue.push_back(Batch { to, cause, events });
+            }
+        }
+    }
+
+    /// Empties it, and keeps no more room than one has at first.
+    pub(crate) fn clear(&mut self) {
+        let Self {
+            batches,
+            position,
+            released,
+            withdrawn,
+        } = self;
+        batches.clear();
+        batches.shrink_to_fit();
+        if !position.is_empty() {
+            position.clear();
+        }
+        (*released, *withdrawn) = (Vec::new(), Vec::new());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::codec::Codec;
+
+    #[test]
+    fn a_turn_sends_one_batch_per_recipient_in_the_order_of_first_address() {
+        let mut outbox = Outbox::default();
+        check_order(&mut outbox);
+        // Its room serves the next turn.
+        outbox.clear();
+        assert_eq!(outbox.told(ActorId(40)), 0);
+        check_order(&mut outbox);
+    }
+
+    #[track_caller]
+    fn check_order(outbox: &mut Outbox) {
+        let direct = |number: u64| Event::Direct {
+            facet: FacetId(0),
+            payload: Fact::new(number.encode()).expect("a small value"),
+        };
+        for (to, number) in [(5, 0), (2, 1), (5, 2), (9, 3), (2, 4)] {
+            outbox.push(ActorId(to), direct(number));
+        }
+        // More recipients than are searched one by one.
+        (20..60).for_each(|to| outbox.push(ActorId(to), direct(to)));
+        outbox.push(ActorId(5), direct(60));
+        outbox.push(ActorId(40), direct(61));
+        assert_eq!([5, 2, 40, 41, 60].map(|to| outbox.told(ActorId(to))), [3, 2, 2, 1, 0]);
+        let mut queue = Queue::new();
+        outbox.post(Sequence::FIRST, &mut queue);
+        let cause = Cause::Turn {
+            sequence: Sequence::FIRST,
+        };
+        let batch = |to, numbers: &[u64]| Batch {
+            to: ActorId(to),
+            cause: cause.clone(),
+            events: numbers.iter().copied().map(direct).collect(),
+        };
+        let mut expected = vec![batch(5, &[0, 2, 60]), batch(2, &[1, 4]), batch(9, &[3])];
+        expected.extend((20..60).map(|to| match to {
+            40 => batch(to, &[to, 61]),
+            _ => batch(to, &[to]),
+        }));
+        assert_eq!(queue, Queue::from(expected));
+    }
+}

@@ -1,0 +1,7 @@
+//! What the tests of several modules share.
+//!
+//! INVARIANT: nothing here is compiled into the product.
+//! It tests nothing itself.
+//! Read next: `tests/script.rs`.
+
+pub(crate) mod script;

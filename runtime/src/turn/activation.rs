@@ -1,0 +1,575 @@
+//! One actor's turn while it runs: who is next, what they are told, what they do.
+//!
+//! Owns the order inside a turn and the operations that a program has. INVARIANT: whatever a program does to the run, it does through
+//! `Activation::perform`, so the list of actions is complete; fibers run one at a time, each until it parks or ends.
+//! It neither judges nor commits; `turn.rs` does.
+//! Read next: `activation/deliver.rs`, `activation/operation.rs`, then `turn.rs`.
+
+mod arbitrate;
+mod deliver;
+mod operation;
+
+use std::collections::VecDeque;
+
+use smallvec::SmallVec;
+
+use crate::action::{Action, Exit, Resume, StopFacet, Sync, Synced, Wait, Yield, yield_turn::Pause};
+use crate::dataspace::pattern::{PackedPattern, Pattern};
+use crate::model::failure::{Failure, Origin};
+use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Namer, WaitId};
+use crate::model::limits::Limits;
+use crate::record::TurnRecord;
+use crate::state::actor::{Condition, FiberKind};
+use crate::state::draft::{Callables, Draft, Lineage};
+use crate::state::event::{Batch, Cause, Event};
+use crate::state::refusal::Refusal;
+use crate::turn::program::Runner;
+use crate::turn::task::{Argument, End, Resumption, Task, Until, Wanted};
+
+/// A turn in progress, and then what it came to. Its room serves one turn after the other.
+pub struct Activation {
+    /// The state that it leads to.
+    pub(crate) draft: Draft,
+    /// What is to be recorded: whose turn it is, what the actor is told, what has been done so far.
+    pub(crate) turn: TurnRecord,
+    /// How many events have been looked at.
+    heard: usize,
+    /// What comes before the next event; the last is the first to be done.
+    jobs: SmallVec<[Job; 1]>,
+    /// What comes after the last event, in order.
+    later: VecDeque<Job>,
+    current: Option<Current>,
+    /// Whether a predicate is running, which may have no effect.
+    is_pure: bool,
+    limits: Limits,
+    /// What the running fiber may still use.
+    fuel: u64,
+    /// What the turn's handlers may still use in all.
+    handler_fuel: u64,
+    /// Which action's place in the program is sought.
+    search: Option<Search>,
+    /// Whether the turn fails when its programs do little but look for memory.
+    is_memory_counted: bool,
+}
+
+/// Room for this many actions is kept from turn to turn.
+const KEPT_ACTIONS_MAX: usize = 16;
+
+/// A search for the place in the program from which an action came.
+#[derive(Debug)]
+struct Search {
+    /// The action's position among those of the turn.
+    action: usize,
+    /// Where the program is now.
+    now: Option<Origin>,
+    /// The place, once the action has been performed.
+    found: Option<Origin>,
+}
+
+/// Why a turn is to be undone.
+pub(crate) struct Fault {
+    /// What the record is to say.
+    pub(crate) failure: Failure,
+    /// The interaction that failed, if it was one.
+    pub(crate) interaction: Option<FiberId>,
+}
+
+impl From<Failure> for Fault {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            interaction: None,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Current {
+    fiber: FiberId,
+    facet: FacetId,
+    kind: FiberKind,
+}
+
+/// The next thing to be done in a turn.
+enum Job {
+    Deliver {
+        position: u64,
+        event: Event,
+    },
+    Run {
+        fiber: Current,
+        task: Task,
+    },
+    /// Stops a facet, one step at a time.
+    Stop(FacetId),
+    Exit {
+        code: u64,
+    },
+}
+
+impl Activation {
+    /// Makes room for turns.
+    pub(crate) fn new(names: Namer, limits: Limits) -> Self {
+        let nobody = ActorId(0);
+        Self {
+            draft: Draft::new(Box::default(), nobody, names, Lineage::default()),
+            turn: TurnRecord::new(nobody, Cause::Start {}, Vec::new()),
+            heard: 0,
+            jobs: SmallVec::new(),
+            later: VecDeque::new(),
+            current: None,
+            is_pure: false,
+            limits,
+            fuel: 0,
+            handler_fuel: limits.turn_fuel,
+            search: None,
+            is_memory_counted: false,
+        }
+    }
+
+    /// Takes what the next turn is to handle.
+    pub(crate) fn take(&mut self, batch: Batch) {
+        (self.turn.actor, self.turn.cause, self.turn.events) = (batch.to, batch.cause, batch.events);
+    }
+
+    /// Forgets what was done and what was to be done: the actor is to handle the same batch in another way.
+    pub(crate) fn begin_again(&mut self) {
+        let Self {
+            draft,
+            turn,
+            heard,
+            jobs,
+            later,
+            current,
+            is_pure,
+            limits,
+            fuel,
+            handler_fuel,
+            search,
+            is_memory_counted,
+        } = self;
+        draft.forget();
+        turn.forget();
+        jobs.clear();
+        jobs.shrink_to_fit();
+        if later.capacity() > 0 {
+            *later = VecDeque::new();
+        }
+        (*heard, *current, *is_pure) = (0, None, false);
+        (*fuel, *handler_fuel) = (0, limits.turn_fuel);
+        (*search, *is_memory_counted) = (None, false);
+    }
+
+    /// Forgets the turn, and keeps some of the room that it took.
+    pub(crate) fn forget(&mut self) {
+        self.begin_again();
+        self.turn.events = Vec::new();
+        self.turn.actions.shrink_to(KEPT_ACTIONS_MAX);
+    }
+
+    /// Has the turn fail when its programs do little but look for memory.
+    pub(crate) fn count_memory(&mut self) {
+        self.is_memory_counted = true;
+    }
+
+    /// Says whether the body is to fail with [`Failure::exhausted`] when it does little but look for memory; that must be on record.
+    pub(crate) fn is_memory_counted(&self) -> bool {
+        self.is_memory_counted
+    }
+
+    /// Has the turn note from which place in the program the action at a position comes.
+    pub(crate) fn seek(&mut self, action: usize) {
+        self.search = Some(Search {
+            action,
+            now: None,
+            found: None,
+        });
+    }
+
+    /// Returns where the action that was sought came from, if that is known.
+    pub(crate) fn found(&self) -> Option<Origin> {
+        self.search.as_ref()?.found.clone()
+    }
+
+    /// Returns the acting actor, if it is living.
+    pub(crate) fn acting(&self) -> Option<&crate::state::actor::Actor> {
+        self.draft.state.actor(self.draft.actor)
+    }
+
+    /// Says whether the body should note places with [`note_place`](Self::note_place); finding them takes time.
+    pub fn is_sought(&self) -> bool {
+        self.search.is_some()
+    }
+
+    /// Notes where in the program the next actions come from.
+    pub fn note_place(&mut self, place: Option<Origin>) {
+        if let Some(search) = &mut self.search {
+            search.now = place;
+        }
+    }
+
+    /// Runs the turn to its end, or to the failure for which it is to be undone.
+    pub(crate) fn run(&mut self, body: &mut dyn Runner) -> Result<(), Fault> {
+        if let Err(failure) = self.run_jobs(body) {
+            let is_interaction = |fiber: &Current| fiber.kind == (FiberKind::Interaction {});
+            let interaction = self.current.filter(is_interaction).map(|fiber| fiber.fiber);
+            return Err(Fault { failure, interaction });
+        }
+        self.release(body);
+        Ok(())
+    }
+
+    /// Lets the body forget procedures and continuations to which nothing refers any more.
+    pub(crate) fn release(&mut self, body: &mut dyn Runner) {
+        for callable in self.draft.outbox.released.drain(..) {
+            body.release(callable);
+        }
+    }
+
+    /// Ends a turn that nobody is there to run: all its events are dropped. Who waits for the actor to catch up goes on all the same:
+    /// there is nothing left that it could handle.
+    pub(crate) fn drop_all(&mut self) -> Result<(), Fault> {
+        let positions = (0..).zip(&self.turn.events);
+        let dropped = positions.filter(|(_, event)| !matches!(event, Event::Sync { .. }));
+        self.turn.dropped = dropped.map(|(position, _)| position).collect();
+        Ok(self.clear_jobs()?)
+    }
+
+    /// Takes away what was still to be done; returns it in its order.
+    fn take_pending(&mut self) -> Vec<Job> {
+        let heard = std::mem::replace(&mut self.heard, self.turn.events.len());
+        let unheard = (0..)
+            .zip(&self.turn.events)
+            .skip(heard)
+            .map(|(position, event)| Job::Deliver {
+                position,
+                event: event.clone(),
+            });
+        let first = std::mem::take(&mut self.jobs).into_iter().rev();
+        first.chain(unheard).chain(std::mem::take(&mut self.later)).collect()
+    }
+
+    /// Forgets what was still to be done, except that nobody is left waiting for the actor to catch up.
+    pub(crate) fn clear_jobs(&mut self) -> Result<(), Failure> {
+        for job in self.take_pending() {
+            if let Job::Deliver {
+                event: Event::Sync { from, fiber },
+                ..
+            } = job
+            {
+                self.perform(Synced { to: from, fiber }).map_err(failure)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Performs one action and lists it.
+    ///
+    /// # Errors
+    /// [`Refusal`]; the turn is to fail, or the program to be told, before it does anything else.
+    pub(crate) fn perform(&mut self, action: impl Into<Action>) -> Result<(), Refusal> {
+        if self.is_pure {
+            return Err(Refusal::Pure);
+        }
+        let action = action.into();
+        action.perform(&mut self.draft)?;
+        if let Some(search) = self
+            .search
+            .as_mut()
+            .filter(|search| search.action == self.turn.actions.len())
+        {
+            search.found = search.now.clone();
+        }
+        self.turn.actions.push(action);
+        Ok(())
+    }
+
+    fn run_jobs(&mut self, body: &mut dyn Runner) -> Result<(), Failure> {
+        loop {
+            match self.jobs.pop() {
+                Some(Job::Deliver { position, event }) => self.deliver(body, position, event)?,
+                Some(Job::Run { fiber, task }) => self.run_fiber(body, fiber, task)?,
+                Some(Job::Stop(facet)) => self.stop_step(facet)?,
+                Some(Job::Exit { code }) => self.exit(body, code)?,
+                None => match self.turn.events.get(self.heard).cloned() {
+                    Some(event) => {
+                        self.heard += 1;
+                        self.deliver(body, self.heard as u64 - 1, event)?;
+                    }
+                    None => match self.later.pop_front() {
+                        Some(job) => self.jobs.push(job),
+                        None => return Ok(()),
+                    },
+                },
+            }
+        }
+    }
+
+    fn run_fiber(&mut self, body: &mut dyn Runner, fiber: Current, task: Task) -> Result<(), Failure> {
+        if self.draft.facet(fiber.facet).is_err() {
+            self.discard(&task);
+            return Ok(());
+        }
+        self.current = Some(fiber);
+        self.note_place(None);
+        match self.run_task(body, fiber.kind, task) {
+            End::Finished { .. } => Ok(()),
+            End::Failed(failure) => Err(failure),
+            End::Parked {
+                continuation,
+                until: Until::Stopped(facet),
+            } => {
+                let task = Task::Resume {
+                    continuation,
+                    with: Resumption::Unspecified,
+                };
+                self.jobs.push(Job::Run { fiber, task });
+                self.jobs.push(Job::Stop(facet));
+                Ok(())
+            }
+            End::Parked { continuation, until } => {
+                if self.draft.facet(fiber.facet).is_err() {
+                    self.draft.outbox.released.push(continuation);
+                    return Ok(());
+                }
+                self.draft.callables = Callables::from_iter([continuation]);
+                self.park(fiber, until)
+            }
+            End::Exit { code } => {
+                let root = self.draft.acting().map(|actor| actor.root).map_err(failure)?;
+                self.end_next(root, code);
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs a task with the fuel that its kind of fiber has.
+    fn run_task(&mut self, body: &mut dyn Runner, kind: FiberKind, task: Task) -> End {
+        let granted = match kind {
+            FiberKind::Main {} => self.limits.slice_fuel,
+            // What a person typed is to be undone as one, so it is cut only where a turn could grow without end.
+            FiberKind::Interaction {} => self.limits.turn_fuel,
+            FiberKind::Handler {} => self.handler_fuel,
+        };
+        self.fuel = granted;
+        let end = body.run(task, self);
+        let used = granted.saturating_sub(self.fuel);
+        self.turn.fuel += used;
+        if kind == (FiberKind::Handler {}) {
+            self.handler_fuel -= used;
+        }
+        end
+    }
+
+    fn park(&mut self, fiber: Current, until: Until) -> Result<(), Failure> {
+        let Current { fiber, facet, kind } = fiber;
+        let pause = match until {
+            Until::Condition { wanted, is_edge } => return self.wait(fiber, facet, kind, wanted, is_edge),
+            Until::Synced(with) => {
+                let sync = Sync {
+                    fiber,
+                    kind,
+                    facet,
+                    with,
+                };
+                return self.perform(sync).map_err(failure);
+            }
+            Until::Yielded => Pause::Asked {},
+            Until::Flushed => Pause::Flush {},
+            Until::Fuel if kind == (FiberKind::Handler {}) => return Err(out_of_fuel(self.limits.turn_fuel)),
+            Until::Fuel | Until::Stopped(_) => Pause::Slice {},
+        };
+        self.perform(Yield {
+            fiber,
+            kind,
+            facet,
+            pause,
+        })
+        .map_err(failure)
+    }
+
+    fn wait(
+        &mut self,
+        fiber: FiberId,
+        facet: FacetId,
+        kind: FiberKind,
+        wanted: Vec<Wanted>,
+        is_edge: bool,
+    ) -> Result<(), Failure> {
+        let packed = |pattern: &Pattern| PackedPattern::of(pattern).map_err(|error| failure(error.into()));
+        let mut conditions = Vec::new();
+        for wanted in wanted {
+            let counters = &mut self.draft.state.counters;
+            conditions.push(match wanted {
+                Wanted::Matching(pattern) => Condition::Matching {
+                    observer: counters.observer(),
+                    handle: counters.handle(),
+                    pattern: packed(&pattern)?,
+                },
+                Wanted::Accepted(pattern, procedure) => {
+                    self.draft.callables.add(procedure);
+                    Condition::Accepted {
+                        observer: counters.observer(),
+                        handle: counters.handle(),
+                        pattern: packed(&pattern)?,
+                    }
+                }
+                Wanted::Answer(request) => Condition::Answer { request },
+            });
+        }
+        let wait = self.draft.state.counters.wait();
+        self.perform(Wait {
+            wait,
+            fiber,
+            kind,
+            facet,
+            conditions,
+            is_edge,
+        })
+        .map_err(failure)
+    }
+
+    /// Ends a wait and makes its fiber the next to run.
+    fn end_wait(&mut self, wait: WaitId, condition: u64, with: Resumption) -> Result<(), Failure> {
+        let actor = self.draft.acting().map_err(failure)?;
+        let fiber = actor
+            .waits
+            .get(&wait)
+            .map(|wait| wait.fiber)
+            .ok_or(Refusal::NoWait(wait))
+            .map_err(failure)?;
+        self.perform(Resume { wait, condition }).map_err(failure)?;
+        self.unpark(fiber, with)
+    }
+
+    fn unpark(&mut self, id: FiberId, with: Resumption) -> Result<(), Failure> {
+        let fiber = self.draft.unpark(id).map_err(failure)?;
+        self.run_next(id, &fiber, with);
+        Ok(())
+    }
+
+    /// Makes a fiber that was parked the next to run.
+    fn run_next(&mut self, id: FiberId, fiber: &crate::state::actor::Fiber, with: Resumption) {
+        let task = Task::Resume {
+            continuation: fiber.continuation,
+            with,
+        };
+        self.jobs.push(Job::Run {
+            fiber: Current {
+                fiber: id,
+                facet: fiber.facet,
+                kind: fiber.kind,
+            },
+            task,
+        });
+    }
+
+    /// Takes the next step towards the end of a facet: its oldest child stops first, then it runs its stop hooks, or ends.
+    fn stop_step(&mut self, facet: FacetId) -> Result<(), Failure> {
+        let actor = self.draft.acting_mut().map_err(failure)?;
+        let Some(found) = actor.facets.get_mut(&facet) else {
+            return Ok(());
+        };
+        if let Some(child) = found.children.iter().next().copied() {
+            self.jobs.push(Job::Stop(facet));
+            self.jobs.push(Job::Stop(child));
+            return Ok(());
+        }
+        let surroundings = found.parent.unwrap_or(facet);
+        if found.stop_hooks.is_empty() {
+            let handles = found.handles.iter().copied().collect();
+            return self.perform(StopFacet { facet, handles }).map_err(failure);
+        }
+        let hooks: Vec<Callable> = found.stop_hooks.iter().copied().collect();
+        found.stop_hooks.clear();
+        // A hook may make facets in the one that stops.
+        self.jobs.push(Job::Stop(facet));
+        for procedure in hooks.into_iter().rev() {
+            let fiber = self.handler_fiber(surroundings);
+            self.jobs.push(Job::Run {
+                fiber,
+                task: Task::CallOnce { procedure },
+            });
+        }
+        Ok(())
+    }
+
+    fn exit(&mut self, body: &mut dyn Runner, code: u64) -> Result<(), Failure> {
+        let exit = Exit {
+            code,
+            handles: Vec::new(),
+            failure: None,
+        };
+        self.end(body, exit)?;
+        self.clear_jobs()
+    }
+
+    /// Has the actor stop its facets and end, instead of whatever else was to be done. Who waits for it to catch up is answered after that.
+    fn end_next(&mut self, root: FacetId, code: u64) {
+        let is_sync = |job: &Job| matches!(job, Job::Deliver { event, .. } if matches!(event, Event::Sync { .. }));
+        let syncs = self.take_pending().into_iter().rev().filter(is_sync);
+        self.jobs = syncs.chain([Job::Exit { code }, Job::Stop(root)]).collect();
+    }
+
+    /// Ends the actor and calls its exit hooks with what became of it. What a hook cannot do is logged; it keeps nobody from ending.
+    fn end(&mut self, body: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
+        let actor = self.draft.acting().map_err(failure)?;
+        let root = actor.root;
+        let hooks: Vec<Callable> = actor.exit_hooks.iter().copied().collect();
+        let outcome = Argument::Ended(exit.code, exit.failure.clone());
+        self.perform(exit).map_err(failure)?;
+        for procedure in hooks {
+            let argument = Some(outcome.clone());
+            self.current = Some(self.handler_fiber(root));
+            let fault = match self.run_task(body, FiberKind::Handler {}, Task::Call { procedure, argument }) {
+                End::Finished { .. } | End::Exit { .. } => continue,
+                End::Parked { .. } => "it waits or runs too long".to_owned(),
+                End::Failed(failure) if failure.is_exhaustion() => return Err(failure),
+                End::Failed(failure) => failure.to_string(),
+            };
+            self.log(format!("an exit hook did not come to its end: {fault}"))
+                .map_err(failure)?;
+        }
+        // The failure of a hook is not one of the turn.
+        self.current = None;
+        Ok(())
+    }
+
+    /// Ends the actor in a turn of its own, after what it did was undone.
+    pub(crate) fn crash(&mut self, body: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
+        self.end(body, exit)?;
+        self.clear_jobs()
+    }
+
+    fn handler_fiber(&mut self, facet: FacetId) -> Current {
+        Current {
+            fiber: self.draft.state.counters.fiber(),
+            facet,
+            kind: FiberKind::Handler {},
+        }
+    }
+
+    fn discard(&mut self, task: &Task) {
+        match task {
+            Task::CallOnce { procedure: callable }
+            | Task::Resume {
+                continuation: callable, ..
+            } => {
+                self.draft.outbox.released.push(*callable);
+            }
+            Task::Boot | Task::Call { .. } | Task::Evaluate { .. } => {}
+        }
+    }
+}
+
+/// Makes a failure of a refusal that no program caused.
+fn failure(refusal: Refusal) -> Failure {
+    Failure::new("refused", refusal.to_string())
+}
+
+fn out_of_fuel(limit: u64) -> Failure {
+    Failure::new(
+        "out-of-fuel",
+        format!("the handlers of one turn may use {limit} units of fuel, and these used more"),
+    )
+}

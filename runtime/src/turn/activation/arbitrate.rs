@@ -1,0 +1,329 @@
+//! What policy says before a program acts, and what becomes of a proposal when it is answered.
+//!
+//! INVARIANT: an attempt that policy does not allow leaves nothing but its record; one that waits for approval happens at most once, and only
+//! while the policy for which it was approved holds.
+
+use duet_journal::BlobHash;
+use preserves::{IOValue, ValueImpl};
+
+use super::{Activation, failure};
+use crate::action::{self, Action, Admit, Approve, Decide, Limit, Postpone, Propose, Refuse, Reject};
+use crate::gate::{self, Principal, Proposal, bench};
+use crate::model::codec::{Codec, record};
+use crate::model::failure::Failure;
+use crate::model::identity::RequestId;
+use crate::model::identity::{ActorId, Handle};
+use crate::model::value::Fact;
+use crate::policy::document::Documents;
+use crate::policy::ruling::{Code, OnFail, Ruling};
+use crate::state::refusal::Ignored;
+use crate::state::refusal::Refusal;
+use crate::state::request::Question;
+
+/// What the person sees of a proposal is at most this many characters long.
+const PROMPT_CHARACTERS_MAX: usize = 400;
+
+/// The entry that says, under `value`, how many milliseconds the person has to approve something.
+const APPROVAL_TIMEOUT: &str = "policy.approval_timeout";
+
+/// Why a proposal is rejected that nobody has answered in time.
+const TOO_LATE: &str = "nobody answered in time";
+
+impl Activation {
+    /// Says what policy makes of attempts that are made together now.
+    pub fn explain(&self, attempts: &[Action]) -> Ruling {
+        self.rule(attempts, false)
+    }
+
+    fn rule(&self, attempts: &[Action], is_approved: bool) -> Ruling {
+        self.with_proposal(|proposal| gate::explain(&proposal, attempts, is_approved))
+            .unwrap_or_else(Ruling::allow)
+    }
+
+    /// Performs attempts together if policy allows them; else puts them to the person, or off, if that is what policy wants, and then returns the
+    /// request under which they wait.
+    ///
+    /// # Errors
+    /// [`Refusal::Policy`] if neither; the attempt is on record.
+    pub(crate) fn arbitrate(&mut self, attempts: Vec<Action>) -> Result<Option<RequestId>, Refusal> {
+        if self.is_pure {
+            return Err(Refusal::Pure);
+        }
+        let ruling = self.rule(&attempts, false);
+        match ruling.on_fail {
+            None => attempts
+                .into_iter()
+                .try_for_each(|attempt| self.perform(attempt))
+                .map(|()| None),
+            Some(OnFail::Ask) => self.propose(attempts, &ruling).map(Some),
+            Some(OnFail::Defer) => self.postpone(attempts).map(Some),
+            Some(OnFail::Degrade | OnFail::Block) => {
+                self.perform(Refuse { attempts })?;
+                Err(Refusal::Policy(Box::new(ruling)))
+            }
+        }
+    }
+
+    fn propose(&mut self, attempts: Vec<Action>, ruling: &Ruling) -> Result<RequestId, Refusal> {
+        let (request, handle) = (self.draft.state.counters.request(), self.draft.state.counters.handle());
+        let prompt = prompt(&attempts, ruling);
+        let policy = self.policy_hash();
+        let facet = self.facet();
+        self.perform(Propose {
+            request,
+            facet,
+            handle,
+            attempts,
+            prompt,
+            policy,
+        })?;
+        if let Some(delay_ms) = self.approval_limit_ms() {
+            let limit = self.draft.state.counters.request();
+            self.perform(Limit {
+                request: limit,
+                facet,
+                of: request,
+                delay_ms,
+            })?;
+        }
+        Ok(request)
+    }
+
+    /// How long policy gives the person; for ever, if it does not say, and no time at all if that cannot be understood.
+    fn approval_limit_ms(&self) -> Option<u64> {
+        let document = self.draft.state.before().entries().document(APPROVAL_TIMEOUT)?;
+        let limit = document.ok().and_then(|document| document.get("value")?.as_u64());
+        Some(limit.unwrap_or_default())
+    }
+
+    fn postpone(&mut self, attempts: Vec<Action>) -> Result<RequestId, Refusal> {
+        let request = self.draft.state.counters.request();
+        let facet = self.facet();
+        self.perform(Postpone {
+            request,
+            facet,
+            attempts,
+        })?;
+        Ok(request)
+    }
+
+    /// Judges again what was put off: it happens, goes on waiting, or is given up.
+    pub(super) fn reconsider(&mut self, id: RequestId) -> Result<bool, Failure> {
+        let request = self.draft.state.requests.get(&id);
+        let Some(Question::Postponed { attempts }) = request.map(|request| request.question.clone()) else {
+            return Ok(false);
+        };
+        let attempts = attempted(&attempts)?;
+        let ruling = self.rule(&attempts, false);
+        match ruling.on_fail {
+            None => self.perform(Admit { request: id, attempts }).map_err(failure)?,
+            Some(OnFail::Defer) => {}
+            Some(OnFail::Ask | OnFail::Degrade | OnFail::Block) => self.give_up(id, &attempts, &ruling)?,
+        }
+        Ok(true)
+    }
+
+    /// Returns the proposal whose time a request limits, if it is one that does.
+    pub(super) fn limited(&self, request: RequestId) -> Option<RequestId> {
+        self.draft.state.requests.get(&request)?.question.limits()
+    }
+
+    /// Rejects a proposal that nobody has answered in time.
+    pub(super) fn end_limit(&mut self, limit: RequestId) -> Result<bool, Failure> {
+        let Some(proposal) = self.limited(limit) else {
+            return Ok(false);
+        };
+        self.settle_proposal(proposal, Ok(IOValue::new(TOO_LATE.to_owned())))
+    }
+
+    /// Names the policy before the turn by its content.
+    fn policy_hash(&self) -> BlobHash {
+        let entries = self.draft.state.before().entries();
+        let texts = entries.texts("constraint.").chain(entries.texts("policy."));
+        let texts: Vec<IOValue> = texts
+            .flat_map(|(key, text)| [key.to_owned().encode(), text.to_owned().encode()])
+            .collect();
+        let bytes = duet_journal::PackedValue::from_value(&IOValue::new(texts));
+        BlobHash::of(bytes.as_ref().map_or(&[], duet_journal::PackedValue::as_bytes))
+    }
+
+    /// Says whether policy grants the acting actor `capability`.
+    pub(super) fn is_granted_by_policy(&self, capability: &str) -> bool {
+        let before = self.draft.state.before();
+        before.has_policy() && self.with_proposal(|proposal| bench::Bench::new(proposal).is_granted(capability))
+    }
+
+    pub(crate) fn with_proposal<T>(&self, judge: impl FnOnce(Proposal<'_>) -> T) -> T {
+        let nothing = crate::model::manifest::Manifest::default();
+        let before = self.draft.state.before();
+        let manifest = before.manifest(self.draft.actor).unwrap_or(&nothing);
+        let principal = Principal {
+            actor: self.draft.actor,
+            manifest,
+        };
+        judge(Proposal {
+            before,
+            principal,
+            actions: &self.turn.actions,
+        })
+    }
+
+    /// Says whether a request is a proposal that waits for an answer.
+    pub(super) fn is_proposal(&self, request: RequestId) -> bool {
+        let request = self.draft.state.requests.get(&request);
+        request.is_some_and(|request| matches!(request.question, Question::Approve { .. }))
+    }
+
+    /// Carries out what was proposed, or gives it up, now that the question is answered.
+    pub(super) fn settle_proposal(
+        &mut self,
+        id: RequestId,
+        outcome: Result<IOValue, IOValue>,
+    ) -> Result<bool, Failure> {
+        let Some(request) = self.draft.unanswered(id) else {
+            return Ok(false);
+        };
+        let Question::Approve {
+            attempts,
+            proposal,
+            policy,
+            ..
+        } = request.question.clone()
+        else {
+            return Ok(false);
+        };
+        request.answer = Some(outcome.clone());
+        let attempts = attempted(&attempts)?;
+        let ruling = self.revalidate(&outcome, &attempts, proposal, policy);
+        if ruling.is_allowed() {
+            self.perform(Approve { request: id, attempts }).map_err(failure)?;
+            return Ok(true);
+        }
+        self.give_up(id, &attempts, &ruling)?;
+        Ok(true)
+    }
+
+    /// Gives up what was proposed or put off; whoever waits for a tool is told why.
+    fn give_up(&mut self, id: RequestId, attempts: &[Action], ruling: &Ruling) -> Result<(), Failure> {
+        let calls: Vec<RequestId> = attempts
+            .iter()
+            .filter_map(Action::call)
+            .map(|call| call.request)
+            .collect();
+        let (code, reason) = (ruling.code.name().to_owned(), ruling.to_string());
+        let reject = Reject {
+            request: id,
+            calls: calls.clone(),
+            code,
+            reason,
+        };
+        let fault = reject.fault();
+        self.perform(reject).map_err(failure)?;
+        for call in calls {
+            if let Some(wait) = self.wait_for(call).map_err(failure)? {
+                self.end_with_answer(wait, call, Err(fault.clone()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn revalidate(
+        &self,
+        outcome: &Result<IOValue, IOValue>,
+        attempts: &[Action],
+        proposal: BlobHash,
+        policy: BlobHash,
+    ) -> Ruling {
+        if !matches!(outcome, Ok(answer) if answer.as_boolean() == Some(true)) {
+            let why = outcome
+                .as_ref()
+                .ok()
+                .and_then(|answer| answer.as_string().map(std::borrow::Cow::into_owned));
+            return Ruling::deny(
+                Code::ApprovalRequired,
+                why.unwrap_or_else(|| "it was rejected".to_owned()),
+            );
+        }
+        if policy != self.policy_hash() || proposal != crate::action::propose::hash(attempts) {
+            return Ruling::deny(Code::ApprovalStale, "the policy has changed since it was proposed");
+        }
+        self.rule(attempts, true)
+    }
+
+    /// Draws the id of a request that is to be proposed.
+    pub(crate) fn fresh_request(&mut self) -> RequestId {
+        self.draft.state.counters.request()
+    }
+
+    /// Draws the handle of an assertion that is to be proposed.
+    pub(crate) fn fresh_handle(&mut self) -> Handle {
+        self.draft.state.counters.handle()
+    }
+
+    /// Says why this actor cannot retract an assertion; `None` if it can.
+    pub(crate) fn why_not_retract(&self, handle: Handle) -> Option<Ignored> {
+        self.draft.state.why_not_retract(self.draft.actor, handle)
+    }
+
+    /// Lists the proposals that wait for an answer: the name, what is shown, and who proposes.
+    pub fn proposals(&self) -> Vec<(String, IOValue, ActorId)> {
+        let open = self
+            .draft
+            .state
+            .requests
+            .iter()
+            .filter(|(_, request)| request.answer.is_none());
+        let asked = open.filter_map(|(_, request)| match &request.question {
+            Question::Approve { prompt, .. } => Some((request.tag.clone(), prompt.clone(), request.actor)),
+            Question::Tool { .. }
+            | Question::Deferred { .. }
+            | Question::Read { .. }
+            | Question::Timer { .. }
+            | Question::Postponed { .. }
+            | Question::Limit { .. }
+            | Question::Deadline { .. }
+            | Question::Ask { .. } => None,
+        });
+        asked.collect()
+    }
+
+    /// Answers a proposal by its name, in the place of a person; whether there is such a proposal.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn decide(&mut self, name: &str, answer: IOValue) -> Result<bool, Refusal> {
+        let mut requests = self.draft.state.requests.iter();
+        let is_it = |request: &crate::state::request::Request| {
+            request.tag == name && request.answer.is_none() && matches!(request.question, Question::Approve { .. })
+        };
+        let Some((request, to)) = requests
+            .find(|(_, request)| is_it(request))
+            .map(|(id, request)| (*id, request.actor))
+        else {
+            return Ok(false);
+        };
+        self.perform(Decide { to, request, answer }).map(|()| true)
+    }
+}
+
+/// Reads the actions that wait for a decision.
+fn attempted(attempts: &Fact) -> Result<Vec<Action>, Failure> {
+    action::of_value(attempts).map_err(|error| Failure::new("damaged-state", error.to_string()))
+}
+
+/// What the person is asked: what is attempted and why it needs approval, to be answered by yes or no.
+fn prompt(attempts: &[Action], ruling: &Ruling) -> IOValue {
+    let attempts: Vec<String> = attempts.iter().map(bench::described).collect();
+    let mut text = format!("Allow {}?", attempts.join(" and "));
+    let by = ruling.decided_by.as_deref().unwrap_or(ruling.code.name());
+    let why = if ruling.detail.is_empty() {
+        by.to_owned()
+    } else {
+        format!("{by}: {}", ruling.detail)
+    };
+    if text.chars().count() > PROMPT_CHARACTERS_MAX {
+        text = text.chars().take(PROMPT_CHARACTERS_MAX).chain("…?".chars()).collect();
+    }
+    let choices = IOValue::new(vec![IOValue::new(true), IOValue::new(false)]);
+    record("approve", vec![format!("{text} ({why})").encode(), choices])
+}

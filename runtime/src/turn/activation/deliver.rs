@@ -1,0 +1,316 @@
+//! What becomes of each event.
+//!
+//! INVARIANT: an event whose recipient is gone changes nothing, and its position is noted.
+
+use duet_journal::packed::View;
+use preserves::IOValue;
+
+use super::{Activation, Current, Job, failure};
+use crate::action::{Assert, Due, Keep, Retract, SpawnFiber, Synced};
+use crate::model::failure::Failure;
+use crate::model::identity::RequestId;
+use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, WaitId};
+use crate::model::value::Fact;
+use crate::state::actor::{Condition, FiberKind, Target};
+use crate::state::event::Event;
+use crate::state::refusal::Refusal;
+use crate::state::request::{Kept, Question};
+use crate::turn::program::Runner;
+use crate::turn::task::{Argument, End, Resumption, Task};
+
+impl Activation {
+    pub(super) fn deliver(&mut self, body: &mut dyn Runner, position: u64, event: Event) -> Result<(), Failure> {
+        let is_received = match event {
+            Event::Boot {} => self.begin(FiberKind::Main {}, Task::Boot)?,
+            Event::Added {
+                observer,
+                captures,
+                handle,
+            } => self.tell(body, observer, Argument::Added(captures, handle))?,
+            Event::Removed {
+                observer,
+                captures,
+                handle,
+            } => self.tell(body, observer, Argument::Removed(captures, handle))?,
+            Event::Message { observer, captures } => self.tell(body, observer, Argument::Message(captures))?,
+            Event::Closed { observer } => self.draft.forget_observer(observer).is_ok(),
+            Event::Direct { facet, payload } => self.direct(position, facet, &payload),
+            Event::Resume { fiber } => self.resume(fiber)?,
+            Event::Settled { wait, request } => self.settle(wait, request)?,
+            Event::Answered { request, outcome } if self.is_proposal(request) => {
+                self.settle_proposal(request, outcome)?
+            }
+            Event::Answered { request, .. } if self.limited(request).is_some() => self.end_limit(request)?,
+            Event::Answered { request, outcome } => self.answer(request, outcome)?,
+            Event::Sync { from, fiber } => self.synced(from, fiber)?,
+            Event::Ended { actor, code, failure } => self.tell_of_end(actor, code, failure)?,
+            Event::Kept {
+                request,
+                note,
+                contents,
+            } => self.keep(request, Kept { note, contents })?,
+            Event::Due { request, at_ms } => self.note_due(request, at_ms)?,
+            Event::Reconsider { request } => self.reconsider(request)?,
+            Event::Orphaned { .. } => false,
+            Event::Terminate {} => self.terminate()?,
+            Event::Evaluate { text, sources } => {
+                self.begin(FiberKind::Interaction {}, Task::Evaluate { text, sources })?
+            }
+            Event::Abandon {} => self.draft.abandon_interactions().map_err(failure)?,
+            Event::Merged { asserted, retracted } => self.take_over(asserted, &retracted)?,
+        };
+        if !is_received {
+            self.turn.dropped.push(position);
+        }
+        Ok(())
+    }
+
+    /// Begins a fiber at the root facet.
+    fn begin(&mut self, kind: FiberKind, task: Task) -> Result<bool, Failure> {
+        let facet = self.draft.acting().map_err(failure)?.root;
+        let fiber = self.draft.state.counters.fiber();
+        self.perform(SpawnFiber { fiber, facet }).map_err(failure)?;
+        let fiber = Current { fiber, facet, kind };
+        self.jobs.push(Job::Run { fiber, task });
+        Ok(true)
+    }
+
+    fn tell(&mut self, body: &mut dyn Runner, id: ObserverId, argument: Argument) -> Result<bool, Failure> {
+        let observer = self.draft.acting().map_err(failure)?.observers.get(&id);
+        let Some((facet, target)) = observer.map(|observer| (observer.facet, observer.target.clone())) else {
+            return Ok(false);
+        };
+        match target {
+            Target::Handler { procedure } => {
+                let fiber = self.handler_fiber(facet);
+                let task = Task::Call {
+                    procedure,
+                    argument: Some(argument),
+                };
+                self.jobs.push(Job::Run { fiber, task });
+            }
+            Target::Wait { wait } => {
+                if let Some(value) = subject(&argument) {
+                    self.match_wait(wait, id, value)?;
+                }
+            }
+            Target::Predicate { wait, procedure } => {
+                if let Some(value) = subject(&argument)
+                    && self.accepts(body, facet, procedure, &value)?
+                {
+                    self.match_wait(wait, id, value)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn match_wait(&mut self, wait: WaitId, observer: ObserverId, value: IOValue) -> Result<(), Failure> {
+        let is_the_one = |condition: &Condition| match condition {
+            Condition::Matching { observer: id, .. } | Condition::Accepted { observer: id, .. } => *id == observer,
+            Condition::Answer { .. } => false,
+        };
+        let condition = self.position(wait, is_the_one)?;
+        self.end_wait(wait, condition, Resumption::Matched { condition, value })
+    }
+
+    fn position(&self, wait: WaitId, is_the_one: impl Fn(&Condition) -> bool) -> Result<u64, Failure> {
+        let wait = self.draft.acting().map_err(failure)?.waits.get(&wait);
+        let position = wait.and_then(|wait| wait.conditions.iter().position(is_the_one));
+        Ok(position.unwrap_or_default() as u64)
+    }
+
+    /// Asks a predicate; it can have no effect, and an error in it is logged and counts as a no.
+    fn accepts(
+        &mut self,
+        body: &mut dyn Runner,
+        facet: FacetId,
+        procedure: Callable,
+        value: &IOValue,
+    ) -> Result<bool, Failure> {
+        let fiber = self.handler_fiber(facet);
+        let before = self.current.replace(fiber);
+        self.is_pure = true;
+        let granted = self.limits.predicate_fuel;
+        self.fuel = granted;
+        let end = body.run(
+            Task::Call {
+                procedure,
+                argument: Some(Argument::Value(value.clone())),
+            },
+            self,
+        );
+        self.turn.fuel += granted.saturating_sub(self.fuel);
+        self.is_pure = false;
+        self.current = before;
+        let fault = match end {
+            End::Finished { is_true } => return Ok(is_true),
+            End::Parked { continuation, .. } => {
+                self.draft.outbox.released.push(continuation);
+                "it waits or runs too long".to_owned()
+            }
+            End::Failed(failure) if failure.is_exhaustion() => return Err(failure),
+            End::Failed(failure) => failure.to_string(),
+            End::Exit { .. } => "it exits".to_owned(),
+        };
+        self.log(format!("a predicate counts as false: {fault}"))
+            .map_err(failure)?;
+        Ok(false)
+    }
+
+    /// Passes a message that was sent to a facet to those of its watches that it matches.
+    fn direct(&mut self, position: u64, facet: FacetId, payload: &Fact) -> bool {
+        let Ok(actor) = self.draft.acting() else { return false };
+        let Some(observers) = actor.facets.get(&facet).map(|facet| &facet.observers) else {
+            return false;
+        };
+        let matching = observers.iter().filter_map(|id| {
+            let captures = self.draft.state.dataspace.read(*id, payload)?;
+            Some(Event::Message {
+                observer: *id,
+                captures,
+            })
+        });
+        let matching: Vec<Event> = matching.collect();
+        for event in matching.into_iter().rev() {
+            self.jobs.push(Job::Deliver { position, event });
+        }
+        true
+    }
+
+    fn synced(&mut self, to: ActorId, fiber: FiberId) -> Result<bool, Failure> {
+        self.perform(Synced { to, fiber }).map_err(failure)?;
+        Ok(true)
+    }
+
+    fn tell_of_end(&mut self, actor: ActorId, code: u64, fault: Option<Failure>) -> Result<bool, Failure> {
+        let Some(monitor) = self.draft.take_monitor(actor).map_err(failure)? else {
+            return Ok(false);
+        };
+        let fiber = self.handler_fiber(monitor.facet);
+        let task = Task::Call {
+            procedure: monitor.procedure,
+            argument: Some(Argument::Ended(code, fault)),
+        };
+        self.draft.outbox.released.push(monitor.procedure);
+        self.jobs.push(Job::Run { fiber, task });
+        Ok(true)
+    }
+
+    fn resume(&mut self, id: FiberId) -> Result<bool, Failure> {
+        match self.draft.unpark(id) {
+            Ok(fiber) => self.run_next(id, &fiber, Resumption::Unspecified),
+            Err(Refusal::NoFiber(_)) => return Ok(false),
+            Err(refusal) => return Err(failure(refusal)),
+        }
+        Ok(true)
+    }
+
+    fn settle(&mut self, wait: WaitId, request: RequestId) -> Result<bool, Failure> {
+        let is_waiting = self.draft.acting().map_err(failure)?.waits.contains_key(&wait);
+        let answer = self
+            .draft
+            .state
+            .requests
+            .get(&request)
+            .and_then(|request| request.answer.clone());
+        match answer.filter(|_| is_waiting) {
+            Some(outcome) => self.end_with_answer(wait, request, outcome).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Finds the wait for the answer to a request.
+    pub(super) fn wait_for(&self, request: RequestId) -> Result<Option<WaitId>, Refusal> {
+        let awaited = &self.draft.acting()?.awaited;
+        let all = (request, WaitId(0))..=(request, WaitId(u64::MAX));
+        Ok(awaited.range(all).next().map(|(_, wait)| *wait))
+    }
+
+    fn answer(&mut self, id: RequestId, outcome: Result<IOValue, IOValue>) -> Result<bool, Failure> {
+        let wait = self.wait_for(id).map_err(failure)?;
+        let Some(request) = self.draft.unanswered(id) else {
+            return Ok(false);
+        };
+        request.answer = Some(outcome.clone());
+        if let Some(wait) = wait {
+            self.end_with_answer(wait, id, outcome)?;
+        }
+        Ok(true)
+    }
+
+    /// Notes when a timer will have run out, if it still runs.
+    fn note_due(&mut self, request: RequestId, at_ms: u64) -> Result<bool, Failure> {
+        let known = self.draft.state.requests.get(&request);
+        let is_open = known.is_some_and(|known| {
+            let is_timer = matches!(known.question, Question::Timer { .. } | Question::Limit { .. });
+            is_timer && known.actor == self.draft.actor && known.answer.is_none()
+        });
+        if is_open {
+            self.perform(Due { request, at_ms }).map_err(failure)?;
+        }
+        Ok(is_open)
+    }
+
+    /// Lets a call go on that told what it is about to replace; of a call that is made again, what it told first counts.
+    fn keep(&mut self, id: RequestId, told: Kept) -> Result<bool, Failure> {
+        let request = self.draft.state.requests.get(&id);
+        let Some(request) = request.filter(|request| request.actor == self.draft.actor && request.answer.is_none())
+        else {
+            return Ok(false);
+        };
+        let kept = request.kept.clone().unwrap_or(told);
+        self.perform(Keep { request: id, kept }).map_err(failure)?;
+        Ok(true)
+    }
+
+    pub(super) fn end_with_answer(
+        &mut self,
+        wait: WaitId,
+        request: RequestId,
+        outcome: Result<IOValue, IOValue>,
+    ) -> Result<(), Failure> {
+        let condition = self.position(wait, |condition| *condition == Condition::Answer { request })?;
+        let with = match outcome {
+            Ok(value) => Resumption::Matched { condition, value },
+            Err(fault) => Resumption::Raise(fault),
+        };
+        self.end_wait(wait, condition, with)
+    }
+
+    /// Asserts facts for the root facet, and then retracts others, whichever facet holds them.
+    fn take_over(&mut self, asserted: Vec<IOValue>, retracted: &[IOValue]) -> Result<bool, Failure> {
+        let (actor, facet) = (self.draft.actor, self.draft.acting().map_err(failure)?.root);
+        for value in asserted {
+            let value = Fact::new(value).map_err(|error| failure(error.into()))?;
+            let handle = self.draft.state.counters.handle();
+            self.perform(Assert { facet, handle, value }).map_err(failure)?;
+        }
+        for value in retracted {
+            let value = Fact::new(value.clone()).map_err(|error| failure(error.into()))?;
+            let held = self.draft.state.held.iter();
+            let handles = held.filter(|(_, held)| held.actor == actor && held.fact == value);
+            let handles: Vec<Handle> = handles.map(|(handle, _)| *handle).collect();
+            for handle in handles {
+                self.perform(Retract { handle, ignored: None }).map_err(failure)?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn terminate(&mut self) -> Result<bool, Failure> {
+        let root = self.draft.acting().map_err(failure)?.root;
+        self.end_next(root, 0);
+        Ok(true)
+    }
+}
+
+/// What a wait is resumed with: the first capture of what appeared, or true if nothing was captured.
+fn subject(argument: &Argument) -> Option<IOValue> {
+    match argument {
+        Argument::Added(captures, _) | Argument::Message(captures) => {
+            Some(captures.first().map_or_else(|| IOValue::new(true), View::to_value))
+        }
+        Argument::Removed(..) | Argument::Value(_) | Argument::Ended(..) => None,
+    }
+}

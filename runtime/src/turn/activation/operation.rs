@@ -1,0 +1,530 @@
+//! What a program can do in a turn.
+//!
+//! INVARIANT: each operation draws its ids and performs one action; if it is refused, the program is told and nothing has been listed.
+
+use preserves::{IOValue, Value, ValueImpl};
+
+use super::{Activation, Job};
+use crate::action::{
+    Action, AskUser, Assert, AttachEntity, Attenuate, DetachEntity, InvokeTool, Log, Message, Observe, Pass, Progress,
+    Read, RegisterEntity, Retract, Revoke, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer, Unobserve, Write,
+};
+use crate::capability::{Authority, Caveat};
+use crate::dataspace::pattern::{PackedPattern, Pattern};
+use crate::driver::Stream;
+use crate::model::codec::{Bytes, Codec, Fields, record};
+use crate::model::identity::RequestId;
+use crate::model::identity::{ActorId, Callable, CapabilityId, FacetId, FiberId, Handle, ObserverId};
+use crate::model::manifest::Manifest;
+use crate::model::value::Fact;
+use crate::policy::keyed;
+use crate::state::actor::{EntityClass, FiberKind};
+use crate::state::draft::Callables;
+use crate::state::refusal::Ignored;
+use crate::state::refusal::Refusal;
+use crate::state::request::Question;
+use crate::turn::task::Newborn;
+use crate::turn::task::Task;
+
+impl Activation {
+    /// Returns what the running fiber may still use; the body counts it down.
+    pub fn fuel(&mut self) -> &mut u64 {
+        &mut self.fuel
+    }
+
+    /// Returns the acting actor.
+    pub fn actor(&self) -> ActorId {
+        self.draft.actor
+    }
+
+    /// Returns the facet of the running fiber.
+    pub fn facet(&self) -> FacetId {
+        self.current.map_or(FacetId(0), |current| current.facet)
+    }
+
+    /// Says whether the running fiber is a main program.
+    pub fn is_main(&self) -> bool {
+        self.current.is_some_and(|current| current.kind == (FiberKind::Main {}))
+    }
+
+    /// Returns what the acting actor was granted.
+    pub fn manifest(&self) -> Manifest {
+        self.draft
+            .acting()
+            .map(|actor| actor.manifest.clone())
+            .unwrap_or_default()
+    }
+
+    /// Says whether writing is a place to commit for the running fiber, which then parks [`Until::Flushed`](crate::turn::task::Until::Flushed).
+    pub fn commits_on_write(&self) -> bool {
+        self.current
+            .is_some_and(|current| current.kind != (FiberKind::Handler {}))
+    }
+
+    /// Says whether the acting actor was granted `capability`, so that a program can be told before it tries; the gate decides.
+    pub fn is_granted(&self, capability: &str) -> bool {
+        self.draft.acting().is_ok_and(|actor| actor.manifest.grants(capability))
+            || self.is_granted_by_policy(capability)
+    }
+
+    /// Names the `counter`th thing at `path` in this run; see [`Namer`](crate::model::identity::Namer).
+    pub fn name(&self, path: &str, counter: u64) -> String {
+        self.draft.names.name(path, counter)
+    }
+
+    /// Asserts `value` for the current facet.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`] if the facet has stopped.
+    pub fn assert(&mut self, value: Fact) -> Result<Handle, Refusal> {
+        self.assert_through(None, value)
+    }
+
+    /// Asserts `value`, which has [passed](Self::pass) a capability's caveats, if it goes through one, for the current facet.
+    ///
+    /// # Errors
+    /// As [`assert`](Self::assert); [`Refusal::Revoked`], [`Refusal::Unfit`].
+    pub fn assert_through(&mut self, via: Option<CapabilityId>, value: Fact) -> Result<Handle, Refusal> {
+        let is_entry = keyed::of(&value).is_some();
+        let handle = self.draft.state.counters.handle();
+        let facet = self.facet();
+        let assert = through(via, Assert { facet, handle, value });
+        if is_entry {
+            self.arbitrate(vec![assert])?;
+        } else {
+            self.perform(assert)?;
+        }
+        Ok(handle)
+    }
+
+    /// Says whether retracting concerns policy.
+    fn is_entry(&self, handle: Handle) -> bool {
+        let held = self.draft.state.before().held(handle);
+        held.is_some_and(|held| keyed::of(&held.fact).is_some())
+    }
+
+    /// Retracts an assertion of this actor; returns why not, if not.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn retract(&mut self, handle: Handle) -> Result<Option<Ignored>, Refusal> {
+        let ignored = self.draft.state.why_not_retract(self.actor(), handle);
+        let retract = Retract { handle, ignored };
+        if ignored.is_none() && self.is_entry(handle) {
+            self.arbitrate(vec![retract.into()])?;
+        } else {
+            self.perform(retract)?;
+        }
+        Ok(ignored)
+    }
+
+    /// Asserts `value` and then retracts `old`, so that an equal value does not flicker.
+    ///
+    /// # Errors
+    /// As [`assert`](Self::assert).
+    pub fn update(&mut self, old: Handle, value: Fact) -> Result<Handle, Refusal> {
+        if keyed::of(&value).is_none() && !self.is_entry(old) {
+            let handle = self.assert(value)?;
+            self.retract(old)?;
+            return Ok(handle);
+        }
+        let handle = self.draft.state.counters.handle();
+        let facet = self.facet();
+        let ignored = self.draft.state.why_not_retract(self.actor(), old);
+        let retract = Retract { handle: old, ignored };
+        self.arbitrate(vec![retract.into(), Assert { facet, handle, value }.into()])?;
+        Ok(handle)
+    }
+
+    /// Tells `value` to all who observe it.
+    ///
+    /// # Errors
+    /// [`Refusal::Value`], [`Refusal::Pure`].
+    pub fn message(&mut self, value: Fact) -> Result<(), Refusal> {
+        self.perform(Message { value })
+    }
+
+    /// Tells `value` to the watches of a facet; returns why not, if not.
+    ///
+    /// # Errors
+    /// [`Refusal::Value`], [`Refusal::Pure`].
+    pub fn send(&mut self, to: ActorId, facet: FacetId, value: Fact) -> Result<Option<Ignored>, Refusal> {
+        self.send_through(None, (to, facet), value)
+    }
+
+    /// Tells `value`, which has [passed](Self::pass) a capability's caveats, if it goes through one, to the watches of a facet; returns why not,
+    /// if not.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send); [`Refusal::Revoked`], [`Refusal::Unfit`].
+    pub fn send_through(
+        &mut self,
+        via: Option<CapabilityId>,
+        (to, facet): (ActorId, FacetId),
+        value: Fact,
+    ) -> Result<Option<Ignored>, Refusal> {
+        let recipient = self.draft.state.actor(to);
+        let is_there = recipient.is_some_and(|actor| actor.facets.contains_key(&facet));
+        let ignored = if is_there { None } else { Some(Ignored::Gone {}) };
+        let send = Send {
+            to,
+            facet,
+            value,
+            ignored,
+        };
+        self.perform(through(via, send))?;
+        Ok(ignored)
+    }
+
+    /// Begins to watch for the current facet.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::Value`].
+    pub fn watch(&mut self, pattern: &Pattern, handler: Callable) -> Result<ObserverId, Refusal> {
+        let pattern = PackedPattern::of(pattern)?;
+        let counters = &mut self.draft.state.counters;
+        let (observer, handle) = (counters.observer(), counters.handle());
+        self.draft.callables = Callables::from_iter([handler]);
+        self.perform(Observe {
+            facet: self.facet(),
+            observer,
+            handle,
+            pattern,
+        })?;
+        Ok(observer)
+    }
+
+    /// Ends a watch.
+    ///
+    /// # Errors
+    /// [`Refusal::NoObserver`] if it has ended before.
+    pub fn unwatch(&mut self, observer: ObserverId) -> Result<(), Refusal> {
+        self.perform(Unobserve { observer })
+    }
+
+    /// Makes a facet in `parent`.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`].
+    pub fn spawn_facet(&mut self, parent: FacetId) -> Result<FacetId, Refusal> {
+        let facet = self.draft.state.counters.facet();
+        self.perform(SpawnFacet { facet, parent })?;
+        Ok(facet)
+    }
+
+    /// Has `hook` called when the current facet stops.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::Pure`].
+    pub fn on_stop(&mut self, hook: Callable) -> Result<(), Refusal> {
+        if self.is_pure {
+            return Err(Refusal::Pure);
+        }
+        let facet = self.facet();
+        self.draft.facet_mut(facet)?.stop_hooks.push(hook);
+        Ok(())
+    }
+
+    /// Makes a fiber in `facet`, which runs after the present one has parked.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`].
+    pub fn spawn(&mut self, facet: FacetId, procedure: Callable) -> Result<FiberId, Refusal> {
+        let fiber = self.draft.state.counters.fiber();
+        self.perform(SpawnFiber { fiber, facet })?;
+        let fiber_of = super::Current {
+            fiber,
+            facet,
+            kind: FiberKind::Handler {},
+        };
+        self.later.push_back(Job::Run {
+            fiber: fiber_of,
+            task: Task::CallOnce { procedure },
+        });
+        Ok(fiber)
+    }
+
+    /// Has `hook` called, with what became of the actor, when it has ended.
+    ///
+    /// # Errors
+    /// [`Refusal::NoActor`], [`Refusal::Pure`].
+    pub fn on_exit(&mut self, hook: Callable) -> Result<(), Refusal> {
+        if self.is_pure {
+            return Err(Refusal::Pure);
+        }
+        self.draft.acting_mut()?.exit_hooks.push(hook);
+        Ok(())
+    }
+
+    /// Makes an actor.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`].
+    pub fn spawn_actor(&mut self, newborn: Newborn) -> Result<ActorId, Refusal> {
+        let counters = &mut self.draft.state.counters;
+        let (actor, root) = (counters.actor(), counters.facet());
+        let monitor = newborn.on_end.map(|_| self.facet());
+        self.draft.callables = newborn.on_end.into_iter().collect();
+        self.perform(SpawnActor {
+            actor,
+            root,
+            link: newborn.link,
+            monitor,
+            program: newborn.program,
+            manifest: newborn.manifest,
+        })?;
+        Ok(actor)
+    }
+
+    /// Names the class of entities that play `role`.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn register_entity(&mut self, role: String, class: EntityClass) -> Result<(), Refusal> {
+        self.perform(RegisterEntity { role, class })
+    }
+
+    /// Finds the class that plays `role`.
+    ///
+    /// # Errors
+    /// [`Refusal::NoRole`].
+    pub fn entity_class(&self, role: &str) -> Result<EntityClass, Refusal> {
+        let roles = &self.draft.acting()?.roles;
+        let class = roles.get(role).map(|class| EntityClass::clone(class));
+        class.ok_or_else(|| Refusal::NoRole {
+            role: role.to_owned(),
+            known: roles.keys().map(|role| role.to_string()).collect(),
+        })
+    }
+
+    /// Makes the facet of an entity that lives in `parent` and is known as `role`.
+    ///
+    /// # Errors
+    /// [`Refusal::Attached`], [`Refusal::NoFacet`].
+    pub fn attach_entity(&mut self, role: String, parent: FacetId) -> Result<FacetId, Refusal> {
+        let facet = self.draft.state.counters.facet();
+        self.perform(AttachEntity { role, facet, parent })?;
+        Ok(facet)
+    }
+
+    /// Frees a role inside the actor; returns the facet that is to stop.
+    ///
+    /// # Errors
+    /// [`Refusal::NotAttached`].
+    pub fn detach_entity(&mut self, role: String) -> Result<FacetId, Refusal> {
+        let attached = &self.draft.acting()?.attached;
+        let facet = *attached
+            .get(role.as_str())
+            .ok_or_else(|| Refusal::NotAttached(role.clone()))?;
+        self.perform(DetachEntity { role, facet })?;
+        Ok(facet)
+    }
+
+    /// Starts a timer, which the fiber then waits for.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::Pure`].
+    pub fn start_timer(&mut self, delay_ms: u64) -> Result<RequestId, Refusal> {
+        let request = self.draft.state.counters.request();
+        self.perform(Timer {
+            request,
+            facet: self.facet(),
+            delay_ms,
+        })?;
+        Ok(request)
+    }
+
+    /// Logs a line of text.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn log(&mut self, text: String) -> Result<(), Refusal> {
+        let request = self.draft.state.counters.request();
+        self.perform(Log { request, text })
+    }
+
+    /// Shows how far a piece of work has come.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn progress(&mut self, label: String, done: u64, total: u64) -> Result<(), Refusal> {
+        let request = self.draft.state.counters.request();
+        self.perform(Progress {
+            request,
+            label,
+            done,
+            total,
+        })
+    }
+
+    /// Writes to the console. A fiber for which this [commits](Self::commits_on_write) parks next.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn write(&mut self, stream: Stream, bytes: Vec<u8>) -> Result<(), Refusal> {
+        let request = self.draft.state.counters.request();
+        self.perform(Write {
+            request,
+            stream,
+            bytes: Bytes(bytes),
+        })
+    }
+
+    /// Asks for bytes from standard input; the fiber then waits for the answer.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::Pure`].
+    pub fn read(&mut self, length_bytes_max: u64) -> Result<RequestId, Refusal> {
+        let request = self.draft.state.counters.request();
+        self.perform(Read {
+            request,
+            facet: self.facet(),
+            length_bytes_max,
+        })?;
+        Ok(request)
+    }
+
+    /// Calls a tool, of which the manifest grants the use or else the capability `via`, whose caveats `payload` has [passed](Self::pass); returns
+    /// the tag under which its result is awaited, by default a unique one.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::Value`], [`Refusal::Pure`].
+    pub fn invoke_tool(
+        &mut self,
+        role: IOValue,
+        tool: String,
+        payload: IOValue,
+        tag: Option<String>,
+        via: Option<CapabilityId>,
+    ) -> Result<String, Refusal> {
+        let request = self.draft.state.counters.request();
+        let tag = tag.unwrap_or_else(|| self.name("request", request.0));
+        let facet = self.facet();
+        let call = InvokeTool {
+            request,
+            facet,
+            role,
+            tool,
+            payload,
+            tag: tag.clone(),
+            via,
+        };
+        self.arbitrate(vec![call.into()])?;
+        Ok(tag)
+    }
+
+    /// Makes a capability that gives what `from` gives, narrowed by caveats, the newest last.
+    ///
+    /// # Errors
+    /// [`Refusal::Revoked`], [`Refusal::TooNarrow`], [`Refusal::Pure`].
+    pub fn attenuate(&mut self, from: Authority, caveats: Vec<Caveat>) -> Result<CapabilityId, Refusal> {
+        let capability = self.draft.state.counters.capability();
+        self.perform(Attenuate {
+            capability,
+            from,
+            caveats,
+        })?;
+        Ok(capability)
+    }
+
+    /// Takes a capability of this actor back.
+    ///
+    /// # Errors
+    /// [`Refusal::NotOwner`], [`Refusal::Pure`].
+    pub fn revoke(&mut self, capability: CapabilityId) -> Result<(), Refusal> {
+        self.perform(Revoke { capability })
+    }
+
+    /// Says what a capability stands for.
+    ///
+    /// # Errors
+    /// [`Refusal::Revoked`].
+    pub fn authority(&self, capability: CapabilityId) -> Result<Authority, Refusal> {
+        self.draft.state.way_through(capability).map(|(authority, _)| authority)
+    }
+
+    /// Passes a value through a capability's caveats, the newest first; nothing comes of one that they do not let pass. Capabilities inside the
+    /// value are narrowed where a caveat says so.
+    ///
+    /// # Errors
+    /// [`Refusal::Revoked`]; [`Refusal::TooNarrow`], [`Refusal::Pure`] where one is narrowed.
+    pub fn pass(&mut self, capability: CapabilityId, value: IOValue) -> Result<Option<IOValue>, Refusal> {
+        let (_, caveats) = self.draft.state.way_through(capability)?;
+        let mut refusal = None;
+        let mut value = Some(value);
+        for caveat in caveats {
+            let mut attenuate = |inner: &IOValue, caveats: &[Caveat]| {
+                let held = Fields::of(&*inner.as_embedded()?, "capability", 1)
+                    .ok()?
+                    .read("id")
+                    .ok()?;
+                let made = self.attenuate(Authority::Capability { capability: held }, caveats.to_vec());
+                let made = made.map_err(|why| refusal = Some(why)).ok()?;
+                Some(IOValue::from(Value::embedded(record(
+                    "capability",
+                    vec![made.encode()],
+                ))))
+            };
+            value = value.and_then(|value| caveat.apply(&value, &mut attenuate));
+        }
+        match refusal {
+            Some(refusal) => Err(refusal),
+            None => Ok(value),
+        }
+    }
+
+    /// Puts a question to the person; the fiber then waits for the answer.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`], [`Refusal::Value`], [`Refusal::Pure`].
+    pub fn ask_user(&mut self, prompt: IOValue, tag: Option<String>) -> Result<RequestId, Refusal> {
+        let counters = &mut self.draft.state.counters;
+        let (request, handle) = (counters.request(), counters.handle());
+        let tag = tag.unwrap_or_else(|| self.name("request", request.0));
+        self.perform(AskUser {
+            request,
+            facet: self.facet(),
+            handle,
+            prompt,
+            tag,
+        })?;
+        Ok(request)
+    }
+
+    /// Draws a unique text, such as a request id, for the program's own use.
+    ///
+    /// # Errors
+    /// [`Refusal::Pure`].
+    pub fn generate_request_id(&mut self) -> Result<String, Refusal> {
+        if self.is_pure {
+            return Err(Refusal::Pure);
+        }
+        let request = self.draft.state.counters.request();
+        Ok(self.name("request", request.0))
+    }
+
+    /// Finds the newest tool call of this actor whose result is not consumed, by its tag.
+    pub fn tool_call(&self, tag: &str) -> Option<RequestId> {
+        let is_it = |request: &crate::state::request::Request| {
+            let is_call = matches!(request.question, Question::Tool { .. } | Question::Deferred { .. });
+            request.actor == self.actor() && request.tag == tag && is_call
+        };
+        let requests = self.draft.state.requests.iter();
+        requests
+            .filter(|(_, request)| is_it(request))
+            .map(|(id, _)| *id)
+            .next_back()
+    }
+}
+
+/// Has an action go through a capability, if there is one.
+fn through(via: Option<CapabilityId>, action: impl Into<Action>) -> Action {
+    match via {
+        None => action.into(),
+        Some(via) => Pass {
+            via,
+            action: vec![action.into()],
+        }
+        .into(),
+    }
+}
