@@ -274,11 +274,8 @@ fn token_length(text: &str, first: char) -> usize {
         _ => {
             let is_end = |next: char| next.is_whitespace() || "()[]\";".contains(next);
             // A character such as `#\(` begins with what would end it.
-            let start = if text.starts_with("#\\") {
-                2 + text[2..].chars().next().map_or(0, char::len_utf8)
-            } else {
-                first.len_utf8()
-            };
+            let character = text.strip_prefix("#\\").and_then(|rest| rest.chars().next());
+            let start = character.map_or(first.len_utf8(), |character| 2 + character.len_utf8());
             text[start..].find(is_end).map_or(text.len(), |end| start + end)
         }
     }
