@@ -1,8 +1,10 @@
-//! Generated pages of the book: the procedures of actors, each with a program that shows it, and the libraries.
+//! Generated pages of the book: the procedures of actors, each with a program that shows it, and
+//! the libraries.
 //!
-//! INVARIANT: everything that `(duet dataspace)` and `(duet supervision)` export has a docstring, a program in
-//! `tests/actors/` that names it in its first line, and a page that says what these two say; every library has a page
-//! with the docstrings of its exports. `DUET_PAGES=write cargo test --test pages` writes the pages.
+//! INVARIANT: everything that `(duet dataspace)` and `(duet supervision)` export has a docstring, a
+//! program in `tests/actors/` that names it in its first line, and a page made of both; every library
+//! has a page with the docstrings of its exports.
+//! `DUET_PAGES=write cargo test --test pages` writes the pages.
 //! It does not run the programs; `actors.rs` does, and its snapshots are what the pages show.
 //! Read next: `support/library.rs`, `actors.rs`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -62,13 +64,13 @@ fn check(pages: &Pages, folder: &str) {
     assert!(offenders.is_empty(), "{advice}:\n{}", offenders.join("\n"));
 }
 
-/// The name of a file or an anchor: letters, digits and dashes, different for `signal` and `signal!`.
+/// The name of a page's file: letters, digits and dashes, different for `signal` and `signal!`.
 fn file_name(name: &str) -> String {
     let name = name.replace('?', "-p").replace('!', "-bang").replace(' ', "-");
     format!("{name}.md")
 }
 
-/// Wraps a docstring; an empty line separates paragraphs, and what stands in backticks is kept on one line.
+/// Wraps a docstring. An empty line separates paragraphs; a text in backticks stays on one line.
 fn wrapped(text: &str) -> String {
     let paragraphs: Vec<String> = text.split("\n\n").map(wrapped_paragraph).collect();
     paragraphs.join("\n\n")
@@ -93,7 +95,7 @@ fn wrapped_paragraph(text: &str) -> String {
     lines.join("\n")
 }
 
-/// The words of a text; those between two backticks are one piece, unless they would fill half a line.
+/// The words of a text. Those between two backticks are one piece, up to half a line.
 fn pieces(text: &str) -> Vec<String> {
     let (mut pieces, mut is_code) = (vec![String::new()], false);
     for word in text.split_whitespace() {
@@ -143,7 +145,7 @@ fn programs() -> BTreeMap<String, (String, String)> {
     programs
 }
 
-/// What is known of a name in a library with examples: its definition there, or the one of the runtime.
+/// Describes a name of a library with examples: by its definition there, or by the runtime's.
 fn description(libraries: &Libraries, library: &Library, name: &str) -> Description {
     match libraries.origin(library, name) {
         (Origin::Definition(description), _) => description,

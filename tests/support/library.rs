@@ -1,9 +1,9 @@
 //! The libraries of `stdlib/`: what each exports, and which definition documents each name.
 //!
 //! Owns the reading of `define-library` forms, and the way from an exported name to its definition.
-//! INVARIANT: a name is documented by the library that defines it; a library that exports a name of another public
-//! library refers to that one.
-//! It makes no pages; `pages.rs` does.
+//! INVARIANT: the library that defines a name documents it; a library that exports a name of
+//! another public library refers to that one.
+//! It makes no pages; `../pages.rs` does.
 //! Read next: `../pages.rs`.
 
 use duet_runtime::scheme::description::{Description, descriptions};
@@ -58,7 +58,7 @@ impl Libraries {
         Self { all }
     }
 
-    /// The libraries that programs import by name: Duet's, those of the reports, SRFIs in the order of their numbers.
+    /// The libraries that programs import by name: Duet's, the reports', SRFIs by their numbers.
     pub(crate) fn public(&self) -> Vec<&Library> {
         let mut public: Vec<&Library> = self.all.iter().filter(|library| library.is_public()).collect();
         public.sort_by_key(|library| {
