@@ -246,9 +246,9 @@ fn library_page(libraries: &Libraries, library: &Library) -> String {
 
 /// The chapter that lists the libraries.
 fn overview(public: &[&Library]) -> String {
-    let mut page = "# The libraries\n\nEach page lists the exports of one library. A program without an `import` has \
-                    everything in `(duet base)`.\n"
-        .to_owned();
+    let about = "Each page lists the exports of one library. A program without an `import` has everything \
+                 in `(duet base)`.";
+    let mut page = format!("# The libraries\n\n{}\n", wrapped(about));
     let kinds = [("duet", "Duet"), ("scheme", "The reports"), ("srfi", "SRFIs")];
     for (kind, title) in kinds {
         write!(page, "\n## {title}\n\n| Library | Contents |\n|---|---|\n").unwrap();
