@@ -5,6 +5,7 @@
 //! It holds no values: constants are kept as data, and each instance makes its own.
 //! Read next: `machine.rs`.
 
+pub(crate) mod builtin;
 mod liveness;
 mod verify;
 
@@ -12,14 +13,13 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use crate::compiler::{PrimitiveKind, Primitives};
-use crate::core::{GlobalName, INTERACTION, IntegratedCall};
+use crate::core::INTERACTION;
 use crate::datum::{Datum, Name, Node, Span};
 use crate::expander::PrimitiveSignature;
 use crate::heap::LiveRegisters;
 use crate::instruction::{Field, Instruction, Opcode, Role};
-use crate::machine::builtin;
 use crate::primitive::{self, Body, Names, Primitive};
-use crate::unit::CompiledUnit;
+use crate::unit::{CompiledUnit, GlobalName, IntegratedCall};
 use crate::value::{Immediate, Value};
 
 use liveness::Liveness;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::datum::{Datum, Name, Span};
-use crate::unit::CompiledUnit;
+use crate::unit::{CompiledUnit, GlobalName, IntegratedCall};
 
 /// Names one node of a [`Unit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,15 +113,6 @@ pub struct Lambda {
 /// use what it loads or evaluates.
 pub const INTERACTION: &str = "(interaction)";
 
-/// The identity of a global variable: stable across processes, independent of load order.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GlobalName {
-    /// The library that defines it, as written: `(scheme base)`; the program's own top level is `(program)`.
-    pub library: Name,
-    /// The name inside that library, before any renaming by an import. Macro-introduced definitions get a distinct name from the expander.
-    pub name: Name,
-}
-
 /// A global as one unit sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Global {
@@ -131,17 +122,6 @@ pub struct Global {
     pub is_defined_here: bool,
     /// Whether this unit assigns it with [`Core::SetGlobal`], or defines it more than once. Other libraries never can.
     pub is_assigned: bool,
-}
-
-/// A call that was replaced by the body of the procedure it calls: no frame will tell of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IntegratedCall {
-    /// The procedure's name.
-    pub procedure: Name,
-    /// The call.
-    pub span: Span,
-    /// The call whose body this one stands in; one that comes before it in the unit's list.
-    pub around: Option<u32>,
 }
 
 /// What one library, program or interaction expands to. Evaluating the unit evaluates `body`.

@@ -9,7 +9,6 @@ use std::fmt;
 
 use crate::datum::reader::{ReadError, ReadProblem};
 use crate::datum::{Name, Span};
-use crate::syntax::procedural::NotSyntax;
 
 /// One thing wrong with a program.
 #[derive(Clone, Debug, PartialEq)]
@@ -236,6 +235,17 @@ pub enum TransformerProblem {
     TooLarge(usize),
 }
 
+/// Why a value is no syntax.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotSyntax {
+    /// A symbol without scopes.
+    Symbol(Name),
+    /// A value that no text denotes, as it prints.
+    Value(String),
+    /// Pairs or vectors that contain themselves.
+    Circular,
+}
+
 /// What may be wrong inside `syntax-rules`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RuleProblem {
@@ -437,6 +447,16 @@ impl fmt::Display for NoteKind {
             Self::StartsAtMargin => write!(f, "this form starts at the margin, yet inside the unclosed list"),
             Self::ImportedHere(library) => write!(f, "{library} is imported here"),
             Self::RaisedHere => write!(f, "raised here, in code that runs while the program is expanded"),
+        }
+    }
+}
+
+impl fmt::Display for NotSyntax {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Symbol(name) => write!(formatter, "the symbol `{name}`, which belongs to no scope"),
+            Self::Value(text) => write!(formatter, "{text}, which no text denotes"),
+            Self::Circular => write!(formatter, "a structure that contains itself"),
         }
     }
 }

@@ -21,7 +21,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::core::{GlobalName, INTERACTION, Unit, VariableId};
+use crate::core::{INTERACTION, Unit, VariableId};
 use crate::datum::reader::{read_all, read_all_folding_case};
 use crate::datum::{Name, SourceId, Span};
 use crate::diagnostic::Diagnostic;
@@ -33,6 +33,7 @@ use crate::syntax::rules::{Auxiliary, Rules};
 use crate::syntax::scope::{Scope, ScopeSet};
 use crate::syntax::symbol::Symbol;
 use crate::syntax::{Identifier, Syntax, SyntaxStore};
+use crate::unit::GlobalName;
 pub use ahead::Ahead;
 use ahead::Stub;
 pub(crate) use body::{Context, Target, Value};

@@ -8,7 +8,6 @@
 //! It never calls itself from a primitive, and knows no actors, files or clocks.
 //! Read next: `machine/execute.rs`, then `machine/segment.rs` and `machine/control.rs`.
 
-pub mod builtin;
 mod capture;
 mod control;
 mod execute;
@@ -18,14 +17,12 @@ mod instance;
 mod segment;
 mod signal;
 
-use crate::code::CodeSpace;
+use crate::code::{CodeSpace, builtin};
 use crate::heap::{HeapFull, Register};
 use crate::value::{Immediate, Value};
 
-pub(crate) use control::continuation_winders;
 pub use instance::Instance;
 pub(crate) use instance::RelinkError;
-pub(crate) use segment::find_prompt;
 pub use signal::{BacktraceEntry, backtrace};
 
 use frame::Hot;

@@ -62,7 +62,7 @@ pub enum Body {
 /// Code of a computing primitive. The number of arguments has been checked.
 pub type Function = fn(&mut Context<'_>, &[Value]) -> Result<Value, Failure>;
 
-/// The blocks of the machine's own unit that primitives name; see `machine/builtin.rs`.
+/// The blocks of the machine's own unit that primitives name; see `code/builtin.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlBlock {
     /// `apply`.

@@ -6,7 +6,6 @@
 
 mod bytes;
 
-use crate::core::{GlobalName, IntegratedCall};
 use crate::datum::{Datum, Name, Span};
 use crate::instruction::Instruction;
 
@@ -48,6 +47,26 @@ pub struct Block {
     pub arity: Option<u8>,
     /// How many values its closures capture.
     pub captured: u16,
+}
+
+/// The identity of a global variable: stable across processes, independent of load order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GlobalName {
+    /// The library that defines it, as written: `(scheme base)`; the program's own top level is `(program)`.
+    pub library: Name,
+    /// The name inside that library, before any renaming by an import. Macro-introduced definitions get a distinct name from the expander.
+    pub name: Name,
+}
+
+/// A call that was replaced by the body of the procedure it calls: no frame will tell of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IntegratedCall {
+    /// The procedure's name.
+    pub procedure: Name,
+    /// The call.
+    pub span: Span,
+    /// The call whose body this one stands in; one that comes before it in the unit's list.
+    pub around: Option<u32>,
 }
 
 /// The greatest arity that a code word can say.

@@ -7,13 +7,12 @@ mod process;
 use std::collections::BTreeMap;
 
 use duet_kernel::code::CodeSpace;
-use duet_kernel::core::GlobalName;
 use duet_kernel::datum::Name;
 use duet_kernel::heap::{Limits, Register};
 use duet_kernel::image::{ChunkName, freeze_instance, restore_instance, snapshot, thaw_instance};
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::printer::{Style, print};
-use duet_kernel::unit::CompiledUnit;
+use duet_kernel::unit::{CompiledUnit, GlobalName};
 use duet_kernel::value::Value;
 use process::{code_of, compiled};
 use proptest::prelude::*;

@@ -2,9 +2,8 @@
 //!
 //! It judges only what memory safety and termination of the dispatch need; whether the code means anything is the compiler's business.
 
-use crate::core::IntegratedCall;
 use crate::instruction::{Description, Instruction, Opcode, Role};
-use crate::unit::{Block, CompiledUnit, EXACT_ARITY_MAX};
+use crate::unit::{Block, CompiledUnit, EXACT_ARITY_MAX, IntegratedCall};
 use crate::value::Immediate;
 
 /// What is wrong with a unit, and at which instruction (counted from the unit's start).

@@ -7,8 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::core::{Core, CoreId, GlobalId, IntegratedCall, Unit, Variable, VariableId};
+use crate::core::{Core, CoreId, GlobalId, Unit, Variable, VariableId};
 use crate::datum::Span;
+use crate::unit::IntegratedCall;
 
 use super::analysis::fixed_arity_clause;
 use super::{PrimitiveKind, Primitives};

@@ -15,14 +15,14 @@ use std::sync::Arc;
 
 use super::unit::UnitExpander;
 use super::{Expander, Expansion, KERNEL_LIBRARY, Library, LibraryName, Macro, SourceText, Transformer};
-use crate::core::{Core, CoreId, Global, GlobalName, Unit};
+use crate::core::{Core, CoreId, Global, Unit};
 use crate::datum::{Name, SourceId, Span};
 use crate::diagnostic::{DiagnosticKind, Failure};
 use crate::syntax::binding::Binding;
 use crate::syntax::scope::{Scope, ScopeSet};
 use crate::syntax::symbol::Symbol;
 use crate::syntax::{Identifier, Syntax};
-use crate::unit::CompiledUnit;
+use crate::unit::{CompiledUnit, GlobalName};
 
 /// What is known of a library that was compiled ahead.
 #[derive(Clone, Debug, PartialEq, Eq)]

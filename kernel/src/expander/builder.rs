@@ -7,8 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::{Core, CoreId, Global, GlobalId, GlobalName, Lambda, LambdaId, Unit, Variable, VariableId};
+use crate::core::{Core, CoreId, Global, GlobalId, Lambda, LambdaId, Unit, Variable, VariableId};
 use crate::datum::{Name, Span};
+use crate::unit::GlobalName;
 
 #[derive(Debug, Default)]
 pub(super) struct Builder {

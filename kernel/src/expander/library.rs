@@ -11,12 +11,13 @@ use super::body::Context;
 use super::demand::Waiting;
 use super::unit::UnitExpander;
 use super::{Library, LibraryName, SourceText};
-use crate::core::{Core, GlobalName};
+use crate::core::Core;
 use crate::datum::{Name, Node};
 use crate::diagnostic::{DiagnosticKind, Failure};
 use crate::syntax::binding::Binding;
 use crate::syntax::symbol::Symbol;
 use crate::syntax::{Identifier, Syntax};
+use crate::unit::GlobalName;
 
 /// Forms that a program may use before it has imported anything.
 const PROGRAM_FORMS: [&str; 3] = ["import", "define-library", "define-module"];

@@ -12,10 +12,11 @@ use std::sync::Arc;
 
 use super::unit::UnitExpander;
 use super::{Expander, Expansion, LIMIT_TRANSFORMER_CALLS, Libraries, Module};
-use crate::core::{GlobalName, Unit};
+use crate::core::Unit;
 use crate::datum::Name;
 use crate::diagnostic::Diagnostic;
 use crate::syntax::binding::Binding;
+use crate::unit::GlobalName;
 
 /// A top level.
 #[derive(Debug)]

@@ -256,6 +256,18 @@ pub mod prompt_link {
     pub const LENGTH: usize = 5;
 }
 
+/// Fields of a continuation: a [`Kind::Closure`] over the block that enters it, whose code word is field 0.
+pub mod captured {
+    /// The newest link of the continuation.
+    pub const LINK: usize = 1;
+    /// The winders in force at the capture.
+    pub const WINDERS: usize = 2;
+    /// The dynamic environment in force at the capture.
+    pub const DYNAMIC: usize = 3;
+    /// How many fields there are.
+    pub const LENGTH: usize = 4;
+}
+
 /// Fields of a [`Kind::Port`].
 pub mod port {
     /// What it is and the state it is in, a fixnum of bits.

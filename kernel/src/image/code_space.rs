@@ -5,9 +5,9 @@
 //! It does not know the encoding. Read next: `code.rs`.
 
 use super::{CodeNames, CodePoint};
+use crate::code::builtin::{COMPOSABLE_BLOCK, CONTINUATION_BLOCK};
 use crate::code::{CodeSpace, LoadedBlock};
 use crate::heap::{Heap, Kind, LiveRegisters};
-use crate::machine::builtin::{COMPOSABLE_BLOCK, CONTINUATION_BLOCK};
 use crate::primitive::Names;
 use crate::value::{Immediate, Value};
 

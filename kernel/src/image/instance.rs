@@ -7,9 +7,9 @@
 
 use super::{Chunk, ChunkName, CodePoint, Image, ImageError, freeze, restore, thaw};
 use crate::code::CodeSpace;
-use crate::core::GlobalName;
 use crate::heap::{Limits, Register};
 use crate::machine::{Instance, RelinkError};
+use crate::unit::GlobalName;
 use crate::value::Value;
 
 /// Freezes an instance between runs, and `values`, such as parked computations, that nothing in it may refer to.

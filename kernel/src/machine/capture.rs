@@ -4,14 +4,14 @@
 //! INVARIANT: a method that gives nothing has changed nothing; the slow way then makes room, or does what is special.
 //! Read next: `machine/control.rs`.
 
-use crate::heap::kind::{link, prompt_link};
+use crate::code::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
+use crate::heap::kind::{captured, link, prompt_link};
 use crate::heap::{Heap, Kind, Register};
 use crate::value::{Immediate, Value};
 
-use super::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
 use super::fresh::{Fresh, put};
 use super::segment::{
-    CAPTURE_WORDS, captured, copied_words, limit_of, next_of, put_continuation, put_copy, put_link, put_segment,
+    CAPTURE_WORDS, copied_words, limit_of, next_of, put_continuation, put_copy, put_link, put_segment,
 };
 use super::{Hot, Machine};
 

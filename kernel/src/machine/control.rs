@@ -3,17 +3,17 @@
 //! INVARIANT: whatever moves control leaves the chain below the stack as `machine/segment.rs` wants it.
 //! Read next: `machine/signal.rs`.
 
-use crate::heap::kind::prompt_link;
+use crate::code::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
+use crate::heap::kind::{captured, prompt_link};
 use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::instruction::Instruction;
 use crate::value::Value;
 
-use super::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
 use super::execute::{Cold, Flow, InUse};
 use super::frame::HeapWords;
 use super::segment::{
-    CAPTURE_WORDS, LINK_WORDS, captured, copied_words, copy_chain, is_closure_over, links_between, make_composable,
-    next_of, prompt_in, rebase_prompts,
+    CAPTURE_WORDS, LINK_WORDS, copied_words, copy_chain, is_closure_over, links_between, make_composable, next_of,
+    prompt_in, rebase_prompts,
 };
 use super::signal::control_global;
 use super::{Hot, Outcome};
@@ -439,10 +439,4 @@ impl Hot {
 #[inline(always)]
 fn is_frame_of(words: HeapWords, frame: Value, tag: Value) -> bool {
     frame.is_pair() && words.pair_field(frame, 1) == tag
-}
-
-/// The winders that were in force where a continuation of either kind was captured.
-pub(crate) fn continuation_winders(heap: &Heap, continuation: Value) -> Option<Value> {
-    let has_fields = heap.is_kind(continuation, Kind::Closure) && heap.object_length(continuation) > captured::DYNAMIC;
-    has_fields.then(|| heap.field(continuation, captured::WINDERS))
 }

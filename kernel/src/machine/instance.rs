@@ -9,8 +9,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::code::{CodeSpace, LoadedUnit};
-use crate::core::GlobalName;
 use crate::heap::{Heap, HeapFull, Kind, Limits, Register};
+use crate::unit::GlobalName;
 use crate::value::Value;
 
 /// One actor's Scheme.

@@ -8,23 +8,14 @@
 //! INVARIANT: `remaining` is above zero only if the chain begins with a link, and is the end of one of its frames.
 //! It does not decide when control moves. Read next: `machine/capture.rs`, `machine/control.rs`.
 
-use crate::heap::kind::{Header, link, padded, prompt_link};
+use crate::code::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
+use crate::heap::kind::{Header, captured, link, padded, prompt_link};
 use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::value::Value;
 
 use super::Machine;
-use super::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
 use super::frame::HeapWords;
 use super::fresh::{Fresh, put};
-
-/// Captured values of a continuation: closures over the blocks that enter them, with these fields after the code word.
-pub(super) mod captured {
-    pub(in super::super) const LINK: usize = 1;
-    pub(in super::super) const WINDERS: usize = 2;
-    pub(in super::super) const DYNAMIC: usize = 3;
-    /// How many fields there are.
-    pub(in super::super) const LENGTH: usize = 4;
-}
 
 /// Words that capturing a continuation or setting a prompt takes besides the frames themselves.
 pub(super) const CAPTURE_WORDS: usize = 24;
@@ -168,11 +159,6 @@ pub(super) fn prompt_in(words: HeapWords, chain: Value, tag: Value) -> Option<Va
         rest = next_of(words, rest);
     }
     None
-}
-
-/// The nearest prompt with this tag.
-pub(crate) fn find_prompt(heap: &mut Heap, tag: Value) -> Option<Value> {
-    prompt_in(HeapWords::of(heap), heap.register(Register::Continuation), tag)
 }
 
 /// A copy of a part of a chain.

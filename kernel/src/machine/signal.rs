@@ -4,13 +4,13 @@
 //! Read next: `primitive.rs`.
 
 use crate::code::CodeSpace;
-use crate::core::GlobalName;
 use crate::datum::{Name, Span};
 use crate::heap::kind::condition;
 use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::instruction::Opcode;
 use crate::number::NumberError;
 use crate::primitive::{Failure, Primitive};
+use crate::unit::GlobalName;
 use crate::value::{Immediate, Value};
 
 use super::execute::{Cold, Flow};

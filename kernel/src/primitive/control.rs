@@ -1,11 +1,10 @@
 //! Control: application, continuations, prompts, the dynamic environment and conditions.
 //!
-//! Read next: `machine/builtin.rs`.
+//! Read next: `code/builtin.rs`.
 
 use super::{Body, Context, ControlBlock, Failure, Primitive};
-use crate::heap::kind::{condition, prompt_link};
-use crate::heap::{Kind, Register};
-use crate::machine::{continuation_winders, find_prompt};
+use crate::heap::kind::{captured, condition, link, prompt_link};
+use crate::heap::{Heap, Kind, Register};
 use crate::value::Value;
 
 /// A row for a primitive that is a block of the machine's unit.
@@ -171,10 +170,28 @@ primitives! {
 }
 
 fn winders_of(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
-    continuation_winders(context.heap, arguments[0]).ok_or(Failure::WrongType {
-        argument: 0,
-        expected: "a continuation",
-    })
+    let (heap, continuation) = (&context.heap, arguments[0]);
+    if heap.is_kind(continuation, Kind::Closure) && heap.object_length(continuation) > captured::WINDERS {
+        Ok(heap.field(continuation, captured::WINDERS))
+    } else {
+        Err(Failure::WrongType {
+            argument: 0,
+            expected: "a continuation",
+        })
+    }
+}
+
+/// The nearest prompt with this tag in the continuation below the stack.
+fn find_prompt(heap: &Heap, tag: Value) -> Option<Value> {
+    const { assert!(link::NEXT == prompt_link::NEXT) };
+    let mut rest = heap.register(Register::Continuation);
+    while rest != Value::NIL {
+        if heap.is_kind(rest, Kind::PromptLink) && heap.field(rest, prompt_link::TAG) == tag {
+            return Some(rest);
+        }
+        rest = heap.field(rest, link::NEXT);
+    }
+    None
 }
 
 /// Whether `value` can be called.

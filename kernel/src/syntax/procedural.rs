@@ -7,14 +7,13 @@
 //! Read next: `form/syntax_case.rs`.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use super::rules::pattern::Pattern;
 use super::rules::template::Template;
 use super::rules::{Rules, Step};
 use super::{Syntax, SyntaxStore};
 use crate::datum::{Name, Span};
-use crate::diagnostic::RuleProblem;
+use crate::diagnostic::{NotSyntax, RuleProblem};
 
 /// What code for expansion time refers to by name.
 #[derive(Debug)]
@@ -100,25 +99,4 @@ pub enum Fault {
     TooMuchSyntax,
     /// It cannot be compiled or loaded.
     Uncompilable(String),
-}
-
-/// Why a value is no syntax.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotSyntax {
-    /// A symbol without scopes.
-    Symbol(Name),
-    /// A value that no text denotes, as it prints.
-    Value(String),
-    /// Pairs or vectors that contain themselves.
-    Circular,
-}
-
-impl fmt::Display for NotSyntax {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Symbol(name) => write!(formatter, "the symbol `{name}`, which belongs to no scope"),
-            Self::Value(text) => write!(formatter, "{text}, which no text denotes"),
-            Self::Circular => write!(formatter, "a structure that contains itself"),
-        }
-    }
 }

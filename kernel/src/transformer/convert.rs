@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 
 use crate::code::CodeSpace;
 use crate::datum::{Name, Node};
+use crate::diagnostic;
 use crate::heap::kind::opaque;
 use crate::heap::{Heap, HeapFull, Kind};
 use crate::printer::write_limited;
 use crate::syntax::Syntax;
-use crate::syntax::procedural::{self, Expanding};
+use crate::syntax::procedural::Expanding;
 use crate::syntax::rules::Match;
 use crate::syntax::scope::ScopeSet;
 use crate::value::Value;
@@ -31,13 +32,13 @@ pub(super) enum NotSyntax {
 
 impl NotSyntax {
     /// The same without the heap.
-    pub(super) fn shown(self, heap: &Heap, code: &CodeSpace) -> procedural::NotSyntax {
+    pub(super) fn shown(self, heap: &Heap, code: &CodeSpace) -> diagnostic::NotSyntax {
         match self {
-            Self::Symbol(name) => procedural::NotSyntax::Symbol(name),
+            Self::Symbol(name) => diagnostic::NotSyntax::Symbol(name),
             Self::Value(value) => {
-                procedural::NotSyntax::Value(write_limited(heap, code, value, super::SHOWN_CHARACTERS))
+                diagnostic::NotSyntax::Value(write_limited(heap, code, value, super::SHOWN_CHARACTERS))
             }
-            Self::Circular => procedural::NotSyntax::Circular,
+            Self::Circular => diagnostic::NotSyntax::Circular,
         }
     }
 }

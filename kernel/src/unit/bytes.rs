@@ -5,8 +5,7 @@
 //! INVARIANT: bytes that no unit has are nothing, and never a panic; whether what they say makes sense is for `code/verify.rs`.
 //! It does not compile. Read next: `code.rs`.
 
-use super::{Block, CompiledUnit};
-use crate::core::{GlobalName, IntegratedCall};
+use super::{Block, CompiledUnit, GlobalName, IntegratedCall};
 use crate::datum::{Datum, Name, SourceId, Span};
 use crate::instruction::Instruction;
 

@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use duet_kernel::core::GlobalName;
 use duet_kernel::heap::{Heap, Kind};
 use duet_kernel::machine::Instance;
 use duet_kernel::printer::write_limited;
+use duet_kernel::unit::GlobalName;
 use duet_kernel::value::Value;
 
 use super::actor::SchemeActor;

@@ -9,8 +9,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use duet_kernel::core::{GlobalName, Unit};
+use duet_kernel::core::Unit;
 use duet_kernel::datum::Name;
+use duet_kernel::unit::GlobalName;
 use preserves::IOValue;
 
 use crate::codec_struct;

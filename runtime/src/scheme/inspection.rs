@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use duet_kernel::compiler::compile;
-use duet_kernel::core::{GlobalName, Unit};
+use duet_kernel::core::Unit;
 use duet_kernel::expander::Meaning;
 use duet_kernel::heap::Kind;
+use duet_kernel::unit::GlobalName;
 
 use super::actor::SchemeActor;
 use super::evaluation::Evaluations;

@@ -6,11 +6,11 @@
 //! It does not keep texts; `scheme/evaluation.rs` does. What a value is shown as is Scheme's affair, in `(duet internal eval)`.
 
 use duet_kernel::code::CodeSpace;
-use duet_kernel::core::GlobalName;
 use duet_kernel::datum::Name;
 use duet_kernel::diagnostic::Diagnostic;
 use duet_kernel::heap::HeapFull;
 use duet_kernel::machine::Instance;
+use duet_kernel::unit::GlobalName;
 use duet_kernel::value::Value;
 
 use super::actor::SchemeActor;

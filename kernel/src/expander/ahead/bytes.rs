@@ -5,8 +5,8 @@
 //! It does not know where they are kept. Read next: `expander/demand.rs`.
 
 use super::{Ahead, Export, UnitBytes};
-use crate::core::GlobalName;
 use crate::datum::Name;
+use crate::unit::GlobalName;
 
 const KERNEL: u32 = 0;
 const GLOBAL: u32 = 1;

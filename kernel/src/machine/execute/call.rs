@@ -10,8 +10,8 @@ use crate::instruction::Instruction;
 use crate::value::{Immediate, Value};
 
 use super::super::Outcome;
-use super::super::builtin::{CONTINUATION_WORD, CONTROL_FRAME_MAX, control_entry};
 use super::{Cold, Flow, Hot};
+use crate::code::builtin::{CONTINUATION_WORD, CONTROL_FRAME_MAX, control_entry};
 
 /// How many arguments any stack has room for.
 const FEW_ARGUMENTS: usize = 64;

@@ -46,7 +46,7 @@ impl Cold<'_> {
         match primitive.body {
             Body::Function(_) => self.enter_function(hot, primitive, count),
             Body::Control(block) => {
-                let block = crate::machine::builtin::control_block(block);
+                let block = crate::code::builtin::control_block(block);
                 self.enter_code(hot, self.code.block(block).code_word, count)
             }
             Body::Host => {

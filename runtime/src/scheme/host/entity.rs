@@ -1,8 +1,8 @@
 //! Entities: actors and parts of actors that play a role, and what becomes of them.
 
-use duet_kernel::core::GlobalName;
 use duet_kernel::datum::Name;
 use duet_kernel::heap::Register;
+use duet_kernel::unit::GlobalName;
 use duet_kernel::value::Value;
 
 use super::control::facet_or;

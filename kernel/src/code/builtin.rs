@@ -1,6 +1,10 @@
-//! The machine's own unit: the blocks behind control primitives and the return points they need.
+//! The unit behind the control primitives: the blocks that they enter and the return points that they need.
 //!
-//! INVARIANT: it is loaded first, so its positions are the same in every code space; frames of suspended computations may return into it.
+//! Owns the instructions of these blocks, and the constants by which the machine knows them.
+//! INVARIANT: a code space loads this unit first, so its positions are the same in each; frames of
+//! suspended computations may return into it.
+//! It does not execute; `machine/control.rs` does.
+//! Read next: `code/verify.rs`.
 
 use crate::code::code_word;
 use crate::datum::Name;
@@ -15,7 +19,8 @@ pub(crate) const UNDERFLOW_POSITION: u32 = 0;
 pub(crate) const CONTINUATION_BLOCK: usize = 1;
 /// The number of the block that composable continuations are closures over.
 pub(crate) const COMPOSABLE_BLOCK: usize = 2;
-/// The code words of closures over these two, whose position is their number, as that of all blocks of one instruction before them.
+/// The code words of closures over these two. Their position is their number, because each block up to
+/// them is one instruction.
 pub(crate) const CONTINUATION_WORD: Value = entry_word(CONTINUATION_BLOCK);
 pub(crate) const COMPOSABLE_WORD: Value = entry_word(COMPOSABLE_BLOCK);
 /// The number of the first block of [`ControlBlock`]s.
@@ -46,11 +51,11 @@ pub(crate) const fn control_block(block: ControlBlock) -> usize {
 }
 
 /// Words of the largest frame of the blocks that [`control_entry`] knows.
-pub(super) const CONTROL_FRAME_MAX: usize = 6;
+pub(crate) const CONTROL_FRAME_MAX: usize = 6;
 
 /// Where a call of the primitive of this number goes on, if it is a control primitive that takes `count` arguments.
 #[inline(always)]
-pub(super) fn control_entry(number: u32, count: usize) -> Option<usize> {
+pub(crate) fn control_entry(number: u32, count: usize) -> Option<usize> {
     const ENTRIES: [Entry; CONTROL_TABLE.len()] = entries();
     let entry = ENTRIES.get(number as usize)?;
     (usize::from(entry.least) <= count && count <= entry.most.into()).then_some(entry.position.into())
