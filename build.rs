@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 use duet_kernel::primitive::{Body, Primitive};
-use duet_modules::image;
+use duet_modules::compile::compile_libraries;
 
 const TABLES: &str = "runtime/src/scheme/host";
 
@@ -45,7 +45,7 @@ fn main() -> io::Result<()> {
     fs::write(folder.join("host_procedures"), listed.concat())?;
     fs::write(
         folder.join("libraries.image"),
-        image::make(duet_stdlib::FILES, &primitives),
+        compile_libraries(duet_stdlib::FILES, &primitives),
     )
 }
 

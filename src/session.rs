@@ -20,7 +20,9 @@ use duet_drivers::world::World;
 use duet_journal::{Blob, Record, RunId, Sequence, Store, StoreError};
 use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName, SourceError, SourceText};
 use duet_modules::resolver::Resolver;
-use duet_modules::source::{self, Directory, Embedded};
+use duet_modules::source::Source;
+use duet_modules::source::directory::Directory;
+use duet_modules::source::embedded::Embedded;
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::Attached;
 use duet_runtime::driver::{Drivers, Input};
@@ -136,8 +138,8 @@ pub(crate) fn libraries(program: &Path) -> Resolver {
     let listed = std::env::var_os(LIBRARY_PATH).unwrap_or_default();
     let further = std::env::split_paths(&listed).filter(|folder| !folder.as_os_str().is_empty());
     let folders = std::iter::once(own).chain(further);
-    let folders = folders.map(|folder| Box::new(Directory::new(folder)) as Box<dyn source::Source>);
-    let standard: Box<dyn source::Source> = Box::new(ahead::standard_library());
+    let folders = folders.map(|folder| Box::new(Directory::new(folder)) as Box<dyn Source>);
+    let standard: Box<dyn Source> = Box::new(ahead::standard_library());
     Resolver::new(std::iter::once(standard).chain(folders).collect())
 }
 

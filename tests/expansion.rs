@@ -9,7 +9,7 @@ use duet_kernel::compiler::compile;
 use duet_kernel::datum::Name;
 use duet_kernel::expander::{Expander, LibraryName};
 use duet_modules::resolver::Resolver;
-use duet_modules::source::Embedded;
+use duet_modules::source::embedded::Embedded;
 use duet_runtime::scheme::host;
 
 /// Compares each text, its expansion, and the code of the procedure that it defines with the snapshot.

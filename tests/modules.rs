@@ -1,7 +1,8 @@
 //! The order of the modules of a crate.
 //!
 //! Owns the assertions about the graphs of modules, and the table of pairs that may use each other.
-//! INVARIANT: an exception stands in a table here, with its reason, and is refused once nothing needs it.
+//! INVARIANT: an exception stands in a table here, with its reason, and is refused once nothing
+//! needs it.
 //! It reads sources only.
 //! Read next: `support/modules.rs`.
 
@@ -15,7 +16,8 @@ use std::collections::BTreeSet;
 use support::modules::{Graph, declared_order, of_crate};
 use support::tree::{Source, sources};
 
-/// Top-level modules that use each other: folder of the crate, the earlier one, the later one, reason.
+/// Top-level modules that use each other: folder of the crate, the earlier one, the later one,
+/// reason.
 const PAIRS: &[(&str, &str, &str, &str)] = &[(
     "kernel/src",
     "form",
@@ -28,7 +30,8 @@ fn check(offenders: &[String], advice: &str) {
     assert!(offenders.is_empty(), "{advice}:\n  {}\n", offenders.join("\n  "));
 }
 
-/// Each top-level module of the crate may use only those that its `lib.rs` declares before it, and its pair.
+/// Each top-level module of the crate may use only those that its `lib.rs` declares before it, and
+/// its pair.
 fn check_order(files: &[Source], folder: &str) {
     let library = files.iter().find(|source| source.path == format!("{folder}/lib.rs"));
     let order = declared_order(&library.expect("the crate has a lib.rs").text);
@@ -65,6 +68,13 @@ fn check_circles(graph: &Graph, members_max: usize) {
 #[test]
 fn the_modules_of_the_kernel_are_in_order() {
     check_order(&sources(&["rs"]), "kernel/src");
+}
+
+#[test]
+fn the_modules_of_the_libraries_are_in_order() {
+    let files = sources(&["rs"]);
+    check_order(&files, "modules/src");
+    check_circles(&of_crate(&files, "modules/src"), 2);
 }
 
 /// A source file of an imaginary crate.

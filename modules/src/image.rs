@@ -1,23 +1,17 @@
-//! Libraries compiled ahead: one stretch of bytes for all libraries of a tree, part of the program and looked at only where it is needed.
+//! Images: the libraries of a tree, compiled ahead, as one stretch of bytes.
 //!
-//! An image is an index — for each library its path and where its bytes begin and end, counted from the end of the index — and then what
-//! [`Ahead::to_bytes`] gives of each.
-//! INVARIANT: a library is in an image only if all that it imports is; what must be read anew in each process is left out.
-//! It does not know whether the texts are still the same: whoever has both image and texts does.
-//! Read next: `resolver.rs`.
+//! Owns the layout: the index's length, the index (for each library its path and where its bytes
+//! start and end, counted from the end of the index), then the bytes of each library, which are
+//! those of [`Ahead::to_bytes`].
+//! INVARIANT: reading decodes nothing but the library that is asked for, and no bytes make it
+//! panic.
+//! It does not compile, and does not know whether the texts have changed since; whoever has both
+//! image and texts does.
+//! Read next: `compile.rs`.
 
-use std::collections::BTreeMap;
+use duet_kernel::expander::Ahead;
 
-use duet_kernel::code::CodeSpace;
-use duet_kernel::compiler::compile;
-use duet_kernel::datum::Name;
-use duet_kernel::expander::{Ahead, Expander, KERNEL_LIBRARY, Libraries, LibraryName, SourceError, SourceText};
-use duet_kernel::primitive::Primitive;
-
-use crate::resolver::{Resolver, library_path};
-use crate::source::Embedded;
-
-/// An image that was made by [`make`].
+/// An image.
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'a> {
     index: &'a [u8],
@@ -25,38 +19,34 @@ pub struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// The image that these bytes are; nothing if they are none.
+    /// The image in these bytes; `None` if they are too short for their index.
     pub fn new(bytes: &'a [u8]) -> Option<Self> {
         let (length, rest) = bytes.split_first_chunk::<4>()?;
         let (index, libraries) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
         Some(Self { index, libraries })
     }
 
-    /// What is known of the library at a path.
+    /// The compiled library at a path, such as `scheme/base.sld`.
     pub fn find(&self, path: &str) -> Option<Ahead> {
         let mut rest = self.index;
-        while let Some((entry, after)) = Entry::read(rest) {
-            if entry.path == path.as_bytes() {
-                return Ahead::from_bytes(self.libraries.get(entry.start..entry.end)?);
+        while let Some((row, after)) = Row::read(rest) {
+            if row.path == path.as_bytes() {
+                return Ahead::from_bytes(self.libraries.get(row.start..row.end)?);
             }
             rest = after;
         }
         None
     }
-
-    /// What is known of a library.
-    pub fn find_library(&self, name: &LibraryName) -> Option<Ahead> {
-        self.find(&library_path(name)?)
-    }
 }
 
-struct Entry<'a> {
+/// A row of the index.
+struct Row<'a> {
     path: &'a [u8],
     start: usize,
     end: usize,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> Row<'a> {
     fn read(index: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (numbers, rest) = index.split_first_chunk::<12>()?;
         let (numbers, _) = numbers.as_chunks::<4>();
@@ -66,58 +56,8 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Compiles all libraries of a tree, given as paths and texts, for programs with these procedures of a host.
-pub fn make(files: &'static [(&'static str, &'static str)], host_primitives: &[Primitive]) -> Vec<u8> {
-    let code = CodeSpace::new(host_primitives);
-    let mut expander = Expander::new(code.signatures(), Vec::new());
-    let mut texts = Texts {
-        resolver: Resolver::new(vec![Box::new(Embedded::new("stdlib", files))]),
-        given: BTreeMap::new(),
-    };
-    let mut compiled = BTreeMap::new();
-    for name in texts.names() {
-        // What has errors is left to whoever reads it to report.
-        let Ok(expansion) = expander.expand_library(&name, &mut texts) else {
-            continue;
-        };
-        for unit in expansion.units {
-            if let Ok(unit) = compile(&unit, &code) {
-                compiled.insert(unit.name.clone(), unit);
-            }
-        }
-    }
-    let mut kept: BTreeMap<Name, Ahead> = BTreeMap::new();
-    for (name, files) in &texts.given {
-        if let Some(ahead) = expander.keep(name, files, compiled.get(name)) {
-            kept.insert(name.clone(), ahead);
-        }
-    }
-    retain_closed(&mut kept);
-    write(
-        texts
-            .names()
-            .iter()
-            .filter_map(|name| Some((library_path(name)?, kept.get(&name.to_name())?))),
-    )
-}
-
-/// Drops libraries that import what is not there, until none does.
-fn retain_closed(kept: &mut BTreeMap<Name, Ahead>) {
-    loop {
-        let is_there = |name: &Name| name.as_str() == KERNEL_LIBRARY || kept.contains_key(name);
-        let dropped: Vec<Name> = kept
-            .iter()
-            .filter(|(_, ahead)| !ahead.imports().iter().all(is_there))
-            .map(|(name, _)| name.clone())
-            .collect();
-        if dropped.is_empty() {
-            return;
-        }
-        kept.retain(|name, _| !dropped.contains(name));
-    }
-}
-
-fn write<'a>(libraries: impl Iterator<Item = (String, &'a Ahead)>) -> Vec<u8> {
+/// Encodes libraries with their paths as an image.
+pub(crate) fn encode<'a>(libraries: impl Iterator<Item = (String, &'a Ahead)>) -> Vec<u8> {
     let (mut index, mut contents) = (Vec::new(), Vec::new());
     for (path, ahead) in libraries {
         let start = contents.len();
@@ -131,34 +71,4 @@ fn write<'a>(libraries: impl Iterator<Item = (String, &'a Ahead)>) -> Vec<u8> {
     image.extend(index);
     image.extend(contents);
     image
-}
-
-/// Gives out texts and remembers which went into which library.
-struct Texts {
-    resolver: Resolver,
-    /// For each library its own text, then what it includes, by path.
-    given: BTreeMap<Name, Vec<(String, SourceText)>>,
-}
-
-impl Libraries for Texts {
-    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
-        let found = self.resolver.library(name)?;
-        if let Some(source) = &found {
-            self.given.insert(name.to_name(), vec![(String::new(), source.clone())]);
-        }
-        Ok(found)
-    }
-
-    fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
-        let found = self.resolver.include(includer, path)?;
-        let mut files = self.given.values_mut();
-        if let Some(files) = files.find(|files| files[0].1.name == includer) {
-            files.push((path.to_owned(), found.clone()));
-        }
-        Ok(found)
-    }
-
-    fn names(&self) -> Vec<LibraryName> {
-        self.resolver.names()
-    }
 }

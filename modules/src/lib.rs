@@ -1,9 +1,13 @@
-//! Duet's libraries: where the sources of library names are found.
+//! Where libraries come from: sources, the search among them, and the image of libraries compiled
+//! ahead.
 //!
-//! Owns the search: sources in order, each a tree of `.sld` files addressed by library name.
-//! It does not expand libraries; the kernel's expander asks it through `duet_kernel::expander::Libraries`.
+//! Owns the way from a library's name to its text or to its compiled form.
+//! INVARIANT: each module uses only those before it.
+//! It does not know import sets, load order or expansion; the kernel's expander asks it through
+//! `duet_kernel::expander::Libraries`.
 //! In suggested reading order.
 
 pub mod image;
-pub mod resolver;
 pub mod source;
+pub mod resolver;
+pub mod compile;

@@ -1,9 +1,11 @@
 //! The search for libraries and included files.
 //!
-//! Owns the order of sources and the memory of which source a text came from.
-//! INVARIANT: what a text includes is sought in the source of that text, relative to it and then to the source's top, and nowhere else.
-//! It does not read; sources do.
-//! Read next: `source.rs`.
+//! Owns the order of sources, the source of each text that was found, and the paths of library
+//! names.
+//! INVARIANT: a file that a text includes comes from the source of that text: relative to the text,
+//! or else to the top.
+//! It does not read files; sources do.
+//! Read next: `compile.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use crate::source::Source;
 /// Finds libraries in a list of sources; the first that has one wins.
 pub struct Resolver {
     sources: Vec<Box<dyn Source>>,
-    /// For each text given out, by name: its source and its path there.
+    /// For each text that was found, by name: the index of its source, and its path there.
     given: BTreeMap<String, (usize, String)>,
 }
 
@@ -55,7 +57,8 @@ impl Libraries for Resolver {
         Ok(None)
     }
 
-    /// A text that no library was given as, such as a program, is taken to lie at the top of each source.
+    /// A text that the resolver did not find, such as a program, counts as one at the top of each
+    /// source.
     fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
         let candidates = match self.given.get(includer) {
             Some((index, includer_path)) => vec![(*index, sibling(includer_path, path)), (*index, sibling("", path))],
@@ -81,14 +84,14 @@ impl Libraries for Resolver {
             .collect()
     }
 
-    /// Only the first source can say: what it has comes before what others have.
+    /// Asks the first source only, because a library there hides those of the others.
     fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {
         self.sources.first()?.ahead(&library_path(name)?)
     }
 }
 
 /// `(scheme base)` → `scheme/base.sld`; `None` for names that are no plain file names.
-pub(crate) fn library_path(name: &LibraryName) -> Option<String> {
+pub fn library_path(name: &LibraryName) -> Option<String> {
     let is_plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains(['/', '\\', ':', '\0']);
     let parts: Option<Vec<&str>> = name
         .parts
@@ -103,7 +106,8 @@ fn library_name(path: &str) -> Option<LibraryName> {
     Some(LibraryName { parts })
 }
 
-/// The path of `path` relative to the folder of `includer`; `None` if it is absolute or leaves the tree.
+/// The path of `path` relative to the folder of `includer`; `None` if it is absolute or leaves the
+/// tree.
 fn sibling(includer: &str, path: &str) -> Option<String> {
     if path.starts_with('/') || path.contains(['\\', ':', '\0']) {
         return None;
@@ -125,7 +129,7 @@ fn sibling(includer: &str, path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Embedded;
+    use crate::source::embedded::Embedded;
 
     fn name(text: &str) -> LibraryName {
         LibraryName {

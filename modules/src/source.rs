@@ -1,15 +1,12 @@
 //! Sources of libraries: trees of files addressed by relative paths.
 //!
-//! Owns the trait and its implementations.
-//! INVARIANT: paths are relative, use `/`, and contain no `..`; the resolver sees to it.
+//! Owns the trait that each source implements.
+//! INVARIANT: paths are relative, use `/`, and contain no `..`; the resolver ensures it.
 //! It does not know what the files contain.
-//! Read next: `source/directory.rs`.
+//! Read next: `source/directory.rs`, `source/embedded.rs`.
 
-mod directory;
-mod embedded;
-
-pub use directory::Directory;
-pub use embedded::Embedded;
+pub mod directory;
+pub mod embedded;
 
 use duet_kernel::expander::{Ahead, SourceError};
 
@@ -21,13 +18,13 @@ pub trait Source {
     /// [`SourceError`] if there is a file that cannot be read as text.
     fn read(&self, path: &str) -> Result<Option<String>, SourceError>;
 
-    /// What messages call the file at a path; unique among all sources of a resolver.
+    /// The name of the file at a path in messages; unique among all sources of a resolver.
     fn display_name(&self, path: &str) -> String;
 
     /// The paths of library files, for hints; in a fixed order.
     fn paths(&self) -> Vec<String>;
 
-    /// What was kept of the library at a path when it was compiled ahead.
+    /// The library at a path as it was compiled ahead, if it was.
     fn ahead(&self, _path: &str) -> Option<Ahead> {
         None
     }

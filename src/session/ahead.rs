@@ -6,7 +6,8 @@
 
 use duet_kernel::expander::{Ahead, LibraryName};
 use duet_modules::image::Image;
-use duet_modules::source::Embedded;
+use duet_modules::resolver::library_path;
+use duet_modules::source::embedded::Embedded;
 
 static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libraries.image"));
 
@@ -17,7 +18,7 @@ pub(super) fn standard_library() -> Embedded<'static> {
 
 /// What was kept of a library of the standard library.
 pub(super) fn find(name: &LibraryName) -> Option<Ahead> {
-    Image::new(BYTES)?.find_library(name)
+    Image::new(BYTES)?.find(&library_path(name)?)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use duet_journal::{Blob, BlobHash};
 use duet_kernel::expander::{Libraries, LibraryName};
 use duet_modules::resolver::Resolver;
-use duet_modules::source::Embedded;
+use duet_modules::source::embedded::Embedded;
 use duet_runtime::scheme::{Program, SchemePrograms, Source};
 
 /// A program that waits for what it is told to do.

@@ -1,8 +1,9 @@
 //! The graph of a crate's modules, drawn from the paths in its source text.
 //!
-//! Owns the reading of `use` lines and of paths inside expressions, the circles of the graph and its layers.
-//! INVARIANT: an edge leads from a file to the deepest file that one of its paths names; `mod child;` is no
-//! edge, and code that only tests or benchmarks compile has none.
+//! Owns the reading of `use` lines and of paths inside expressions, the circles of the graph and
+//! its layers.
+//! INVARIANT: an edge leads from a file to the deepest file that one of its paths names; `mod
+//! child;` is no edge, and code that only tests or benchmarks compile has none.
 //! It does not judge, and it does not follow re-exports: a path ends at the file that it names.
 //! Read next: `../modules.rs`, which judges.
 
@@ -15,7 +16,8 @@ pub(crate) struct Graph {
     uses: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Reads the crate whose sources lie in this folder, such as `kernel/src`; leaves out `lib.rs` and `main.rs`.
+/// Reads the crate whose sources lie in this folder, such as `kernel/src`; leaves out `lib.rs` and
+/// `main.rs`.
 pub(crate) fn of_crate(sources: &[Source], folder: &str) -> Graph {
     let is_counted = |name: &&str| {
         let parts = || name.split('/');
@@ -102,7 +104,8 @@ impl Graph {
         heights.into_values().max().unwrap_or(0)
     }
 
-    /// The edges that lead from a module to a later one of this order, or to one that the order lacks.
+    /// The edges that lead from a module to a later one of this order, or to one that the order
+    /// lacks.
     pub(crate) fn edges_against(&self, order: &[String]) -> Vec<(String, String)> {
         let place = |name: &str| order.iter().position(|other| other == name);
         self.edges()
@@ -273,7 +276,8 @@ fn is_word(token: &str) -> bool {
     token.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
-/// The words, the `::` and the single marks of a Rust text, without comments, strings and characters.
+/// The words, the `::` and the single marks of a Rust text, without comments, strings and
+/// characters.
 fn tokens(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;

@@ -14,7 +14,7 @@ use duet_kernel::printer::{Style, print};
 use duet_kernel::transformer::TransformerMachine;
 use duet_kernel::value::Value;
 use duet_modules::resolver::Resolver;
-use duet_modules::source::Embedded;
+use duet_modules::source::embedded::Embedded;
 use duet_runtime::scheme::host;
 
 use super::script::{Evaluate, Raised};

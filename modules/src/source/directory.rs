@@ -1,4 +1,10 @@
-//! Sources in a directory.
+//! A source in a directory.
+//!
+//! Owns the reading of files and the walk that finds library files.
+//! INVARIANT: a walk visits a bounded number of folders and returns a bounded number of paths,
+//! whatever the directory contains.
+//! It does not follow what a text includes; `resolver.rs` does.
+//! Read next: `source/embedded.rs`.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,8 +14,9 @@ use duet_kernel::expander::SourceError;
 
 use super::Source;
 
-/// How deep hints look for libraries, and how many they consider.
+/// Levels of folders below the root that the walk enters.
 const LIMIT_DEPTH: usize = 4;
+/// Paths that the walk returns at most, and folders that wait for it at most.
 const LIMIT_PATHS: usize = 1000;
 
 /// A directory whose files are libraries and what they include.
@@ -69,7 +76,7 @@ impl Source for Directory {
     }
 }
 
-/// The names of what a folder contains, in alphabetical order; nothing if it cannot be read.
+/// The names of the entries of a folder, in alphabetical order; none if it cannot be read.
 fn names_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries

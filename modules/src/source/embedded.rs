@@ -1,4 +1,9 @@
-//! Sources that are part of the program.
+//! A source whose files are part of the program.
+//!
+//! Owns the list of paths and texts, and the image that was compiled from them.
+//! INVARIANT: the image was made of these very texts; the build that embeds both ensures it.
+//! It does not read files.
+//! Read next: `resolver.rs`.
 
 use duet_kernel::expander::{Ahead, SourceError};
 
@@ -23,7 +28,7 @@ impl<'a> Embedded<'a> {
         }
     }
 
-    /// The same source with what was made of these very files when they were compiled ahead.
+    /// The same source with the image that was compiled from these files.
     #[must_use]
     pub fn with_image(self, image: Option<Image<'a>>) -> Self {
         Self { image, ..self }

@@ -18,7 +18,7 @@ use duet_kernel::heap::Limits;
 use duet_kernel::machine::{Instance, Machine, Outcome};
 use duet_kernel::transformer::TransformerMachine;
 use duet_modules::resolver::Resolver;
-use duet_modules::source::Embedded;
+use duet_modules::source::embedded::Embedded;
 use duet_runtime::scheme::host;
 
 /// The most memory that a text's heap may take.
