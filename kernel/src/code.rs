@@ -1,9 +1,11 @@
-//! The code space: the units of a run in one stretch of instructions, and what its positions mean.
+//! The code space: all units of a run in one sequence of instructions.
 //!
-//! Owns loading: units are checked against the instruction table, relocated and appended; nothing is ever moved or removed, so a position names an instruction for the life of the run.
-//! INVARIANT: every loaded instruction is valid: its operands lie inside its block's frame, its unit's tables and its block's code. The machine relies on it.
-//! It holds no values: constants are kept as data, and each instance makes its own.
-//! Read next: `machine.rs`.
+//! Owns loading: each unit is verified, relocated and appended. Nothing moves or goes afterwards,
+//! so a position names an instruction for the life of the run.
+//! INVARIANT: every loaded instruction is valid: its operands lie inside its block's frame, its
+//! unit's tables and its block's code. The machine relies on it.
+//! It holds no values: constants stay data, and each instance makes its own.
+//! Read next: `code/verify.rs`, `code/builtin.rs`, `machine.rs`.
 
 pub(crate) mod builtin;
 mod liveness;
@@ -63,7 +65,7 @@ pub struct LoadedBlock {
     pub captured: u16,
     /// The word that closures over it carry.
     pub code_word: Value,
-    /// Which registers matter where, once somebody has asked.
+    /// The live registers of its instructions, computed when first asked for.
     liveness: OnceLock<Option<Liveness>>,
 }
 
@@ -84,9 +86,10 @@ pub struct LoadedUnit {
     pub constants: std::ops::Range<u32>,
     /// The numbers of the globals it mentions, in its own order.
     pub globals: Vec<u32>,
-    /// Whether only those instances know it that were given it.
+    /// Whether only the instances that link it have it.
     pub(crate) is_apart: bool,
-    /// Whether its literals and globals come right after those of the units that every instance was given before it.
+    /// Whether its literals and globals follow directly after those of the units before it, none of
+    /// which is apart.
     pub(crate) is_dense: bool,
     spans: Vec<(u32, Span)>,
     integrated: Vec<IntegratedCall>,
@@ -113,7 +116,8 @@ impl CodeSpace {
     /// A code space with the machine's own unit, the kernel's primitives and those of the host.
     ///
     /// # Panics
-    /// If two primitives share a name or the machine's own unit is malformed, which a test rules out.
+    /// If two primitives share a name or the machine's own unit is malformed, which a test rules
+    /// out.
     pub fn new(host_primitives: &[Primitive]) -> CodeSpace {
         let mut space = CodeSpace {
             instructions: Vec::new(),
@@ -139,14 +143,15 @@ impl CodeSpace {
         space
     }
 
-    /// Says what opaque references are called when they are written, by their class.
+    /// Sets the names of the classes of opaque references, for writing them.
     #[must_use]
     pub fn with_class_names(mut self, names: &'static [&'static str]) -> CodeSpace {
         self.class_names = names;
         self
     }
 
-    /// A code space for code that runs at expansion time: the primitives on syntax objects are requests.
+    /// A code space for code that runs at expansion time: the primitives on syntax objects are
+    /// requests.
     ///
     /// # Panics
     /// As [`CodeSpace::new`].
@@ -160,7 +165,8 @@ impl CodeSpace {
         space
     }
 
-    /// Appends a unit and returns its number; that of the unit with the same content, if it is loaded already.
+    /// Appends a unit and returns its number; a unit with the same content that is loaded already
+    /// keeps its number.
     ///
     /// # Errors
     /// [`LoadError`]; the space is unchanged.
@@ -168,7 +174,8 @@ impl CodeSpace {
         self.append(unit, false)
     }
 
-    /// Appends a unit as [`CodeSpace::load`] does, for those instances only that are given it by [`Instance::link_apart`](crate::machine::Instance::link_apart).
+    /// Appends a unit like [`CodeSpace::load`], for the instances that link it by
+    /// [`Instance::link_apart`](crate::machine::Instance::link_apart) only.
     ///
     /// # Errors
     /// [`LoadError`]; the space is unchanged.
@@ -215,7 +222,7 @@ impl CodeSpace {
         self.largest_frame = frame_sizes.fold(self.largest_frame, u16::max);
         self.constants.extend(unit.constants.iter().cloned());
         if is_apart {
-            // Tells an instance that has been given the unit from one that has not.
+            // Its value tells the instances that have linked the unit.
             self.constants.push(Datum::of(Node::Boolean(true)));
         }
         let is_dense = !is_apart && self.units.last().is_none_or(|before| before.is_dense);
@@ -299,7 +306,7 @@ impl CodeSpace {
         unit.spans[..after].last().map(|(_, span)| *span)
     }
 
-    /// The calls that were replaced by what the instruction at `position` stands in, innermost first.
+    /// The integrated calls that the instruction at `position` comes from, innermost first.
     pub fn integrated_at(&self, position: u32) -> impl Iterator<Item = &IntegratedCall> {
         let unit = self.unit_at(position);
         let innermost = unit.and_then(|unit| {
@@ -325,7 +332,8 @@ impl CodeSpace {
         self.global_numbers.get(name).copied()
     }
 
-    /// Whether a unit of the global's library defines it, be it before or after the running code. Interactions are units without end, and say no.
+    /// Whether a unit of the global's library defines it, before or after the running code.
+    /// Interactions go on for ever, so the answer for them is no.
     pub(crate) fn defines(&self, global: u32) -> bool {
         let library = &self.globals[global as usize].library;
         let is_definition =
@@ -342,7 +350,7 @@ impl CodeSpace {
         &self.primitives
     }
 
-    /// What an expander must know of the primitives.
+    /// The signatures of the primitives, for an expander.
     pub fn signatures(&self) -> Vec<PrimitiveSignature> {
         let signature = |primitive: &Primitive| PrimitiveSignature {
             name: Name::from(primitive.name),
@@ -394,7 +402,7 @@ impl Names for CodeSpace {
     }
 }
 
-/// How a unit's own numbers become the space's.
+/// The offsets and tables that turn a unit's numbers into the space's.
 struct Relocation {
     primitives: Vec<u32>,
     constants: u32,
@@ -423,13 +431,13 @@ impl Relocation {
     }
 }
 
-/// Whether this loads a primitive, whose payload is a number of the unit's table.
+/// Whether this loads a primitive; its payload is a number of the unit's table.
 fn is_primitive_immediate(instruction: Instruction) -> bool {
     instruction.opcode() == Some(crate::instruction::Opcode::Immediate)
         && instruction.d() == Immediate::Primitive as usize
 }
 
-/// The arity byte of a code word whose entry decides by itself.
+/// The arity byte of a code word whose entry checks the number of arguments.
 pub(crate) const ARITY_AT_ENTRY: u8 = 255;
 
 /// The word that closures over a block carry: position, frame size and exact arity.

@@ -1,68 +1,74 @@
-//! The heap of one instance: its words, who may write them, and what the rest of the kernel may ask of it.
+//! The heap of one instance.
 //!
-//! Objects are addressed by word index. Old space is `[0, line)`, everything younger lies between `line` and `top`. Within a turn, words
-//! below `mark` (the top at its beginning) are those an abort must put back. One write barrier below `max(mark, line)` serves undo,
-//! minor collection and checkpoints alike; see `heap/pages.rs`.
-//! INVARIANT: the same operations give the same words; nothing depends on addresses, time or hash seeds.
-//! It does not run Scheme and never collects of its own accord: allocation only says that a collection is due.
-//! Read next: `heap/kind.rs`, `heap/allocate.rs`, `heap/undo.rs`, `heap/mark.rs`, `heap/collect.rs`, `heap/rest.rs`, `heap/frames.rs`.
+//! Owns the words, the limits and the decision when a collection is due. The index of a word is the
+//! address of an object. Old space is `[0, line)`; everything between `line` and `top` is young. An
+//! abort of the open turn restores the words below `undo_limit`, which is the top at the turn's
+//! beginning. One write barrier serves undo, minor collections, savepoints and snapshots; see
+//! `heap/pages.rs`.
+//! INVARIANT: the same operations give the same words; nothing depends on addresses, time or hash
+//! seeds.
+//! It does not run Scheme and never collects on its own: allocation only reports that a collection
+//! is due.
+//! Read next: `heap/kind.rs`, `heap/allocate.rs`, `heap/undo.rs`, `heap/savepoint.rs`,
+//! `heap/collect.rs`, `heap/compact.rs`, `heap/frames.rs`.
 
 mod access;
 mod allocate;
 mod checkpoint;
 mod collect;
+mod copier;
 mod dictionary;
 mod equality;
-mod forced;
+mod collection_budget;
 mod frames;
 mod hash;
 pub mod kind;
 mod literal;
 mod major;
-mod mark;
+mod savepoint;
 mod numeral;
 mod pages;
-mod placed;
+mod identity;
 mod record;
 mod register;
-mod rest;
-mod spare;
-mod stored;
+mod compact;
+mod last_snapshot;
 mod string;
 mod symbol;
 #[cfg(test)]
 mod tests;
 mod undo;
 
+pub use compact::Template;
 pub use dictionary::TableEntry;
 pub use frames::{AllLive, LiveRegisters};
 pub(crate) use frames::{clear_dead, clear_dead_frames, clear_dead_words};
 pub use kind::{Flags, Header, Kind};
+pub(crate) use last_snapshot::{FullSnapshot, LastSnapshot};
 pub(crate) use pages::PAGE_WORDS;
 pub use register::{Register, RootId};
-pub use rest::Template;
-pub(crate) use stored::{Stored, Whole};
 
 use crate::value::Value;
-use forced::Account;
+use collection_budget::CollectionBudget;
+use compact::{Compacted, Shared};
+use identity::Moves;
 use kind::padded;
-use mark::Marks;
 use pages::Pages;
-use placed::Moves;
-use rest::{Rested, Shared};
-use spare::Spare;
+use savepoint::Savepoints;
 use undo::{SavedPages, Turn};
 
 /// Bounds that an instance may not exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most bytes its objects may take, garbage that is not collected yet included. While a collection runs, and while a turn
-    /// that ran a major collection is open, the process holds up to twice as much. In the rest of a turn in which memory ran out it may be
-    /// up to two megabytes more, because whatever handles that needs some memory too. Spare room for the next collection, up to two megabytes, does not count.
+    /// The maximum size of the objects in bytes, uncollected garbage included. The process holds up
+    /// to twice as much while a collection runs, and while a turn that ran a major collection is
+    /// open. After memory ran out in a turn, the rest of that turn may take up to two further
+    /// megabytes, because handlers need memory too.
     pub bytes_max: usize,
 }
 
-/// The hard limit would be crossed: collect with [`Heap::collect_major`] and try again, or fail.
+/// An allocation would exceed the hard limit: collect with [`Heap::collect_major`] and try again,
+/// or fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeapFull;
 
@@ -74,7 +80,7 @@ impl std::fmt::Display for HeapFull {
 
 impl std::error::Error for HeapFull {}
 
-/// What a heap has done and holds.
+/// Counts of what a heap holds and has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// Words in use, garbage included.
@@ -97,7 +103,8 @@ pub struct Heap {
     words: Vec<u64>,
     /// The next free word; even.
     top: usize,
-    /// Allocation below this index needs no thought: the least of the words at hand and the nursery's end.
+    /// Allocation below this index takes the fast path: the lesser of the length of `words` and the
+    /// nursery's end.
     limit: usize,
     /// Allocation beyond this index makes a collection due.
     nursery_end: usize,
@@ -105,31 +112,33 @@ pub struct Heap {
     words_max: usize,
     /// Whether the host allocates, which cannot collect first.
     is_lenient: bool,
-    /// Words beyond the limit that the open turn may take.
+    /// Words beyond the limit that the open turn may use.
     words_lent: usize,
     line: usize,
-    /// Writes below this index go through the barrier: the greatest of the line, the open turn's mark and the limit of the newest mark.
+    /// Writes below this index pass the barrier: the maximum of the line, the undo limit and the
+    /// limit of the newest savepoint.
     barrier_limit: usize,
-    /// Words below this index are restored by page when the open turn aborts.
+    /// An abort of the open turn restores words below this index, page by page.
     undo_limit: usize,
-    /// What old space held after the last major collection.
+    /// The words of old space after the last major collection.
     words_live: usize,
     pages: Pages,
-    /// Empty room for collections, while the heap is in use.
-    spare: Option<Box<Spare>>,
+    /// The buffer for the survivors of minor collections, empty between them; reused because fresh
+    /// memory costs more than the copying.
+    survivors: Vec<u64>,
     saved: SavedPages,
     registers: [Value; Register::COUNT],
     turn: Option<Box<Turn>>,
-    /// What the store has of it.
-    stored: Option<Box<Stored>>,
-    /// Whether it was ever stored.
-    was_stored: bool,
-    marks: Marks,
-    /// The template it began with, if it is still there.
+    /// The newest snapshot of it in the store.
+    last_snapshot: Option<Box<LastSnapshot>>,
+    /// Whether the store ever had a snapshot of it.
+    had_snapshot: bool,
+    savepoints: Savepoints,
+    /// The template it began with, while its words still begin with the template's.
     shared: Shared,
-    /// The words, while it is at rest; nothing else is where it was then.
-    rested: Rested,
-    account: Account,
+    /// The words, while it is compacted; `words` is empty then.
+    compacted: Compacted,
+    collection_budget: CollectionBudget,
     moves: Moves,
     statistics: Statistics,
 }
@@ -144,20 +153,21 @@ pub(crate) const KIND_MASK: u64 = 0xffff;
 pub(crate) const KIND_AND_MUTABILITY_MASK: u64 = 0x1_ffff;
 
 const WORDS_INITIAL: usize = 512;
-/// A quarter of a megabyte: the nursery and what it survives into stay within a core's second-level cache.
+/// A quarter of a megabyte: the nursery and its survivors stay in a core's second-level cache.
 const NURSERY_WORDS_MIN: usize = 32 * 1024;
-/// Four megabytes: a minor collection of which everything survives takes some milliseconds.
+/// Four megabytes: a minor collection in which everything survives takes a few milliseconds.
 const NURSERY_WORDS_MAX: usize = 512 * 1024;
-/// The first major collection waits for this much old space.
+/// The first major collection comes at this size of old space.
 const MAJOR_WORDS_MIN: usize = 64 * 1024;
-/// Indices are halved into 32 bits where objects are forwarded.
+/// The collector stores half an index in 32 bits.
 const WORDS_MAX: usize = 1 << 32;
 
-/// Words beyond the limit that a turn may take for each time that its memory runs out, besides what is on its stack; and altogether.
+/// Words beyond the limit that a turn may use each time that its memory runs out, besides the words
+/// of its stack; and the maximum of all of these together.
 const WORDS_LENT_AT_ONCE: usize = 8 * 1024;
 const WORDS_LENT_MAX: usize = 32 * WORDS_LENT_AT_ONCE;
 
-/// How many words a lenient heap may have whose limit is `words_max`.
+/// The maximum of words in a lenient heap whose limit is `words_max`.
 pub(crate) fn lenient(words_max: usize) -> usize {
     words_max.saturating_mul(2).saturating_add(1 << 20)
 }
@@ -180,16 +190,16 @@ impl Heap {
             undo_limit: 0,
             words_live: 0,
             pages: Pages::default(),
-            spare: None,
+            survivors: Vec::new(),
             saved: SavedPages::default(),
             registers: Register::INITIAL,
             turn: None,
-            stored: None,
-            was_stored: false,
-            marks: Marks::default(),
+            last_snapshot: None,
+            had_snapshot: false,
+            savepoints: Savepoints::default(),
             shared: Shared::default(),
-            rested: Rested::default(),
-            account: Account::new(words_max),
+            compacted: Compacted::default(),
+            collection_budget: CollectionBudget::new(words_max),
             moves: Moves::default(),
             statistics: Statistics::default(),
         };
@@ -197,7 +207,7 @@ impl Heap {
         heap
     }
 
-    /// What the heap holds and has done.
+    /// Returns the counts.
     pub fn statistics(&self) -> Statistics {
         Statistics {
             words_used: self.top,
@@ -224,19 +234,20 @@ impl Heap {
         self.words_max
     }
 
-    /// Changes the hard limit; what is already there stays.
+    /// Changes the hard limit; objects that exceed it stay.
     pub fn set_limits(&mut self, limits: Limits) {
         self.words_max = (limits.bytes_max / 8).min(WORDS_MAX) & !1;
     }
 
-    /// Lets the limit be crossed, until it is strict again, by what does not collect before it allocates: whether that goes beyond the limit
-    /// would depend on the garbage there is, and so on when the last snapshot was taken. The machine is strict, and judges by what lives.
+    /// Makes the limit lenient or strict. The host allocates without collecting first, so garbage
+    /// counts against it; whether it exceeded a strict limit would depend on the time of the last
+    /// snapshot. The machine is strict, because it collects before it fails.
     pub fn set_lenient(&mut self, is_lenient: bool) {
         self.is_lenient = is_lenient;
         self.limit = self.limit_now();
     }
 
-    /// Does something that may go beyond the limit.
+    /// Runs a step that may exceed the limit.
     pub(crate) fn leniently<T>(&mut self, step: impl FnOnce(&mut Heap) -> T) -> T {
         let was_lenient = std::mem::replace(&mut self.is_lenient, true);
         let outcome = step(self);
@@ -244,14 +255,16 @@ impl Heap {
         outcome
     }
 
-    /// Gives the rest of the turn some words beyond the limit: memory ran out, and what handles that needs some, for one thing to capture the `words_stacked`
-    /// of the stack. They depend on nothing that garbage decides, so the turn comes out the same whenever the heap was collected.
+    /// Lends the rest of the turn some words beyond the limit after memory ran out, because its
+    /// handlers need some, first of all to capture the `words_stacked` words of the stack. The loan
+    /// does not depend on garbage, so a turn has the same outcome whenever the heap was collected.
     pub(crate) fn lend_words(&mut self, words_stacked: usize) {
         self.words_lent = (self.words_lent + WORDS_LENT_AT_ONCE + words_stacked).min(WORDS_LENT_MAX);
         self.limit = self.limit_now();
     }
 
-    /// How many words there may be now. The tables of globals and literals do not count: their lengths depend on what else was loaded.
+    /// The maximum of words at present. The tables of globals and literals do not count, because
+    /// their lengths depend on other units that are loaded.
     pub(crate) fn words_allowed(&self) -> usize {
         let table_words = |register: Register| {
             let table = self.register(register);
@@ -270,14 +283,14 @@ impl Heap {
         allowed.saturating_add(tables).min(WORDS_MAX)
     }
 
-    /// Up to where words can be taken without any thought.
+    /// The end of the words that the fast path may allocate.
     fn limit_now(&self) -> usize {
         let end = if self.collection_due {
             self.words.len()
         } else {
             self.words.len().min(self.nursery_end)
         };
-        // No fewer are ever allowed.
+        // At least `words_max` words are always allowed, so `words_allowed` need not be computed.
         if end <= self.words_max {
             end
         } else {
@@ -285,20 +298,20 @@ impl Heap {
         }
     }
 
-    /// The words, for unchecked access by the machine. The pointer is the vector's own and no slice's, so it stays good while others write to the words,
-    /// until they move.
+    /// The words, for unchecked access by the machine. The pointer comes from the vector, not from
+    /// a slice, so it stays valid while others write to the words, until they move.
     #[inline(always)]
     pub(crate) fn words_pointer(&mut self) -> *mut u64 {
         self.words.as_mut_ptr()
     }
 
-    /// How many words there are behind [`Heap::words_pointer`].
+    /// The number of words behind [`Heap::words_pointer`].
     #[cfg(debug_assertions)]
     pub(crate) fn words_count(&self) -> usize {
         self.words.len()
     }
 
-    /// How many words may be allocated beyond `start` before a collection is due.
+    /// The number of words that the nursery may grow by before a collection is due.
     fn nursery_goal(&self) -> usize {
         Heap::nursery_goal_beyond(self.line)
     }
@@ -307,7 +320,7 @@ impl Heap {
         (line / 4).clamp(NURSERY_WORDS_MIN, NURSERY_WORDS_MAX)
     }
 
-    /// Lets the nursery end one goal beyond `start`.
+    /// Places the nursery's end one goal beyond `start`.
     fn start_nursery(&mut self, start: usize) {
         self.nursery_end = start + self.nursery_goal();
         self.collection_due = self.top > self.nursery_end;

@@ -1,12 +1,19 @@
-//! The instruction set: one table from which the opcode codes, the listing, the verifier's rules and the machine's dispatch follow.
+//! The instruction set: one table from which the opcodes, the listing, the verifier's rules and the
+//! machine's dispatch follow.
 //!
-//! An instruction is one 64-bit word: opcode in bits 0–7, `d` in bits 8–15, `a` in bits 16–31, and either `b` (32–47) and `c` (48–63) or one 32-bit operand `w` (32–63).
-//! Registers are words of the current frame: register 0 holds the running procedure, 1… its arguments, then locals and temporaries.
-//! A call's window starts at a register that the machine fills with the return point; the callee and its arguments follow it, so that they already lie where the callee's frame begins. The result lands in the window's first register.
-//! INVARIANT: a byte code, once released, keeps its meaning: units and continuations outlive any ordering.
-//! It does not execute anything. Read next: `compiler.rs`, `machine/execute.rs`.
+//! Owns the layout of instructions. An instruction is one 64-bit word: opcode in bits 0–7, `d` in
+//! bits 8–15, `a` in bits 16–31, and either `b` (32–47) and `c` (48–63) or one 32-bit operand `w`
+//! (32–63). Registers are words of the current frame: register 0 holds the running procedure, 1…
+//! its arguments, then locals and temporaries. A call's window starts at a register that the
+//! machine fills with the return point; the callee and its arguments follow, so that they already
+//! lie where the callee's frame begins. The result replaces the window's first register.
+//! INVARIANT: a byte code keeps its meaning after its release, because units and continuations
+//! outlive any ordering.
+//! It does not execute anything.
+//! Read next: `compiler.rs`, `machine/execute.rs`.
 
-/// Calls `$callback!` with the whole table: `NAME = code, method, "mnemonic", [operands], "docstring";`.
+/// Calls `$callback!` with the whole table: `NAME = code, method, "mnemonic", [operands],
+/// "docstring";`.
 ///
 /// Operands are `field: Role` in the order in which they are listed.
 #[macro_export]
@@ -92,7 +99,7 @@ macro_rules! instruction_table {
             VectorRef = 0x55, vector_ref, "vector-ref", [a: Out, b: In, c: In], "a ← element c of the vector b.";
             VectorSet = 0x56, vector_set, "vector-set", [a: In, b: In, c: In], "Element b of the vector a ← c.";
 
-            Part = 0x57, part, "part", [a: Out, b: In, d: Count], "a ← the part of b that the path d leads to: bits below the highest, lowest first, 0 for a car and 1 for a cdr.";
+            Cxr = 0x57, cxr, "cxr", [a: Out, b: In, d: Count], "a ← the part of b that the path d leads to: bits below the highest, lowest first, 0 for a car and 1 for a cdr.";
             StringRef = 0x58, string_ref, "string-ref", [a: Out, b: In, c: In], "a ← character c of the string b.";
             StringLength = 0x59, string_length, "string-length", [a: Out, b: In], "a ← the length of the string b.";
             VectorLength = 0x5a, vector_length, "vector-length", [a: Out, b: In], "a ← the length of the vector b.";
@@ -127,7 +134,7 @@ macro_rules! instruction_table {
 }
 
 /// The compositions of `car` and `cdr` that have an instruction, with their paths.
-pub const PARTS: &[(&str, u8)] = &[
+pub const CXRS: &[(&str, u8)] = &[
     ("caar", 0b100),
     ("cadr", 0b101),
     ("cdar", 0b110),
@@ -144,7 +151,7 @@ pub const PARTS: &[(&str, u8)] = &[
     ("cddddr", 0b11111),
 ];
 
-/// What an operand means; decides how it is listed and checked.
+/// The meaning of an operand; decides how it is listed and verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A register that is written.
@@ -161,7 +168,8 @@ pub enum Role {
     Arguments,
     /// A plain number.
     Count,
-    /// How the source says it, for errors: 0 as the instruction does, 1 with exchanged operands, 2 as `zero?`.
+    /// The form in the source, for errors: 0 like the instruction, 1 with exchanged operands, 2 as
+    /// `zero?`.
     Spelling,
     /// Whether a clause takes further arguments as a list.
     HasRest,
@@ -189,7 +197,7 @@ pub enum Role {
     Entry,
 }
 
-/// Where an operand lies in the word.
+/// The bits of an operand in the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_camel_case_types, reason = "the table spells fields as the listing does")]
 pub enum Field {
@@ -251,7 +259,8 @@ macro_rules! declare {
 
 instruction_table!(declare);
 
-/// For each byte code, the row of the table that describes it; past the table's end for those that mean nothing.
+/// For each byte code, the row of the table that describes it; past the table's end for those that
+/// mean nothing.
 const ROW_OF_CODE: [u8; 256] = {
     assert!(TABLE.len() < 255, "a byte names a row or none");
     let mut rows = [u8::MAX; 256];
@@ -263,7 +272,8 @@ const ROW_OF_CODE: [u8; 256] = {
     rows
 };
 
-/// One instruction. Operands are read singly, which costs the machine one narrow load each instead of shifting a whole word.
+/// One instruction. The machine reads each operand with a narrow load, which is cheaper than
+/// shifting the whole word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(8))]
 pub struct Instruction {
@@ -302,7 +312,7 @@ impl Instruction {
         self.code as u64 | (self.d as u64) << 8 | (self.a as u64) << 16 | (self.b as u64) << 32 | (self.c as u64) << 48
     }
 
-    /// The instruction of a stored word, whether or not it means anything.
+    /// The instruction of a stored word, valid or not.
     pub const fn from_bits(bits: u64) -> Instruction {
         Instruction {
             code: bits as u8,
@@ -410,27 +420,10 @@ impl Instruction {
     /// The distance of a jump from the next instruction, if this is one.
     pub fn jump_distance(&self) -> Option<i32> {
         let (_, role) = self.description()?.operands.last()?;
-        match role {
-            Role::Target16 => Some(self.c_signed().into()),
-            Role::Target32 | Role::Entry => Some(self.w_signed()),
-            Role::Out
-            | Role::In
-            | Role::Captures
-            | Role::Window
-            | Role::Arguments0
-            | Role::Arguments
-            | Role::Count
-            | Role::Spelling
-            | Role::HasRest
-            | Role::Small
-            | Role::Integer
-            | Role::Class
-            | Role::Payload
-            | Role::Constant
-            | Role::Global
-            | Role::Block
-            | Role::Primitive => None,
+        if *role == Role::Target16 {
+            return Some(self.c_signed().into());
         }
+        matches!(role, Role::Target32 | Role::Entry).then(|| self.w_signed())
     }
 }
 

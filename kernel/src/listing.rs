@@ -1,11 +1,12 @@
 //! Listings of compiled units.
 //!
-//! Owns the text form of instructions: how each role that an operand can have is written. Which roles an instruction has stands in its table.
-//! INVARIANT: any unit can be listed, verified or not; what a number does not name is listed as the number.
+//! Owns the text form of instructions: how each role of an operand is written. The instruction
+//! table says which roles an instruction has. Registers are written `r1`, numbers `#1`, targets of
+//! jumps as offsets in the unit, globals as in listings of the core language.
+//! INVARIANT: any unit can be listed, verified or not; a number that names nothing is listed as the
+//! number.
 //! It is not read back.
 //! Read next: `instruction.rs`.
-//!
-//! Registers are written `r1`, numbers `#1`, positions of jumps as offsets in the unit, globals as in listings of the core language.
 
 use std::fmt;
 
@@ -13,7 +14,7 @@ use crate::instruction::{Field, Instruction, Role};
 use crate::unit::{Block, CompiledUnit};
 use crate::value::{Immediate, Value};
 
-/// How much of a literal is shown, in characters.
+/// The maximum of characters of a literal that are shown.
 const SHOWN_CHARACTERS: usize = 60;
 
 impl fmt::Display for CompiledUnit {
@@ -92,7 +93,7 @@ impl CompiledUnit {
         writeln!(formatter, "{}", line.trim_end())
     }
 
-    /// An operand as text; nothing if it says only what is usual.
+    /// An operand as text; `None` for its usual value.
     fn operand(&self, instruction: &Instruction, offset: usize, (field, role): (Field, Role)) -> String {
         let number = instruction.operand(field);
         let index = number as usize;
@@ -173,7 +174,6 @@ mod tests {
 
     fn unit(instruction: Instruction) -> CompiledUnit {
         CompiledUnit {
-            name: Name::from("(test)"),
             instructions: vec![instruction],
             blocks: vec![Block {
                 name: None,
@@ -183,12 +183,7 @@ mod tests {
                 arity: Some(0),
                 captured: 0,
             }],
-            constants: Vec::new(),
-            globals: Vec::new(),
-            primitives: Vec::new(),
-            spans: Vec::new(),
-            integrated: Vec::new(),
-            origins: Vec::new(),
+            ..CompiledUnit::empty(Name::from("(test)"))
         }
     }
 

@@ -1,18 +1,22 @@
 //! The machine: runs compiled code on one word stack, for a budget of fuel, and always comes back.
 //!
-//! Owns the stack, the registers of the running computation and the ways in and out: start, run, answer a request, park, un-park.
-//! A frame is a window of the stack: the slot below it holds the return point, register 0 the procedure, then arguments, locals and temporaries.
-//! The stack grows to a fixed size that is small. When it is full, and whenever a continuation is captured, its frames move to the heap as one immutable segment and the
-//! stack starts afresh; a return into a segment copies one frame back. So capture costs what was pushed since the last one, re-entry one frame, and depth is bounded by the heap alone.
-//! INVARIANT: between runs nothing of a computation is anywhere but in its instance's heap, on the stack below `base`, and in the few fields of [`Machine`].
-//! It never calls itself from a primitive, and knows no actors, files or clocks.
+//! Owns the stack, the registers of the running computation and the ways in and out: start, run,
+//! answer a request, park, reinstate. A frame is a window of the stack: the slot below it holds the
+//! return point, register 0 the procedure, then come arguments, locals and temporaries. The stack
+//! has a small maximum. When it is full, and whenever a continuation is captured, its frames move
+//! to the heap as one immutable segment and the stack is empty; a return into a segment copies one
+//! frame back. So a capture costs in proportion to the frames pushed since the last one, a re-entry
+//! costs one frame, and only the heap limits the depth.
+//! INVARIANT: between runs a computation is only in its instance's heap, on the stack below `base`,
+//! and in the few fields of [`Machine`].
+//! It does not call itself from a primitive, and knows no actors, files or clocks.
 //! Read next: `machine/execute.rs`, then `machine/segment.rs` and `machine/control.rs`.
 
 mod capture;
 mod control;
 mod execute;
 mod frame;
-mod fresh;
+mod allocation;
 mod instance;
 mod segment;
 mod signal;
@@ -25,17 +29,18 @@ pub use instance::Instance;
 pub(crate) use instance::RelinkError;
 pub use signal::{BacktraceEntry, backtrace};
 
-use frame::Hot;
+use frame::Frame;
 
 /// Words of the stack that frames may use.
 const STACK_WORDS: usize = 64 * 1024;
-/// How far the pseudo frames of interrupts and conditions reach beyond the part of the stack in use.
+/// Words that the pseudo frames of interrupts and conditions may use beyond the part of the stack
+/// in use.
 const OVERRUN_WORDS: usize = 8;
-/// Words of the stack above the part in use: an overrun, and one more that is cleared behind it.
+/// Words of the stack above the part in use: an overrun, and another one that is cleared behind it.
 const MARGIN_WORDS: usize = 2 * OVERRUN_WORDS;
-/// By how much the part of the stack in use grows at a time, in words.
+/// Words by which the part of the stack in use grows.
 const STACK_STEP_WORDS: usize = 256;
-/// The most arguments a call may pass.
+/// The maximum of arguments of a call.
 pub const ARGUMENTS_MAX: usize = 32 * 1024;
 
 /// Why a run came back.
@@ -43,22 +48,25 @@ pub const ARGUMENTS_MAX: usize = 32 * 1024;
 pub enum Outcome {
     /// The computation returned; several values travel as one `Values` object.
     Finished(Value),
-    /// It called a host procedure; answer with [`Machine::resume`] or [`Machine::raise`], or park it with [`Machine::capture`].
+    /// It called a host procedure. Answer with [`Machine::resume`] or [`Machine::raise`], or park
+    /// the computation with [`Machine::capture`].
     Request {
         /// The primitive's number in the code space.
         primitive: u32,
-        /// How many [arguments](Machine::arguments) it was given; the number has been checked.
+        /// The number of [arguments](Machine::arguments), which has been checked.
         count: usize,
     },
-    /// The fuel is used up; go on with [`Machine::resume`] (the value does not matter) or park it.
+    /// The fuel is used up. Continue with [`Machine::resume`] and any value, or park the
+    /// computation.
     OutOfFuel,
-    /// It raised an object that nothing handled. The computation is gone.
+    /// It raised an object that nothing handled, and has ended.
     Uncaught(Value),
-    /// So little memory was free that looking for it took more than computing; see [`Heap::is_overdrawn`](crate::heap::Heap::is_overdrawn). The computation is gone.
+    /// Collections took more time than computing; see
+    /// [`Heap::is_overdrawn`](crate::heap::Heap::is_overdrawn). The computation has ended.
     Exhausted,
 }
 
-/// What the machine will do when it runs next.
+/// The machine's next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Nothing: no computation is on the stack.
@@ -67,7 +75,8 @@ enum State {
     Entering(usize),
     /// Wait for the value of the call that the frame at the base stands for.
     Waiting,
-    /// Wait, out of fuel, before the instruction at this position. The stack is as it was, so that being interrupted changes nothing.
+    /// Wait, out of fuel, before the instruction at this position. The stack is untouched, so the
+    /// interruption changes nothing.
     Interrupted(usize),
     /// Go on with the instruction at this position.
     Continuing(usize),
@@ -75,26 +84,30 @@ enum State {
 
 /// One machine; any number of instances take turns on it.
 pub struct Machine {
-    /// A vector, not a box, whose every use would claim the words for itself and so invalidate the pointers of the running frame.
+    /// A vector and not a box, because each use of a box claims its words exclusively and so
+    /// invalidates the pointers of the running frame.
     stack: Vec<Value>,
     /// The index of register 0 of the running frame.
     base: usize,
-    /// Frames must end at or below this index; grows in steps, so that what lies above was never written since it was cleared.
+    /// Frames end at or below this index. It grows in steps, and the words above it have not been
+    /// written since they were cleared.
     soft_limit: usize,
-    /// What `soft_limit` is at least: so much that any frame fits at the bottom of the stack, where those of a continuation are put without asking.
+    /// The minimum of `soft_limit`, at which any frame fits at the bottom of the stack, where a
+    /// continuation's frames are loaded without a check.
     least_limit: usize,
-    /// How many words of the newest continuation segment are still to be returned into.
+    /// Words of the newest continuation segment that are not returned into yet.
     remaining: usize,
-    /// How many words of that segment the head of the chain counts.
+    /// Words of that segment that the head of the chain counts.
     counted: usize,
-    /// The number of arguments of the call being entered, for entries that look.
+    /// The number of arguments of the call being entered, for entries that check it.
     argument_count: usize,
-    /// One past the instruction at which the machine last stopped; for backtraces only.
+    /// One past the last instruction before the machine stopped; for backtraces only.
     stopped_at: u32,
-    /// The return points of the frames around the last raise that nobody caught, innermost first; for backtraces only.
+    /// The return points of the frames around the last uncaught raise, innermost first; for
+    /// backtraces only.
     raised_at: Vec<Value>,
     state: State,
-    /// Whether nothing was written to the stack since it was cleared.
+    /// Whether the stack is as it was when it was cleared.
     is_clean: bool,
 }
 
@@ -124,7 +137,7 @@ impl Machine {
         machine
     }
 
-    /// Begins a computation: a call of `procedure`. What was on the stack is dropped.
+    /// Begins a computation: a call of `procedure`. Drops the frames on the stack.
     ///
     /// # Panics
     /// With more than [`ARGUMENTS_MAX`] arguments.
@@ -138,9 +151,10 @@ impl Machine {
         self.state = State::Entering(arguments.len());
     }
 
-    /// Drops whatever computation is on the stack.
+    /// Drops the computation on the stack.
     pub fn clear(&mut self, instance: &mut Instance) {
-        // Later frames must not find words of another instance, or of a turn that was undone, in registers they do not write.
+        // Registers that later frames do not write must not hold words of another instance or of an
+        // aborted turn.
         if !self.is_clean {
             self.stack[..self.soft_limit + OVERRUN_WORDS].fill(Value::ZERO);
             self.soft_limit = self.least_limit;
@@ -159,10 +173,12 @@ impl Machine {
         self.stack[0] = underflow_point();
     }
 
-    /// Runs until something other than computing is needed. Fuel is counted at calls and back edges; what is left stays in `fuel`.
+    /// Runs until something other than computing is needed. Calls and back edges count fuel; the
+    /// unused rest stays in `fuel`.
     ///
     /// # Errors
-    /// [`HeapFull`] if the instance has no room for the globals and literals of code that was loaded since it last ran.
+    /// [`HeapFull`] if the instance has no room for the globals and literals of code that was
+    /// loaded since it last ran.
     ///
     /// # Panics
     /// If there is no computation to run, or a request or interrupt has not been answered.
@@ -178,7 +194,7 @@ impl Machine {
         Ok(execute::run(self, instance, code, start, fuel))
     }
 
-    /// Answers a request with `value`, or lets an interrupted computation go on.
+    /// Answers a request with `value`, or continues an interrupted computation.
     ///
     /// # Panics
     /// If the machine is not waiting.
@@ -188,7 +204,8 @@ impl Machine {
             return;
         }
         assert!(self.state == State::Waiting, "the machine waits for nothing");
-        // Register 0 of the waiting frame is free: a primitive that returns its argument is called in it.
+        // Register 0 of the waiting frame is free; the machine calls a primitive in it that returns
+        // its argument.
         self.is_clean = false;
         self.stack[self.base] = builtin::returner();
         self.stack[self.base + 1] = value;
@@ -217,7 +234,7 @@ impl Machine {
         }
     }
 
-    /// Parks the waiting computation: everything of it becomes a continuation in the heap, and the stack is empty.
+    /// Parks the waiting computation as a continuation in the heap; the stack is empty afterwards.
     ///
     /// # Errors
     /// [`HeapFull`]; the computation is still on the stack.
@@ -233,12 +250,12 @@ impl Machine {
         Ok(continuation)
     }
 
-    /// Returns the `count` arguments of the request that the machine came back with, until it is answered.
+    /// Returns the `count` arguments of the present request, until it is answered.
     pub fn arguments(&self, count: usize) -> &[Value] {
         &self.stack[self.base + 1..=self.base + count]
     }
 
-    /// Puts a parked computation back; answer it with [`Machine::resume`] or [`Machine::raise`].
+    /// Reinstates a parked computation; answer it with [`Machine::resume`] or [`Machine::raise`].
     ///
     /// # Panics
     /// If `continuation` was not made by [`Machine::capture`] or by `%call/cc`.
@@ -256,7 +273,8 @@ impl Machine {
         self.state = State::Waiting;
     }
 
-    /// Turns an interrupted computation into a waiting one: as if something had been called in a window beyond the frame, whose return leads to the instruction.
+    /// Turns an interrupted computation into a waiting one, as if the frame had called something
+    /// whose return leads to the interrupted instruction.
     fn await_interrupted(&mut self, code: &CodeSpace) {
         let State::Interrupted(position) = self.state else {
             return;
@@ -269,9 +287,10 @@ impl Machine {
         self.state = State::Waiting;
     }
 
-    /// Makes room for any frame of `code` at the bottom of the stack.
+    /// Ensures that any frame of `code` fits at the bottom of the stack.
     fn fit_frames(&mut self, code: &CodeSpace) {
-        // Besides the frame there is a return point below it, and above it the register for a value, if it was interrupted.
+        // Besides the frame there is a return point below it and, after an interruption, a register
+        // for a value above it.
         let words = code.largest_frame() + 3;
         if words > self.least_limit {
             self.least_limit = words.next_multiple_of(STACK_STEP_WORDS);
@@ -281,9 +300,10 @@ impl Machine {
         }
     }
 
-    /// Lets the part of the stack in use grow so that a frame of `words` from `base` fits; says whether the stack may be so large. At its bottom any frame fits.
+    /// Grows the part of the stack in use so that a frame of `words` from `base` fits; returns
+    /// whether the stack may become so large. At its bottom any frame fits.
     ///
-    /// The stack's words may move: whoever has pointers to them takes them anew.
+    /// The words may move, so pointers to them must be renewed.
     fn ensure_room(&mut self, words: usize) -> bool {
         let end = self.base + words;
         if end > self.soft_limit && end <= STACK_WORDS {
@@ -307,8 +327,9 @@ enum Start {
     At(usize),
 }
 
-/// The point for a return to an instruction that is to be executed (again) in a frame of `frame_size` words; the value returned is dropped.
-/// Its distance, longer than that of any call, tells it from a return point after a call.
+/// The return point that executes an instruction (again) in a frame of `frame_size` words; the
+/// returned value is dropped. Its distance, longer than that of any call, tells it from a return
+/// point after a call.
 fn resumption_point(position: usize, frame_size: usize) -> Value {
     Value::immediate(Immediate::Return, position as u32, frame_size as u32 + 1)
 }

@@ -32,6 +32,23 @@ pub struct CompiledUnit {
     pub origins: Vec<(u32, Option<u32>)>,
 }
 
+impl CompiledUnit {
+    /// A unit without code.
+    pub(crate) fn empty(name: Name) -> CompiledUnit {
+        CompiledUnit {
+            name,
+            instructions: Vec::new(),
+            blocks: Vec::new(),
+            constants: Vec::new(),
+            globals: Vec::new(),
+            primitives: Vec::new(),
+            spans: Vec::new(),
+            integrated: Vec::new(),
+            origins: Vec::new(),
+        }
+    }
+}
+
 /// One procedure's code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {

@@ -1,6 +1,7 @@
 //! The value word: every Scheme value is one 64-bit `Copy` word.
 //!
-//! Owns the tags and the conversions between words and what they mean. Low bits tell the common kinds apart:
+//! Owns the tags and the conversions between words and what they mean. Low bits tell the common
+//! kinds apart:
 //!
 //! | low bits | kind | rest of the word |
 //! |---|---|---|
@@ -11,8 +12,10 @@
 //! | `110` | other object | byte offset of a header |
 //! | `111` | immediate | bits 3–7 the [`Immediate`] class, the rest its payload |
 //!
-//! Offsets are multiples of 16, so a field is one load at `base + word − tag + 8·i`, and never addresses, so a heap may move as a whole.
-//! INVARIANT: a word is meaningful only together with the heap it was made for; immediates mean the same everywhere.
+//! Offsets are multiples of 16, so a field is one load at `base + word − tag + 8·i`, and never
+//! addresses, so a heap may move as a whole.
+//! INVARIANT: a word is meaningful only together with the heap it was made for; immediates mean the
+//! same everywhere.
 //! It does not allocate. Read next: `heap.rs`.
 
 use crate::number::{FIXNUM_MAX, FIXNUM_MIN};
@@ -43,9 +46,11 @@ pub enum Immediate {
     Character = 0x1f,
     /// A primitive procedure; its table position (this process only) in bits 32–63.
     Primitive = 0x2f,
-    /// A return point in a frame: code position in bits 32–63, distance to the caller's frame in words in bits 8–31.
+    /// A return point in a frame: code position in bits 32–63, distance to the caller's frame in
+    /// words in bits 8–31.
     Return = 0x3f,
-    /// The code of a closure: entry position in bits 32–63, frame size in words in bits 16–31, exact arity in bits 8–15 (255: decided at the entry).
+    /// The code of a closure: entry position in bits 32–63, frame size in words in bits 16–31,
+    /// exact arity in bits 8–15 (255: decided at the entry).
     Code = 0x4f,
     /// The first word of a heap object; see [`Header`](crate::heap::Header).
     Header = 0x5f,
@@ -66,11 +71,11 @@ impl Value {
     pub const UNSPECIFIED: Value = constant(3);
     /// The end-of-file object.
     pub const EOF: Value = constant(4);
-    /// What a variable holds before its definition is evaluated; never seen by programs.
+    /// The content of a variable before its definition is evaluated; programs never see it.
     pub const UNDEFINED: Value = constant(5);
-    /// A deleted or unused slot of a table; never seen by programs.
+    /// A deleted or unused slot of a table; programs never see it.
     pub const ABSENT: Value = constant(6);
-    /// What stands for an optional argument that was not given.
+    /// The value of an optional argument that was not given.
     pub const DEFAULT: Value = constant(7);
     /// Fixnum zero.
     pub const ZERO: Value = Value(0);
@@ -141,7 +146,8 @@ impl Value {
         }
     }
 
-    /// A flonum as an immediate word, if its exponent allows (magnitudes between about 1.7e-77 and 1.1e77, and those below 1e-231, zero among them); otherwise it must be boxed.
+    /// A flonum as an immediate word, if its exponent allows (magnitudes between about 1.7e-77 and
+    /// 1.1e77, and those below 1e-231, zero among them); otherwise it must be boxed.
     ///
     /// Source: Melançon, Serrano, Feeley, "Float Self-Tagging", 2024.
     #[inline(always)]
@@ -184,7 +190,8 @@ impl Value {
         }
     }
 
-    /// A word of the given immediate class with a 32-bit payload and 24 further bits (only the low 24 of `detail` are kept).
+    /// A word of the given immediate class with a 32-bit payload and 24 further bits (only the low
+    /// 24 of `detail` are kept).
     #[inline(always)]
     pub const fn immediate(class: Immediate, payload: u32, detail: u32) -> Value {
         Value(class as u64 | ((detail & 0xff_ffff) as u64) << 8 | (payload as u64) << 32)
@@ -214,7 +221,8 @@ impl Value {
         self.0 & TAG_MASK == PAIR_TAG
     }
 
-    /// Whether this is a heap object that can be applied (closure, continuation, parameter); primitives are immediates.
+    /// Whether this is a heap object that can be applied (closure, continuation, parameter);
+    /// primitives are immediates.
     #[inline(always)]
     pub const fn is_procedure_object(self) -> bool {
         self.0 & TAG_MASK == PROCEDURE_TAG

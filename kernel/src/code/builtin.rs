@@ -1,4 +1,5 @@
-//! The unit behind the control primitives: the blocks that they enter and the return points that they need.
+//! The unit behind the control primitives: the blocks that they enter and the return points that
+//! they need.
 //!
 //! Owns the instructions of these blocks, and the constants by which the machine knows them.
 //! INVARIANT: a code space loads this unit first, so its positions are the same in each; frames of
@@ -19,8 +20,8 @@ pub(crate) const UNDERFLOW_POSITION: u32 = 0;
 pub(crate) const CONTINUATION_BLOCK: usize = 1;
 /// The number of the block that composable continuations are closures over.
 pub(crate) const COMPOSABLE_BLOCK: usize = 2;
-/// The code words of closures over these two. Their position is their number, because each block up to
-/// them is one instruction.
+/// The code words of closures over these two. Their position is their number, because each block up
+/// to them is one instruction.
 pub(crate) const CONTINUATION_WORD: Value = entry_word(CONTINUATION_BLOCK);
 pub(crate) const COMPOSABLE_WORD: Value = entry_word(COMPOSABLE_BLOCK);
 /// The number of the first block of [`ControlBlock`]s.
@@ -53,25 +54,27 @@ pub(crate) const fn control_block(block: ControlBlock) -> usize {
 /// Words of the largest frame of the blocks that [`control_entry`] knows.
 pub(crate) const CONTROL_FRAME_MAX: usize = 6;
 
-/// Where a call of the primitive of this number goes on, if it is a control primitive that takes `count` arguments.
+/// Where a call of the primitive of this number goes on, if it is a control primitive that takes
+/// `count` arguments.
 #[inline(always)]
 pub(crate) fn control_entry(number: u32, count: usize) -> Option<usize> {
-    const ENTRIES: [Entry; CONTROL_TABLE.len()] = entries();
+    const ENTRIES: [ControlEntry; CONTROL_TABLE.len()] = entries();
     let entry = ENTRIES.get(number as usize)?;
     (usize::from(entry.least) <= count && count <= entry.most.into()).then_some(entry.position.into())
 }
 
 /// How many arguments a control primitive takes, and where its block begins.
 #[derive(Clone, Copy)]
-struct Entry {
+struct ControlEntry {
     least: u8,
     most: u8,
     position: u8,
 }
 
-/// The entries of the control primitives, in the order of their table, which is that of their blocks.
-const fn entries() -> [Entry; CONTROL_TABLE.len()] {
-    let mut entries = [Entry {
+/// The entries of the control primitives, in the order of their table, which is that of their
+/// blocks.
+const fn entries() -> [ControlEntry; CONTROL_TABLE.len()] {
+    let mut entries = [ControlEntry {
         least: 0,
         most: 0,
         position: 0,
@@ -81,7 +84,7 @@ const fn entries() -> [Entry; CONTROL_TABLE.len()] {
     let mut position = CONTROL_BLOCKS as u8;
     while number < entries.len() {
         let primitive = &CONTROL_TABLE[number];
-        entries[number] = Entry {
+        entries[number] = ControlEntry {
             least: primitive.least,
             most: match primitive.most {
                 Some(most) => most,
@@ -148,17 +151,7 @@ pub(crate) fn unit() -> CompiledUnit {
             plain(Opcode::AbortWithContinuation),
         ),
     ];
-    let mut unit = CompiledUnit {
-        name: Name("(duet machine)".into()),
-        instructions: Vec::new(),
-        blocks: Vec::new(),
-        constants: Vec::new(),
-        globals: Vec::new(),
-        primitives: Vec::new(),
-        spans: Vec::new(),
-        integrated: Vec::new(),
-        origins: Vec::new(),
-    };
+    let mut unit = CompiledUnit::empty(Name("(duet machine)".into()));
     for (name, frame_size, captured, arity, code) in rows {
         let start = unit.instructions.len() as u32;
         unit.instructions.extend(code);

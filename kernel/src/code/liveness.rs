@@ -1,16 +1,20 @@
-//! Which registers of a frame matter at each instruction of a block: a backward analysis of the loaded code.
+//! Liveness: the registers that the code reads after each instruction of a block, by a backward
+//! analysis of the loaded code.
 //!
-//! Shape chosen over maps that the compiler writes into units: those would have to be verified by the same analysis, would enter the unit's hash and every stored unit, and
-//! would cost a start what only a collection needs. Over clearing registers by instructions: that costs where nothing is ever collected.
-//! INVARIANT: a register that some path from an instruction reads before writing is in its map; the operands' roles in the instruction table say what is read.
-//! It is made when a block is first asked about. Read next: `heap/frames.rs`.
+//! Owns the maps of a block, which are computed when first asked for. Maps in units would need the
+//! same analysis to verify them, would enter every unit's hash, and would cost each start;
+//! instructions that clear registers would cost programs that never collect.
+//! INVARIANT: a register that some path from an instruction reads before it writes is in the
+//! instruction's map; the operands' roles in the instruction table say what is read.
+//! It does not clear registers.
+//! Read next: `heap/frames.rs`.
 
 use super::verify::ends_block;
 use crate::instruction::{Instruction, Opcode, Role};
 
-/// Blocks whose maps would take more words than this keep all registers.
+/// Blocks whose maps need more words than this keep all registers alive.
 const MAP_WORDS_MAX: usize = 64 * 1024;
-/// Blocks whose loops nest so deep that more sweeps are needed keep all registers.
+/// Blocks whose loops need more sweeps than this keep all registers alive.
 const SWEEPS_MAX: usize = 64;
 
 /// The maps of one block.
@@ -20,7 +24,7 @@ pub(super) struct Liveness {
     maps: Vec<u64>,
 }
 
-/// What one instruction does to registers and control.
+/// The effect of an instruction on registers and control.
 struct Effect {
     written: Option<usize>,
     /// Ranges of registers that are read: first and count.
@@ -31,7 +35,8 @@ struct Effect {
 }
 
 impl Liveness {
-    /// The maps of a verified block with these instructions; `captured` gives how many values closures over a block capture.
+    /// The maps of a verified block; `captured` gives the number of values that closures over a
+    /// block capture.
     pub(super) fn of(
         instructions: &[Instruction],
         frame_size: usize,
@@ -57,7 +62,7 @@ impl Liveness {
     }
 }
 
-/// Works out every map anew from those of the instructions after it; says whether any has changed.
+/// Recomputes every map from those of the instructions after it; returns whether any has changed.
 fn sweep(effects: &[Effect], maps: &mut [u64], words_each: usize) -> bool {
     let mut live = vec![0; words_each];
     let mut has_changed = false;
@@ -124,10 +129,6 @@ impl Effect {
                     effect.written = Some(register);
                     read(register, captured(instruction.w() as usize));
                 }
-                Role::Target16 | Role::Target32 | Role::Entry => {
-                    let distance = instruction.jump_distance().unwrap_or(0);
-                    effect.target = (at + 1).checked_add_signed(distance as isize);
-                }
                 Role::Arguments
                 | Role::Count
                 | Role::Spelling
@@ -139,18 +140,22 @@ impl Effect {
                 | Role::Constant
                 | Role::Global
                 | Role::Block
-                | Role::Primitive => {}
+                | Role::Primitive
+                | Role::Target16
+                | Role::Target32
+                | Role::Entry => {}
             }
         }
-        if row.opcode == Opcode::CallSelf {
-            // It enters the block anew, in a frame of its own.
-            effect.target = None;
+        // A call of itself enters the block again, in a frame of its own.
+        if row.opcode != Opcode::CallSelf {
+            let distance = instruction.jump_distance();
+            effect.target = distance.and_then(|distance| (at + 1).checked_add_signed(distance as isize));
         }
         effect
     }
 }
 
-/// Whether a call fills in the procedure itself, so that the window's place for it is not read.
+/// Whether a call provides the procedure itself and so does not read its place in the window.
 fn takes_callee_from_elsewhere(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::CallGlobal | Opcode::TailCallGlobal | Opcode::CallSelf)
 }

@@ -1,6 +1,10 @@
-//! Checks that a compiled unit is well-formed, so that the machine need not look at operands again.
+//! Verification of compiled units, so that the machine need not check operands.
 //!
-//! It judges only what memory safety and termination of the dispatch need; whether the code means anything is the compiler's business.
+//! Owns the rules of well-formed units.
+//! INVARIANT: a verified unit cannot make the dispatch read or write outside stack, heap and code,
+//! or run past a block's end.
+//! It does not judge what code means; that is up to the compiler.
+//! Read next: `code/liveness.rs`.
 
 use crate::instruction::{Description, Instruction, Opcode, Role};
 use crate::unit::{Block, CompiledUnit, EXACT_ARITY_MAX, IntegratedCall};
@@ -141,7 +145,7 @@ fn verify_operand(
     }
 }
 
-/// The rules that look at more than one operand.
+/// The rules about more than one operand.
 fn verify_whole(block: &Block, at: u32, instruction: Instruction, row: &Description) -> Result<(), VerifyError> {
     let frame = usize::from(block.frame_size);
     let looks_at_arity = [Opcode::ArityRest, Opcode::ArityExact, Opcode::ArityClause].contains(&row.opcode);

@@ -5,7 +5,7 @@
 
 use crate::core::{Core, CoreId};
 use crate::datum::Name;
-use crate::instruction::{Instruction, Opcode, PARTS};
+use crate::instruction::{CXRS, Instruction, Opcode};
 use crate::value::Value;
 
 use super::emitter::{Emitter, Place, Register};
@@ -127,8 +127,8 @@ impl Compiler<'_> {
             self.truth(emitter, id, context)?;
             return Ok(true);
         }
-        if let ([pair], Some((_, path))) = (arguments, PARTS.iter().find(|(entry, _)| *entry == &*name.0)) {
-            self.unary(emitter, id, (Opcode::Part, *path), *pair, context)?;
+        if let ([pair], Some((_, path))) = (arguments, CXRS.iter().find(|(entry, _)| *entry == &*name.0)) {
+            self.unary(emitter, id, (Opcode::Cxr, *path), *pair, context)?;
             return Ok(true);
         }
         if &*name.0 == "list" && (1..=LIST_MAX).contains(&arguments.len()) {

@@ -1,7 +1,8 @@
 //! Reading and writing the parts of objects.
 //!
 //! INVARIANT: every write to an existing object passes [`Heap::note_write`] first.
-//! Accessors trust the kind of their argument: a caller that has not checked it is wrong, and a debug build says so.
+//! Accessors trust the kind of their argument: a caller that has not checked it is wrong, and a
+//! debug build says so.
 //! It does not interpret payloads. Read next: `heap/pages.rs`.
 
 use super::Heap;
@@ -21,7 +22,8 @@ impl Heap {
         self.words[index] = word.to_bits();
     }
 
-    /// Writes a word of an object made since the last collection and the last turn's beginning, or fills a fresh one.
+    /// Writes a word of an object made since the last collection and the last turn's beginning, or
+    /// fills a fresh one.
     #[inline(always)]
     pub(crate) fn set_fresh_word(&mut self, index: usize, word: Value) {
         debug_assert!(index >= self.barrier_limit);
@@ -133,7 +135,8 @@ impl Heap {
         &self.words[start..start + self.object_length(object)]
     }
 
-    /// Copies `count` fields from one object of values to another, or within one; overlapping ranges are copied as if at once.
+    /// Copies `count` fields from one object of values to another, or within one; overlapping
+    /// ranges are copied as if at once.
     pub fn copy_fields(&mut self, from: Value, from_start: usize, to: Value, to_start: usize, count: usize) {
         debug_assert!(from_start + count <= self.object_length(from) && to_start + count <= self.object_length(to));
         let source = from.index() + 1 + from_start;

@@ -1,23 +1,31 @@
 //! Allocation: bumping the top, growing the words, making objects.
 //!
-//! INVARIANT: allocation moves no object and never collects, so values held by Rust code stay valid until the caller itself collects.
-//! It does not write old objects. Read next: `heap/access.rs`.
+//! Owns the free words and the room beyond them.
+//! INVARIANT: allocation moves no object and never collects, so values in Rust variables stay valid
+//! until their owner collects.
+//! It does not write old objects.
+//! Read next: `heap/access.rs`.
 
 use std::ops::Range;
 
 use super::kind::{Flags, Header, Kind, padded};
-use super::spare::SPARE_WORDS_MAX;
 use super::{Heap, HeapFull, MAJOR_WORDS_MIN, WORDS_INITIAL};
 use crate::value::Value;
 
-/// A megabyte: from here on, moving the words costs more than a collection of the young.
+/// A megabyte: moving more words than this costs more than a minor collection.
 const LARGE_WORDS: usize = 128 * 1024;
 
-/// An eighth of a megabyte: so many words are made ready at a time, because filling what a short turn does not reach takes longer than the turn.
+/// Two megabytes: a heap keeps room for the time until its next major collection only up to this
+/// size.
+const ROOM_WORDS_MAX: usize = 256 * 1024;
+
+/// An eighth of a megabyte: the words grow in steps of this size, because zeroing words that a
+/// short turn does not reach takes longer than the turn.
 const STEP_WORDS: usize = 16 * 1024;
 
 impl Heap {
-    /// Takes `words` fresh words (an even number) and gives the index of the first; the caller writes all of them.
+    /// Allocates `words` words, an even number, and returns the index of the first; the caller
+    /// writes all of them.
     #[inline(always)]
     pub(crate) fn bump(&mut self, words: usize) -> Result<usize, HeapFull> {
         let index = self.top;
@@ -52,7 +60,8 @@ impl Heap {
         Ok(index)
     }
 
-    /// Room for so many words, and in a large heap for half as many again: room that is not written takes no memory, but getting more of it moves everything.
+    /// The capacity for `length` words. A large heap gets half as many again, because unwritten
+    /// room takes no memory and growing it moves everything.
     pub(super) fn room_kept_for(&self, length: usize) -> usize {
         if length < LARGE_WORDS {
             return length;
@@ -60,31 +69,32 @@ impl Heap {
         (length + length / 2).min(self.words_allowed().max(length))
     }
 
-    /// Room for the copy that a major collection makes of a small heap, and for what there will be before the next; of a large one for no more than there is.
+    /// The capacity for the copy of a major collection: for a small heap also for the objects until
+    /// the next one, for a large heap only for the present words.
     pub(super) fn room_for_copy(&self) -> usize {
         let until_next = Heap::room_until_major(self.words_live);
-        let is_small = self.top >= MAJOR_WORDS_MIN && until_next <= SPARE_WORDS_MAX;
+        let is_small = self.top >= MAJOR_WORDS_MIN && until_next <= ROOM_WORDS_MAX;
         let needed = self.top + WORDS_INITIAL;
         if is_small { needed.max(until_next) } else { needed }
     }
 
-    /// Room to keep after a major collection that left `top` words.
+    /// The capacity to keep after a major collection that left `top` words.
     pub(super) fn room_kept_after_major(&self, top: usize) -> usize {
         let until_next = Heap::room_until_major(top);
-        if until_next <= SPARE_WORDS_MAX {
+        if until_next <= ROOM_WORDS_MAX {
             until_next
         } else {
             self.room_kept_for(top + WORDS_INITIAL)
         }
     }
 
-    /// How many words there may be before the next major collection if the last one left so many.
+    /// The maximum of words before the next major collection, if the last one left `words_live`.
     fn room_until_major(words_live: usize) -> usize {
         let line = Heap::major_goal(words_live);
         line + 2 * Heap::nursery_goal_beyond(line)
     }
 
-    /// How many words to have when there are too few: twice as many, but not much more than the nursery will use.
+    /// The length to grow to: twice the present one, but not much more than the nursery needs.
     fn wanted_words(&self) -> usize {
         let nursery = self.nursery_end + (self.nursery_end - self.line.min(self.nursery_end)) / 2;
         let needed = if self.collection_due {
@@ -95,7 +105,7 @@ impl Heap {
         needed.min(self.words.len() * 2)
     }
 
-    /// Takes `words` fresh words if that needs no thought at all; the machine's way to allocate.
+    /// Allocates `words` words if they are free without growing anything; the machine's fast path.
     #[inline(always)]
     pub(crate) fn bump_young(&mut self, words: usize) -> Option<usize> {
         let index = self.top;
@@ -106,20 +116,20 @@ impl Heap {
         Some(index)
     }
 
-    /// The words that can be taken without any thought.
+    /// The words that are free without growing anything.
     #[inline(always)]
-    pub(crate) fn at_hand(&self) -> Range<usize> {
+    pub(crate) fn free_range(&self) -> Range<usize> {
         self.top..self.limit
     }
 
-    /// Takes the words at hand up to `end`, which the caller has written all.
+    /// Allocates the free words up to `end`; the caller has written all of them.
     #[inline(always)]
-    pub(crate) fn take_until(&mut self, end: usize) {
+    pub(crate) fn bump_to(&mut self, end: usize) {
         debug_assert!((self.top..=self.limit.max(self.top)).contains(&end) && end.is_multiple_of(2));
         self.top = end;
     }
 
-    /// Makes sure that the next `words` words can be taken without growing anything.
+    /// Ensures that the next `words` words are free without growing anything.
     ///
     /// # Errors
     /// [`HeapFull`] if they would cross the hard limit.
@@ -129,18 +139,18 @@ impl Heap {
         Ok(())
     }
 
-    /// Whether `words` further words can be taken without any thought.
+    /// Whether `words` further words are free without growing anything.
     #[inline(always)]
-    pub(crate) fn has_at_hand(&self, words: usize) -> bool {
+    pub(crate) fn has_free_words(&self, words: usize) -> bool {
         self.top + words <= self.limit
     }
 
-    /// Whether `words` further words lie beyond the nursery, so that a collection should come first.
+    /// Whether `words` further words exceed the nursery, so that a collection should come first.
     pub(crate) fn is_nursery_full(&self, words: usize) -> bool {
         self.collection_due || self.top + words > self.nursery_end
     }
 
-    /// Whether `words` further words would cross the hard limit.
+    /// Whether `words` further words would exceed the hard limit.
     pub fn would_exceed(&self, words: usize) -> bool {
         words > self.words_allowed().saturating_sub(self.top)
     }
@@ -230,7 +240,8 @@ impl Heap {
         self.make_raw(Kind::Bytevector, Flags::NONE, bytes)
     }
 
-    /// Makes a list of these elements ending in `tail`; all of it or, if the limit is reached, nothing usable.
+    /// Makes a list of these elements ending in `tail`; if the limit is reached, the pairs made so
+    /// far are garbage.
     ///
     /// # Errors
     /// [`HeapFull`].
@@ -241,7 +252,7 @@ impl Heap {
             .try_fold(tail, |rest, &element| self.cons(element, rest))
     }
 
-    /// Takes the words of an object, writes header and padding, and leaves the payload to the caller.
+    /// Allocates an object and writes its header and padding; the caller writes the payload.
     #[inline(always)]
     fn allocate_header(
         &mut self,

@@ -1,7 +1,8 @@
-//! What a snapshot needs of the heap: the old words, and a heap made of such words.
+//! The old words for a snapshot, and a heap made of such words.
 //!
-//! INVARIANT: a heap made by [`Heap::from_words`] behaves from then on as the one the words were taken from.
-//! It does not encode anything. Read next: `heap/stored.rs`, `image/snapshot.rs`.
+//! INVARIANT: a heap made by [`Heap::from_words`] behaves like the one that the words come from.
+//! It does not encode anything.
+//! Read next: `heap/last_snapshot.rs`, `image/snapshot.rs`.
 
 use super::register::Register;
 use super::{Heap, HeapFull, Limits};
@@ -10,7 +11,7 @@ use crate::value::Value;
 impl Heap {
     /// Whether everything is old and no turn is open.
     pub(crate) fn is_settled(&self) -> bool {
-        self.top == self.line && self.turn.is_none() && !self.is_resting()
+        self.top == self.line && self.turn.is_none() && !self.is_compacted()
     }
 
     /// The words of old space.
@@ -28,7 +29,7 @@ impl Heap {
         self.words_live
     }
 
-    /// How many words to have room for so that the first that is allocated beyond `line` old ones need not move them.
+    /// The capacity at which the first allocation beyond `line` old words does not move them.
     pub(crate) fn room_for(line: usize) -> usize {
         let goal = Heap::nursery_goal_beyond(line);
         line + goal + goal / 2
@@ -53,7 +54,7 @@ impl Heap {
         heap.top = words.len();
         heap.line = words.len();
         heap.barrier_limit = words.len();
-        // They come as they were left.
+        // The heap's own part counts as collected, as it was when the snapshot was taken.
         heap.forget_template(words.len());
         heap.words = words;
         heap.registers = registers;

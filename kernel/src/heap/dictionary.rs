@@ -1,8 +1,11 @@
 //! Dictionaries and sets: tables in order of insertion, keyed by `equal?`.
 //!
-//! Entries stand in a vector in the order they came; an index of 32-bit slots, made once there are more than a few, finds them by hash.
-//! A deleted entry keeps its place until the table grows, so an iteration by ordinal survives deletions; insertion may renumber.
-//! INVARIANT: the index has more free slots than entries, so every probe ends; order depends on insertion alone, never on hashes.
+//! Entries stand in a vector in the order they came; an index of 32-bit slots, made once there are
+//! more than a few, finds them by hash.
+//! A deleted entry keeps its place until the table grows, so an iteration by ordinal survives
+//! deletions; insertion may renumber.
+//! INVARIANT: the index has more free slots than entries, so every probe ends; order depends on
+//! insertion alone, never on hashes.
 //! It does not copy keys: mutating one that is in a table loses it. Read next: `heap/equality.rs`.
 
 use super::kind::table;
@@ -20,7 +23,8 @@ const VALUE: usize = 2;
 /// One entry of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableEntry {
-    /// Its place in the order of insertion, counted from 0; grows along the table but need not be dense.
+    /// Its place in the order of insertion, counted from 0; grows along the table but need not be
+    /// dense.
     pub ordinal: usize,
     /// The key.
     pub key: Value,
@@ -54,12 +58,13 @@ impl Heap {
         self.table_number(table, table::COUNT)
     }
 
-    /// The entry of `key`, if the dictionary or set has one. May give the key an identity hash, hence `mut`.
+    /// The entry of `key`, if the dictionary or set has one. May give the key an identity hash,
+    /// hence `mut`.
     pub fn table_get(&mut self, table: Value, key: Value) -> Option<TableEntry> {
         if self.table_count(table) == 0 {
             return None;
         }
-        self.settle_table(table);
+        self.rehash_if_moved(table);
         let hash = self.key_hash(table, key);
         self.find_entry(table, key, hash)
             .map(|ordinal| self.table_entry(table, ordinal))
@@ -72,12 +77,13 @@ impl Heap {
             .find(|entry| entry.key != Value::ABSENT)
     }
 
-    /// Adds an entry, or changes the value of the entry that has the key already; in a set `value` does not count.
+    /// Adds an entry, or changes the value of the entry that has the key already; in a set `value`
+    /// does not count.
     ///
     /// # Errors
     /// [`HeapFull`]; the table is as it was then.
     pub fn table_put(&mut self, table: Value, key: Value, value: Value) -> Result<(), HeapFull> {
-        self.settle_table(table);
+        self.rehash_if_moved(table);
         let hash = self.key_hash(table, key);
         let stride = self.table_stride(table);
         if let Some(ordinal) = self.find_entry(table, key, hash) {
@@ -137,7 +143,8 @@ impl Heap {
         Ok(copy)
     }
 
-    /// Fills an empty table with entries whose keys differ, with the hashes that belong to them; computes those if `hashes` is empty.
+    /// Fills an empty table with entries whose keys differ, with the hashes that belong to them;
+    /// computes those if `hashes` is empty.
     ///
     /// # Errors
     /// [`HeapFull`]; the table is empty then.
@@ -162,7 +169,8 @@ impl Heap {
         Ok(())
     }
 
-    /// Whether a table that came from outside keeps the promises of this module, apart from the placing of its index.
+    /// Whether a table that came from outside keeps the promises of this module, apart from the
+    /// placing of its index.
     pub(crate) fn is_sound_table(&self, table: Value) -> bool {
         let fields = self.field_words(table);
         if fields.len() != table::LENGTH {
@@ -203,7 +211,7 @@ impl Heap {
             return false;
         }
         if head > 0 {
-            return slots >= capacity * 2 && self.has_sound_places(index);
+            return slots >= capacity * 2 && self.has_sound_identity_index(index);
         }
         let occupied = (0..slots)
             .map(|slot| self.index_slot(index, slot, head) as usize)
@@ -258,7 +266,8 @@ impl Heap {
         self.fill_table(table, table, capacity)
     }
 
-    /// Gives `to`, which is `from` or empty, storage of `capacity` places with the entries of `from`.
+    /// Gives `to`, which is `from` or empty, storage of `capacity` places with the entries of
+    /// `from`.
     fn fill_table(&mut self, from: Value, to: Value, capacity: usize) -> Result<(), HeapFull> {
         let stride = self.table_stride(from);
         let entries = self.allocate_filled(Kind::Vector, capacity * stride, Value::ABSENT)?;
@@ -269,7 +278,7 @@ impl Heap {
             Value::FALSE
         };
         if index.is_true() && self.is_by_identity(to) {
-            self.begin_places(index);
+            self.begin_identity_index(index);
         }
         let old_entries = self.field(from, table::ENTRIES);
         let old_used = self.table_number(from, table::USED);
@@ -307,7 +316,7 @@ impl Heap {
             return;
         }
         if is_by_identity {
-            self.place_last(table);
+            self.index_last(table);
         } else {
             self.fill_slot(table, hash, ordinal);
         }
@@ -370,7 +379,7 @@ impl Heap {
     /// The hash by which a table finds a key.
     pub(super) fn key_hash(&mut self, table: Value, key: Value) -> Value {
         let placed = if self.is_by_identity(table) {
-            self.place_hash(key)
+            self.address_hash(key)
         } else {
             None
         };

@@ -1,12 +1,15 @@
 //! `eqv?` and `equal?`.
 //!
-//! Comparison is a machine of its own: a stack of goals, so that neither depth nor cycles touch the Rust stack. Once a comparison has
-//! taken many steps, now and then, and always for tables, two objects under comparison are assumed equal until shown otherwise (a
-//! union-find); the search for a table's matching key may take assumptions back.
-//! INVARIANT: it ends for every pair of values, in time nearly linear in their size where no tables with colliding keys occur.
+//! Comparison is a machine of its own: a stack of goals, so that neither depth nor cycles touch the
+//! Rust stack. Once a comparison has taken many steps, now and then, and always for tables, two
+//! objects under comparison are assumed equal until shown otherwise (a union-find); the search for
+//! a table's matching key may take assumptions back.
+//! INVARIANT: it ends for every pair of values, in time nearly linear in their size where no tables
+//! with colliding keys occur.
 //! It does not allocate in the heap. Read next: `heap/hash.rs`.
 //!
-//! Source: Adams and Dybvig, "Efficient nondestructive equality checking for trees and graphs", ICFP 2008; R7RS 6.1.
+//! Source: Adams and Dybvig, "Efficient nondestructive equality checking for trees and graphs",
+//! ICFP 2008; R7RS 6.1.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +17,14 @@ use super::Heap;
 use super::kind::{Flags, Sameness};
 use crate::value::Value;
 
-/// Comparisons of pairs and vectors before assumptions are recorded; acyclic data of this size costs nothing extra.
+/// Comparisons of pairs and vectors before assumptions are recorded; acyclic data of this size
+/// costs nothing extra.
 const STEPS_UNRECORDED: usize = 1000;
-/// Comparisons recorded in a row, counted from the last that recorded ones decided. Data that share or cycle thus stay recorded, while
-/// those that do not pay for a twentieth.
+/// Comparisons recorded in a row, counted from the last that recorded ones decided. Data that share
+/// or cycle thus stay recorded, while those that do not pay for a twentieth.
 const STEPS_RECORDED: usize = 40;
-/// Comparisons between such rows are fewer than this, by a fixed sequence without period that data could match.
+/// Comparisons between such rows are fewer than this, by a fixed sequence without period that data
+/// could match.
 const STEPS_BETWEEN: u64 = 1600;
 
 impl Heap {
@@ -47,7 +52,8 @@ impl Heap {
         }
     }
 
-    /// Whether two values are `equal?`: dataspace records, dictionaries and sets by their parts like vectors, the last two in any order.
+    /// Whether two values are `equal?`: dataspace records, dictionaries and sets by their parts
+    /// like vectors, the last two in any order.
     pub fn equal(&self, a: Value, b: Value) -> bool {
         if self.eqv(a, b) {
             return true;
@@ -69,7 +75,8 @@ impl Heap {
         comparison.run(a, b)
     }
 
-    /// Whether two values are `equal?`, if texts, bytes and few pairs, nested at most `depth` deep, decide it.
+    /// Whether two values are `equal?`, if texts, bytes and few pairs, nested at most `depth` deep,
+    /// decide it.
     fn equal_quickly(&self, a: Value, b: Value, depth: usize, steps: &mut usize) -> Option<bool> {
         let (mut a, mut b) = (a, b);
         loop {
@@ -87,7 +94,8 @@ impl Heap {
         }
     }
 
-    /// Whether two values that are not `eqv?` and not both pairs are `equal?`, unless their parts decide it.
+    /// Whether two values that are not `eqv?` and not both pairs are `equal?`, unless their parts
+    /// decide it.
     fn equal_without_parts(&self, a: Value, b: Value) -> Option<bool> {
         let (Some(header_a), Some(header_b)) = (self.header(a), self.header(b)) else {
             return Some(false);
@@ -125,7 +133,8 @@ struct Match {
     next: usize,
     /// The candidates in `b` for the key under comparison, last first.
     candidates: Vec<usize>,
-    /// The entry of `a` under comparison and the candidate whose key is being compared; nothing while values are compared.
+    /// The entry of `a` under comparison and the candidate whose key is being compared; nothing
+    /// while values are compared.
     trying: Option<(usize, usize)>,
     /// The assumptions to return to if the key under comparison differs.
     checkpoint: usize,
@@ -160,46 +169,47 @@ impl Comparison<'_> {
                 Goal::Match(table) => self.compare_tables(table, shown.take()),
             };
             match step {
-                Step::Done(truth) => shown = Some(truth),
-                Step::First(subgoal) => goals.extend([goal, subgoal]),
+                Advance::Done(truth) => shown = Some(truth),
+                Advance::First(subgoal) => goals.extend([goal, subgoal]),
             }
         }
         shown == Some(true)
     }
 
-    fn compare_all(&mut self, pairs: &mut Vec<(Value, Value)>, shown: Option<bool>) -> Step {
+    fn compare_all(&mut self, pairs: &mut Vec<(Value, Value)>, shown: Option<bool>) -> Advance {
         if shown == Some(false) {
-            return Step::Done(false);
+            return Advance::Done(false);
         }
         while let Some((a, b)) = pairs.pop() {
             match self.look(a, b) {
                 Verdict::Equal => {}
-                Verdict::Different => return Step::Done(false),
+                Verdict::Different => return Advance::Done(false),
                 Verdict::Parts => self.push_parts(a, b, pairs),
-                Verdict::Tables => return Step::First(Goal::Match(Match::new(a, b, &self.assumed))),
+                Verdict::Tables => return Advance::First(Goal::Match(Match::new(a, b, &self.assumed))),
             }
         }
-        Step::Done(true)
+        Advance::Done(true)
     }
 
-    /// Takes the comparison of two tables one entry further; `shown` is what became of the last subgoal.
-    fn compare_tables(&mut self, table: &mut Match, shown: Option<bool>) -> Step {
+    /// Takes the comparison of two tables one entry further; `shown` is what became of the last
+    /// subgoal.
+    fn compare_tables(&mut self, table: &mut Match, shown: Option<bool>) -> Advance {
         let heap = self.heap;
         match (shown, table.trying.take()) {
             (Some(true), Some((ordinal, candidate))) => {
                 let entry_a = heap.table_entry(table.a, ordinal);
                 let entry_b = heap.table_entry(table.b, candidate);
-                return Step::First(Goal::All(vec![(entry_a.value, entry_b.value)]));
+                return Advance::First(Goal::All(vec![(entry_a.value, entry_b.value)]));
             }
             (Some(false), Some((ordinal, _))) => {
                 self.assumed.return_to(table.checkpoint);
                 return table.try_next(heap, ordinal);
             }
-            (Some(false), None) => return Step::Done(false),
+            (Some(false), None) => return Advance::Done(false),
             (Some(true) | None, _) => {}
         }
         let Some(entry) = heap.table_next(table.a, table.next) else {
-            return Step::Done(true);
+            return Advance::Done(true);
         };
         table.next = entry.ordinal + 1;
         table.checkpoint = self.assumed.checkpoint();
@@ -283,7 +293,7 @@ impl Comparison<'_> {
 }
 
 /// What to do next.
-enum Step {
+enum Advance {
     /// The goal is shown or refuted.
     Done(bool),
     /// This must be decided before the goal.
@@ -309,14 +319,14 @@ impl Match {
     }
 
     /// Compares the key at `ordinal` with the next candidate's.
-    fn try_next(&mut self, heap: &Heap, ordinal: usize) -> Step {
+    fn try_next(&mut self, heap: &Heap, ordinal: usize) -> Advance {
         let Some(candidate) = self.candidates.pop() else {
-            return Step::Done(false);
+            return Advance::Done(false);
         };
         self.trying = Some((ordinal, candidate));
         let key_a = heap.table_entry(self.a, ordinal).key;
         let key_b = heap.table_entry(self.b, candidate).key;
-        Step::First(Goal::All(vec![(key_a, key_b)]))
+        Advance::First(Goal::All(vec![(key_a, key_b)]))
     }
 }
 

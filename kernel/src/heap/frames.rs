@@ -1,9 +1,11 @@
-//! Frames of suspended calls: which of their words still matter.
+//! Captured frames: which of their words the code will still read.
 //!
-//! A register that the code will write before it reads it again may hold the head of a long list, so the collector treats it as empty. It clears such words in what it
-//! copies, never where a segment stands: continuations share segments, and an abort must find the old words.
-//! INVARIANT: a word is cleared only if [`LiveRegisters`] says that the code returned to does not read it.
-//! It does not know instructions; `code/liveness.rs` does. Read next: `heap/collect.rs`.
+//! Owns the clearing of dead registers. A register that the code writes before it reads it again
+//! may hold the head of a long list, so the collector treats it as empty. It clears such words in
+//! the copy only, because continuations share segments and an abort needs the old words.
+//! INVARIANT: a word is cleared only if [`LiveRegisters`] says that the code does not read it.
+//! It does not know instructions; `code/liveness.rs` does.
+//! Read next: `heap/collect.rs`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,13 +13,14 @@ use std::ops::Range;
 use super::kind::{Header, Kind, payload_words};
 use crate::value::{Immediate, Value};
 
-/// Tells which registers of a frame matter to code that goes on in it.
+/// Tells which registers of a frame the code reads after a position.
 pub trait LiveRegisters {
-    /// The registers that may be read from the instruction at `position` on before they are written, a bit each, from bit 0 of the first word; `None` if all may be.
+    /// The registers that the code from `position` on may read before it writes them, a bit each,
+    /// from bit 0 of the first word; `None` means all.
     fn live_at(&self, position: u32) -> Option<&[u64]>;
 }
 
-/// Every register may be read: for heaps without code.
+/// Every register may be read; for heaps without code.
 #[derive(Clone, Copy, Debug)]
 pub struct AllLive;
 
@@ -27,7 +30,8 @@ impl LiveRegisters for AllLive {
     }
 }
 
-/// Clears the dead registers of the frames that end with the last of `words`, a return point, and of those below. Stops where the words are no frames.
+/// Clears the dead registers of the frames in `words`, from the last word, a return point,
+/// downwards; stops at words that are no frames.
 pub(crate) fn clear_dead_frames<W: Copy>(
     words: &mut [W],
     live: &dyn LiveRegisters,
@@ -62,31 +66,35 @@ pub(crate) fn clear_dead<W: Copy>(registers: &mut [W], map: &[u64], empty: W) {
     }
 }
 
-/// Clears the dead registers of the words of a [`Kind::Frames`] if it is a segment whose every frame counts.
+/// Clears the dead registers of the words of a [`Kind::Frames`] if it is a segment whose every
+/// frame counts.
 pub(crate) fn clear_dead_words(words: &mut [u64], live: &dyn LiveRegisters) {
     if is_segment(words) {
         clear_dead_frames(words, live, Value::from_bits, Value::ZERO.to_bits());
     }
 }
 
-/// Whether the words of a [`Kind::Frames`] are frames, which begin with a register, and not the return points of a condition's backtrace.
+/// Whether the words of a [`Kind::Frames`] are frames, which begin with a register, and not the
+/// return points of a backtrace.
 fn is_segment(words: &[u64]) -> bool {
     words
         .first()
         .is_some_and(|&word| !Value::from_bits(word).is_immediate(Immediate::Return))
 }
 
-/// The segments that a collection has copied, and how much of each the links that it has met refer to.
+/// The segments that a collection has copied, and how many words of each the links refer to so far.
 ///
-/// A link counts only the first words of its segment; the frames above have been returned from. So a segment is scanned as far as links say, not where it stands.
+/// A link refers to the first words of its segment only, because the frames above have returned. So
+/// links decide how far a segment is scanned.
 #[derive(Default)]
 pub(super) struct Segments {
-    /// By the index of the header in the copy: the words that were scanned, from the first.
+    /// The number of scanned words, by the index of the segment's header in the copy.
     scanned: BTreeMap<usize, usize>,
 }
 
 impl Segments {
-    /// Takes note of the object at `index` of the copy, a [`Kind::Frames`] or a [`Kind::Link`]; says whether that is a segment, which is not to be scanned where it stands.
+    /// Notes the object at `index` of the copy, a [`Kind::Frames`] or a [`Kind::Link`]; returns
+    /// whether it is a segment, which only links cause to be scanned.
     #[inline(always)]
     pub(super) fn is_segment(&mut self, copy: &[u64], index: usize) -> bool {
         let header = Value::from_bits(copy[index]);
@@ -98,7 +106,8 @@ impl Segments {
         is_segment
     }
 
-    /// Clears what is dead in the first `limit` words of the segment at `index` of the copy, and gives those places that are to be scanned now.
+    /// Clears the dead registers in the first `limit` words of the segment at `index` of the copy,
+    /// and returns the places to scan now.
     pub(super) fn claim(
         &mut self,
         copy: &mut [u64],
@@ -117,7 +126,7 @@ impl Segments {
         places
     }
 
-    /// Clears the words of copied segments that no link counts.
+    /// Clears the words of copied segments that no link refers to.
     pub(super) fn finish(self, copy: &mut [u64]) {
         for (index, scanned) in self.scanned {
             let length = payload_words(Value::from_bits(copy[index]));
@@ -139,13 +148,13 @@ pub(super) fn is_link(header: Value) -> bool {
     (header.to_bits() >> 8) as u8 == Kind::Link as u8
 }
 
-/// How many positions [`Known`] remembers.
+/// The number of positions that [`Known`] caches.
 const KNOWN: usize = 8;
 
-/// What [`LiveRegisters::live_at`] gives.
+/// The result of [`LiveRegisters::live_at`].
 type Map<'a> = Option<&'a [u64]>;
 
-/// What was asked lately: the frames of a deep recursion return to few positions.
+/// A cache of answers, because the frames of a deep recursion return to few positions.
 struct Known<'a> {
     live: &'a dyn LiveRegisters,
     entries: [Option<(u32, Map<'a>)>; KNOWN],

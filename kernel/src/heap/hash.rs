@@ -1,8 +1,10 @@
 //! Hashing by structure: values that are `equal?` hash alike, in any heap and any process.
 //!
-//! INVARIANT: no address, index or load order enters a hash. Objects that are equal only to themselves get a number from a counter
-//! of the heap, kept in their header, when they are first hashed.
-//! The work is bounded: at most [`NODES_MAX`] parts of a value count. Read next: `heap/dictionary.rs`.
+//! INVARIANT: no address, index or load order enters a hash. Objects that are equal only to
+//! themselves get a number from a counter of the heap, kept in their header, when they are first
+//! hashed.
+//! The work is bounded: at most [`NODES_MAX`] parts of a value count. Read next:
+//! `heap/dictionary.rs`.
 
 use super::kind::{Flags, Sameness, symbol, table};
 use super::{Heap, Register};
@@ -47,8 +49,8 @@ pub(super) fn text_hash(characters: impl Iterator<Item = char>) -> u64 {
 }
 
 impl Heap {
-    /// The hash of a value, 0 ≤ hash < 2⁶⁰: equal for values that are [`Heap::equal`], and not changed by anything but mutation of
-    /// the value's own structure.
+    /// The hash of a value, 0 ≤ hash < 2⁶⁰: equal for values that are [`Heap::equal`], and not
+    /// changed by anything but mutation of the value's own structure.
     pub fn hash(&mut self, value: Value) -> u64 {
         let mut mixer = Mixer(0);
         let mut pending = Vec::new();
@@ -62,8 +64,8 @@ impl Heap {
         mixer.finish() >> 4
     }
 
-    /// A number that an object keeps as long as it lives, wherever it is moved, shared by one object in some sixty thousand; `None` for a pair,
-    /// which has no room for it.
+    /// A number that an object keeps as long as it lives, wherever it is moved, shared by one
+    /// object in some sixty thousand; `None` for a pair, which has no room for it.
     pub fn identity(&mut self, object: Value) -> Option<u64> {
         if object.is_pair() {
             return None;

@@ -1,7 +1,9 @@
-//! What heap objects there are: one table of kinds, and the header word that every object but the pair begins with.
+//! What heap objects there are: one table of kinds, and the header word that every object but the
+//! pair begins with.
 //!
-//! INVARIANT: a kind's code never changes its meaning, because images name kinds by code. Bit 7 of the code says that the payload is raw
-//! bytes, bit 6 that references to the object carry the procedure tag; so the collector needs no table.
+//! INVARIANT: a kind's code never changes its meaning, because images name kinds by code. Bit 7 of
+//! the code says that the payload is raw bytes, bit 6 that references to the object carry the
+//! procedure tag; so the collector needs no table.
 //! It does not allocate or read the heap. Read next: `heap/allocate.rs`.
 
 use crate::value::{Immediate, Value};
@@ -79,7 +81,8 @@ macro_rules! kinds {
 
 // Stable code, name in messages, sameness.
 kinds! {
-    /// A procedure: its code word, then the captured values. Continuations are closures over blocks of the machine.
+    /// A procedure: its code word, then the captured values. Continuations are closures over blocks
+    /// of the machine.
     Closure = 0x41, "closure", Identity;
 
     /// A string: one field, the characters object it currently uses.
@@ -114,7 +117,7 @@ kinds! {
     Frames = 0x0f, "frames", Identity;
     /// One segment of a continuation chain; see [`link`].
     Link = 0x10, "link", Identity;
-    /// A prompt's mark in a continuation chain; see [`prompt_link`].
+    /// A prompt in a continuation chain; see [`prompt_link`].
     PromptLink = 0x11, "prompt-link", Identity;
     /// A port; see [`port`].
     Port = 0x12, "port", Identity;
@@ -131,9 +134,11 @@ kinds! {
     WideCharacters = 0x82, "wide-characters", Bytes;
     /// A bytevector.
     Bytevector = 0x83, "bytevector", Bytes;
-    /// An exact integer beyond the fixnums: its magnitude, little endian, without trailing zero bytes; the sign is a header flag.
+    /// An exact integer beyond the fixnums: its magnitude, little endian, without trailing zero
+    /// bytes; the sign is a header flag.
     Bignum = 0x84, "bignum", Number;
-    /// An inexact real whose exponent is too rare for an immediate word: eight bytes, little endian.
+    /// An inexact real whose exponent is too rare for an immediate word: eight bytes, little
+    /// endian.
     Flonum = 0x85, "flonum", Number;
 }
 
@@ -222,7 +227,8 @@ pub mod condition {
     pub const IRRITANTS: usize = 2;
     /// Where it was raised, or `#f`.
     pub const ORIGIN: usize = 3;
-    /// The return points of the backtrace, innermost first, a [`Kind::Frames`](super::Kind::Frames); or `#f`.
+    /// The return points of the backtrace, innermost first, a
+    /// [`Kind::Frames`](super::Kind::Frames); or `#f`.
     pub const BACKTRACE: usize = 4;
     /// How many fields there are.
     pub const LENGTH: usize = 5;
@@ -232,7 +238,8 @@ pub mod condition {
 pub mod link {
     /// The words of stack, a [`Kind::Frames`](super::Kind::Frames).
     pub const FRAMES: usize = 0;
-    /// How many words of the segment count, from its first, a fixnum; the frames above were returned from, and the collector clears those that no link counts.
+    /// How many words of the segment count, from its first, a fixnum; the frames above were
+    /// returned from, and the collector clears those that no link counts.
     pub const LIMIT: usize = 1;
     /// The next older segment, or `()`.
     pub const NEXT: usize = 2;
@@ -256,7 +263,8 @@ pub mod prompt_link {
     pub const LENGTH: usize = 5;
 }
 
-/// Fields of a continuation: a [`Kind::Closure`] over the block that enters it, whose code word is field 0.
+/// Fields of a continuation: a [`Kind::Closure`] over the block that enters it, whose code word is
+/// field 0.
 pub mod captured {
     /// The newest link of the continuation.
     pub const LINK: usize = 1;
@@ -302,7 +310,8 @@ pub mod table {
     pub const COUNT: usize = 0;
     /// How many entry places are in use, deleted ones included, a fixnum.
     pub const USED: usize = 1;
-    /// A vector of entries in order of insertion: hash, key and, in a dictionary, value. `#f` before the first.
+    /// A vector of entries in order of insertion: hash, key and, in a dictionary, value. `#f`
+    /// before the first.
     pub const ENTRIES: usize = 2;
     /// A bytevector of 32-bit slots that find an entry by hash, or `#f` while the table is small.
     pub const INDEX: usize = 3;

@@ -1,6 +1,7 @@
 //! Data of program text as heap values.
 //!
-//! INVARIANT: sharing and cycles of the datum are sharing and cycles of the value; literal strings, vectors and bytevectors are immutable.
+//! INVARIANT: sharing and cycles of the datum are sharing and cycles of the value; literal strings,
+//! vectors and bytevectors are immutable.
 //! It does not turn values back into data. Read next: `datum.rs`.
 
 use super::kind::Flags;

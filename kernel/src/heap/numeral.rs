@@ -164,7 +164,8 @@ impl Heap {
     }
 }
 
-/// The bytes of a natural number, lowest first, without zeros at the end. (The package's own conversion works bit by bit.)
+/// The bytes of a natural number, lowest first, without zeros at the end. (The package's own
+/// conversion works bit by bit.)
 fn bytes_of(natural: &BigUint) -> Vec<u8> {
     let digits = natural.iter_u64_digits();
     let mut bytes = Vec::with_capacity(digits.len() * size_of::<u64>());
@@ -177,9 +178,9 @@ fn bytes_of(natural: &BigUint) -> Vec<u8> {
 /// The inverse of [`bytes_of`].
 fn natural_of(bytes: &[u8]) -> BigUint {
     const DIGIT_BYTES: usize = size_of::<u32>();
-    let (whole, last) = bytes.as_chunks::<DIGIT_BYTES>();
-    let mut digits = Vec::with_capacity(whole.len() + 1);
-    digits.extend(whole.iter().map(|chunk| u32::from_le_bytes(*chunk)));
+    let (full, last) = bytes.as_chunks::<DIGIT_BYTES>();
+    let mut digits = Vec::with_capacity(full.len() + 1);
+    digits.extend(full.iter().map(|chunk| u32::from_le_bytes(*chunk)));
     if !last.is_empty() {
         let mut chunk = [0; DIGIT_BYTES];
         chunk[..last.len()].copy_from_slice(last);

@@ -1,10 +1,13 @@
-//! Pages of old words: the write barrier, and how to find the objects of a page.
+//! Pages of old words: the write barrier, and the objects of a page.
 //!
-//! A page is 64 words. The first write to a page of `[0, barrier_limit)` takes the slow path, which saves the page for the open turn,
-//! remembers it for the next minor collection and marks it changed for the next snapshot; until one of those three forgets it,
-//! further writes cost a compare and a byte test.
-//! INVARIANT: `cover[page]` is the object that the first word of the page belongs to, for every page that begins below `covered_to`.
-//! It does not collect or restore. Read next: `heap/undo.rs`, `heap/collect.rs`.
+//! Owns the flags of each page of 64 words. The first write to a page of `[0, barrier_limit)` takes
+//! the slow path, which saves the page for the open turn, remembers it for the next minor
+//! collection and marks it changed for the next snapshot; until one of these three clears its flag,
+//! further writes cost a comparison and a byte test.
+//! INVARIANT: `cover[page]` is the object that the page's first word belongs to, for every page
+//! that begins below `covered_to`.
+//! It does not collect or restore.
+//! Read next: `heap/undo.rs`, `heap/collect.rs`.
 
 use super::Heap;
 use super::kind::extent;
@@ -12,29 +15,31 @@ use super::kind::extent;
 /// Words of one page.
 pub(crate) const PAGE_WORDS: usize = 64;
 
-/// The open turn's undo has the page, or need not have it.
+/// The undo has the page, or does not need it.
 const SAVED: u8 = 1;
 /// The page was written since the last minor collection.
 pub(super) const REMEMBERED: u8 = 2;
-/// The page was written, or came to be, since the changed words were last noted.
+/// The page was written or created since the changed words were last noted.
 const CHANGED: u8 = 4;
 /// The page was written since the heap began with its template.
 const OWN: u8 = 8;
 const ALL: u8 = SAVED | REMEMBERED | CHANGED | OWN;
 
-/// What is known of each page below the greatest barrier limit since the last collection.
+/// The pages below the greatest barrier limit since the last collection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
     pub(super) flags: Vec<u8>,
     /// Half the index of the object that covers the first word of each page.
     cover: Vec<u32>,
     covered_to: usize,
-    /// The pages with the flag `REMEMBERED`, each once: scanning a page twice would take updated references for old ones.
+    /// The pages with the flag `REMEMBERED`, each once, because a second scan would forward updated
+    /// references again.
     remembered: Vec<u32>,
 }
 
 impl Pages {
-    /// Makes the table describe exactly the pages that begin below `words`; pages that are new to it count as changed.
+    /// Makes the table describe exactly the pages that begin below `words`; pages that are new to
+    /// it count as changed.
     pub(super) fn resize(&mut self, words: usize) {
         let count = words.div_ceil(PAGE_WORDS);
         if count < self.flags.len() {
@@ -43,7 +48,8 @@ impl Pages {
         self.flags.resize(count, CHANGED);
     }
 
-    /// Declares that the words from `start` on are being rewritten wholesale: their pages are changed and otherwise unknown.
+    /// Notes that the words from `start` on are rewritten: their pages are changed, and nothing
+    /// else is known of them.
     pub(super) fn rewrite_from(&mut self, start: usize) {
         let first = start.div_ceil(PAGE_WORDS);
         self.flags.truncate(first);
@@ -51,7 +57,7 @@ impl Pages {
         self.uncover(start);
     }
 
-    /// Marks the page of the word at `index` changed, if it is known.
+    /// Savepoints the page of the word at `index` changed, if it is known.
     pub(super) fn mark_changed(&mut self, index: usize) {
         if let Some(flags) = self.flags.get_mut(index / PAGE_WORDS) {
             *flags |= CHANGED;
@@ -78,7 +84,8 @@ impl Pages {
         }
     }
 
-    /// Takes over what `other` knows of the objects of its pages, all of which are here as well, unless more is known.
+    /// Copies the object starts that `other` knows of its pages, all of which are here too, unless
+    /// more are known here.
     pub(super) fn cover_from(&mut self, other: &Pages) {
         if self.covered_to < other.covered_to {
             self.cover.clone_from(&other.cover);
@@ -86,22 +93,24 @@ impl Pages {
         }
     }
 
-    /// The pages below `count` that were written since the heap began with its template, in ascending order.
+    /// The pages below `count` that were written since the heap began with its template, in
+    /// ascending order.
     pub(super) fn own(&self, count: usize) -> impl Iterator<Item = u32> {
         let pages = (0..).zip(self.flags.iter().take(count));
         pages.filter(|(_, flags)| **flags & OWN != 0).map(|(page, _)| page)
     }
 
-    /// Keeps only what cannot be found out again, apart from the flags, which it hands out.
-    pub(super) fn rest(&mut self) -> Vec<u8> {
+    /// Drops everything that can be recomputed, and returns the flags.
+    pub(super) fn compact(&mut self) -> Vec<u8> {
         self.uncover(0);
         self.cover = Vec::new();
         self.remembered.shrink_to_fit();
         std::mem::take(&mut self.flags)
     }
 
-    /// Takes the flags of so many pages back, eight from each word; pages below the word at `limit` for which there are none came to be since.
-    pub(super) fn wake(&mut self, (words, count): (&[u64], usize), limit: usize) {
+    /// Restores the flags of `count` pages, eight from each word; pages below the word at `limit`
+    /// without flags are new.
+    pub(super) fn expand(&mut self, (words, count): (&[u64], usize), limit: usize) {
         self.flags
             .reserve_exact((8 * words.len()).max(limit.div_ceil(PAGE_WORDS)));
         for word in words {
@@ -142,14 +151,15 @@ impl Pages {
         }
     }
 
-    /// Marks a page unchanged.
+    /// Savepoints a page unchanged.
     pub(super) fn clear_changed_page(&mut self, page: u32) {
         if let Some(flags) = self.flags.get_mut(page as usize) {
             *flags &= !CHANGED;
         }
     }
 
-    /// Marks the first `count` pages unchanged, and hands out those that were not, in ascending order.
+    /// Savepoints the first `count` pages unchanged, and hands out those that were not, in
+    /// ascending order.
     pub(super) fn take_changed(&mut self, count: usize, mut take: impl FnMut(usize)) {
         let count = count.min(self.flags.len());
         for (block, flags) in self.flags[..count].chunks_mut(64).enumerate() {
@@ -165,7 +175,7 @@ impl Pages {
         }
     }
 
-    /// Marks every page unchanged.
+    /// Savepoints every page unchanged.
     pub(super) fn clear_changed(&mut self) {
         self.flags.iter_mut().for_each(|flags| *flags &= !CHANGED);
     }
@@ -175,7 +185,7 @@ impl Pages {
         self.cover(words, index / PAGE_WORDS, end)
     }
 
-    /// Sets all flags of a page and says whether the open turn's undo lacks it.
+    /// Sets all flags of a page and returns whether the undo lacks the page.
     fn touch(&mut self, page: usize) -> bool {
         let flags = self.flags[page];
         self.flags[page] = ALL;
@@ -185,7 +195,8 @@ impl Pages {
         flags & SAVED == 0
     }
 
-    /// The object that covers the first word of `page`, which begins below `end`; walks on from what is known.
+    /// The object that covers the first word of `page`, which begins below `end`; walks on from the
+    /// last known object.
     pub(super) fn cover(&mut self, words: &[u64], page: usize, end: usize) -> usize {
         let mut index = self.covered_to;
         while self.cover.len() <= page && index < end {
@@ -201,7 +212,7 @@ impl Pages {
 }
 
 impl Heap {
-    /// The write barrier: to be passed before a word at `index` of an existing object is written.
+    /// The write barrier: every write to an existing object calls it first with the word's index.
     #[inline(always)]
     pub(crate) fn note_write(&mut self, index: usize) {
         if !self.is_noted(index) {
@@ -209,7 +220,8 @@ impl Heap {
         }
     }
 
-    /// Whether the word at `index` of an existing object may be written without further ado.
+    /// Whether a write to the word at `index` of an existing object passes the barrier without
+    /// work.
     #[inline(always)]
     pub(crate) fn is_noted(&self, index: usize) -> bool {
         index >= self.barrier_limit || self.pages.flags[index / PAGE_WORDS] == ALL
@@ -234,7 +246,7 @@ impl Heap {
         if self.pages.touch(page) {
             self.saved.save(page as u32, &self.words, self.undo_limit);
             if self.turn.is_none() {
-                self.marks.keep_page(page as u32, &self.words[page * PAGE_WORDS..]);
+                self.savepoints.keep_page(page as u32, &self.words[page * PAGE_WORDS..]);
             }
         }
     }

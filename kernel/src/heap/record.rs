@@ -1,6 +1,7 @@
 //! Records and their types, and other objects of fixed shape.
 //!
-//! A record's first word says what it is: a record type, or any other value as the label of a dataspace record.
+//! A record's first word says what it is: a record type, or any other value as the label of a
+//! dataspace record.
 //! INVARIANT: no two record types of a heap have the same serial number.
 //! It does not check field types or mutability. Read next: `heap/equality.rs`.
 
@@ -52,13 +53,15 @@ impl Heap {
         self.object_length(record) - record::FIELDS
     }
 
-    /// Whether `value` is an instance of exactly the record type `record_type`; one load more than a kind test.
+    /// Whether `value` is an instance of exactly the record type `record_type`; one load more than
+    /// a kind test.
     #[inline(always)]
     pub fn is_instance(&self, value: Value, record_type: Value) -> bool {
         self.is_kind(value, Kind::Record) && self.record_label(value) == record_type
     }
 
-    /// Whether a record is a dataspace record: labelled with a value rather than made by a record definition.
+    /// Whether a record is a dataspace record: labelled with a value rather than made by a record
+    /// definition.
     pub fn is_labelled(&self, record: Value) -> bool {
         !self.is_kind(self.record_label(record), Kind::RecordType)
     }

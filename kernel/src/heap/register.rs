@@ -59,7 +59,8 @@ registers! {
     Runtime0 = Value::FALSE;
     /// For the runtime's use.
     Runtime1 = Value::FALSE;
-    /// The console ports, a vector in order of their streams, or `#f` before the first is asked for.
+    /// The console ports, a vector in order of their streams, or `#f` before the first is asked
+    /// for.
     Ports = Value::FALSE;
 }
 

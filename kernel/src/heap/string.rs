@@ -1,7 +1,10 @@
-//! Strings: a mutable object that refers to its characters, one byte each while they are ASCII, four bytes otherwise.
+//! Strings: a mutable object that refers to its characters, one byte each while they are ASCII,
+//! four bytes otherwise.
 //!
-//! INVARIANT: narrow characters are ASCII, wide ones are Unicode scalar values; a character index is an array index in either.
-//! It does not know `string` library procedures beyond reading, writing and copying. Read next: `heap/symbol.rs`.
+//! INVARIANT: narrow characters are ASCII, wide ones are Unicode scalar values; a character index
+//! is an array index in either.
+//! It does not know `string` library procedures beyond reading, writing and copying. Read next:
+//! `heap/symbol.rs`.
 
 use super::kind::Flags;
 use super::{Heap, HeapFull, Kind};
@@ -101,7 +104,8 @@ impl Heap {
         char::from_u32(u32::from_le_bytes(*place))
     }
 
-    /// Changes the character at `index`, which the caller has checked to exist; a narrow string widens when it must.
+    /// Changes the character at `index`, which the caller has checked to exist; a narrow string
+    /// widens when it must.
     ///
     /// # Errors
     /// [`HeapFull`] if the string cannot widen; it is unchanged then.
@@ -146,7 +150,8 @@ impl Heap {
         narrow.iter().map(|&byte| char::from(byte)).chain(wide_characters(wide))
     }
 
-    /// The bytes of a string or symbol all of whose characters are stored as ASCII; nothing for a wide one.
+    /// The bytes of a string or symbol all of whose characters are stored as ASCII; nothing for a
+    /// wide one.
     #[inline]
     pub fn string_ascii(&self, string: Value) -> Option<&[u8]> {
         let storage = self.field(string, STORAGE);
@@ -163,7 +168,8 @@ impl Heap {
         self.string_length(a) == self.string_length(b) && self.string_characters(a).eq(self.string_characters(b))
     }
 
-    /// Copies characters `start..end` of `from`, which the caller has checked to exist, into a fresh string.
+    /// Copies characters `start..end` of `from`, which the caller has checked to exist, into a
+    /// fresh string.
     ///
     /// # Errors
     /// [`HeapFull`].
@@ -180,7 +186,8 @@ impl Heap {
         Ok(string)
     }
 
-    /// Copies `count` characters from one string to another or within one, as if at once; the caller has checked both ranges.
+    /// Copies `count` characters from one string to another or within one, as if at once; the
+    /// caller has checked both ranges.
     ///
     /// # Errors
     /// [`HeapFull`] if `to` must widen and cannot; nothing is changed then.

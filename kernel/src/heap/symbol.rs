@@ -1,12 +1,13 @@
 //! Symbols and keywords, interned: equal names are the same word.
 //!
-//! The table is a vector in the heap: the count, then open-addressed slots, a power of two in number.
+//! The table is a vector in the heap: the count, then open-addressed slots, a power of two in
+//! number.
 //! INVARIANT: at least half of the slots are free, so every probe ends.
 //! It keeps no symbol alive through a major collection. Read next: `heap/dictionary.rs`.
 
+use super::copier::Copier;
 use super::hash::text_hash;
 use super::kind::{Header, symbol};
-use super::major::Copying;
 use super::register::Register;
 use super::{Heap, HeapFull, Kind};
 use crate::number::FIXNUM_MAX;
@@ -83,7 +84,8 @@ impl Heap {
         Ok(string)
     }
 
-    /// Whether a symbol table that came from outside keeps the promises of this module, apart from the placing of its symbols.
+    /// Whether a symbol table that came from outside keeps the promises of this module, apart from
+    /// the placing of its symbols.
     pub(super) fn is_sound_symbol_table(&self, table: Value) -> bool {
         if !table.is_true() {
             return true;
@@ -161,7 +163,8 @@ impl Heap {
     }
 }
 
-/// The part of a text's hash that a symbol keeps: the low bits, which choose the slot, as many as a fixnum has without its sign.
+/// The part of a text's hash that a symbol keeps: the low bits, which choose the slot, as many as a
+/// fixnum has without its sign.
 fn hash_fixnum(hash: u64) -> Value {
     Value::length((hash & FIXNUM_MAX as u64) as usize)
 }
@@ -171,19 +174,20 @@ fn slot_of(hash: Value, slots: usize) -> usize {
 }
 
 /// The symbol table for a copied heap: the symbols that were copied, appended to the copy.
-pub(super) fn swept_table(copying: &mut Copying<'_>, table: Value) -> Value {
+pub(super) fn swept_table(copier: &mut Copier<'_>, table: Value) -> Value {
     if !table.is_true() {
         return table;
     }
     let start = table.index() + 2;
-    let slots_old = copying.word(table.index()).payload() as usize - 1;
+    let word = |index: usize| Value::from_bits(copier.words[index]);
+    let slots_old = word(table.index()).payload() as usize - 1;
     let survivors: Vec<(Value, Value)> = (start..start + slots_old)
-        .map(|place| copying.word(place))
+        .map(word)
         .filter(|&symbol| symbol != Value::ABSENT)
-        .filter_map(|old| Some((copying.copy_of(old)?, copying.word(old.index() + 1 + symbol::HASH))))
+        .filter_map(|old| Some((copier.copy_of(old)?, word(old.index() + 1 + symbol::HASH))))
         .collect();
     let slots = (survivors.len() * 2).next_power_of_two().max(SLOTS_INITIAL);
-    let copied = copying.copied_mut();
+    let copied = &mut copier.copied;
     let index = copied.len();
     copied.push(Header::new(Kind::Vector, slots as u32 + 1).to_value().to_bits());
     copied.push(Value::length(survivors.len()).to_bits());

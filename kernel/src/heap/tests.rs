@@ -32,7 +32,8 @@ fn references(heap: &Heap, index: usize) -> Vec<Value> {
         .collect()
 }
 
-/// Checks that the heap can be walked, that every reference meets the start of an object of its kind, and that nothing old refers to the young.
+/// Checks that the heap can be walked, that every reference meets the start of an object of its
+/// kind, and that nothing old refers to the young.
 pub(super) fn check_integrity(heap: &Heap) {
     let mut starts = std::collections::BTreeSet::new();
     let mut index = 0;

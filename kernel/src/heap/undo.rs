@@ -1,27 +1,31 @@
-//! Turns: what an abort puts back, and how.
+//! Turns: their beginning, their commit, and their undo.
 //!
-//! INVARIANT: after [`Heap::abort_turn`] the words below the mark, the registers, the line and everything that decides when the next
-//! collection comes are what they were at [`Heap::begin_turn`]; the cost is in proportion to what the turn changed.
-//! It does not decide when a turn ends. Read next: `heap/collect.rs`.
+//! Owns the saved pages of the open turn.
+//! INVARIANT: after [`Heap::abort_turn`] the words below the undo limit, the registers, the line
+//! and the time of the next collection are as at [`Heap::begin_turn`]; the cost is in proportion to
+//! what the turn changed.
+//! It does not decide when a turn ends.
+//! Read next: `heap/collect.rs`.
 
 use super::Heap;
 use super::pages::{PAGE_WORDS, Pages};
 use super::register::Register;
 use crate::value::Value;
 
-/// The pages that were written since the turn began, with the words they had then.
+/// The pages that the turn has written, with their words at its beginning.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SavedPages {
-    /// Every page with the flag `SAVED`, each once, with how many of its words are kept.
+    /// Every page with the flag `SAVED`, each once, with the number of its words that are kept.
     pages: Vec<(u32, u32)>,
     words: Vec<u64>,
     pages_saved: u64,
 }
 
-/// After a turn in which there was a collection another is due if this part of the nursery is in use.
+/// After a turn with a collection another one is due if more than this part of the nursery is in
+/// use.
 const NURSERY_PART_LEFT: usize = 8;
 
-/// Words of room for saved pages that are kept from one turn to the next.
+/// Words of room for saved pages that are kept between turns.
 const WORDS_KEPT: usize = 64 * 1024;
 
 impl SavedPages {
@@ -34,7 +38,7 @@ impl SavedPages {
         self.pages_saved += u64::from(end > start);
     }
 
-    /// Nothing saved yet, with the count of pages going on from `other`.
+    /// No pages, with the count of saved pages of `other`.
     pub(super) fn continuing(other: &SavedPages) -> SavedPages {
         SavedPages {
             pages_saved: other.pages_saved,
@@ -78,21 +82,22 @@ impl SavedPages {
 /// The heap's state at the beginning of the open turn, apart from the words.
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
-    mark: usize,
+    top: usize,
     line: usize,
     words_live: usize,
     nursery_end: usize,
     collection_due: bool,
     registers: [Value; Register::COUNT],
-    /// Remembered pages that a minor collection of this turn has forgotten.
+    /// Remembered pages that a minor collection of this turn has cleared.
     pub(super) remembered: Vec<u32>,
-    /// Whether there was a collection in this turn.
+    /// Whether this turn had a collection.
     pub(super) has_collected: bool,
-    /// What a major collection of this turn replaced.
+    /// The words that a major collection of this turn replaced.
     pub(super) replaced: Option<Replaced>,
 }
 
-/// The words that the first major collection of a turn replaced, with what an abort needs to make them current again.
+/// The words that the first major collection of a turn replaced, with the state that an abort needs
+/// to restore them.
 #[derive(Clone, Debug)]
 pub(super) struct Replaced {
     pub(super) words: Vec<u64>,
@@ -116,9 +121,9 @@ impl Heap {
     /// If a turn is open.
     pub fn begin_turn(&mut self) {
         assert!(self.turn.is_none(), "a turn is already open");
-        self.wake();
+        self.expand();
         self.turn = Some(Box::new(Turn {
-            mark: self.top,
+            top: self.top,
             line: self.line,
             words_live: self.words_live,
             nursery_end: self.nursery_end,
@@ -134,7 +139,7 @@ impl Heap {
         self.pages.resize(self.top);
         self.words_lent = 0;
         self.start_nursery(self.top);
-        self.account.fill(self.words_max);
+        self.collection_budget.fill(self.words_max);
     }
 
     /// Closes the turn and keeps what it did.
@@ -146,7 +151,7 @@ impl Heap {
         self.keep_undo(turn.replaced);
         self.close_turn();
         self.start_nursery(self.line);
-        // Such a turn is often followed by another, whose first collection would promote what is garbage by then.
+        // The next turn's first collection would promote this turn's garbage.
         if turn.has_collected && self.top - self.line > self.nursery_goal() / NURSERY_PART_LEFT {
             self.collection_due = true;
             self.limit = self.limit_now();
@@ -160,18 +165,17 @@ impl Heap {
     pub fn abort_turn(&mut self) {
         let turn = *self.turn.take().expect("a turn is open");
         if let Some(replaced) = turn.replaced {
-            let words = std::mem::replace(&mut self.words, replaced.words);
-            self.spare.get_or_insert_default().offer(words);
+            self.words = replaced.words;
             self.pages = replaced.pages;
             let pages_saved = self.saved.pages_saved;
             self.saved = replaced.saved;
             self.saved.pages_saved = pages_saved;
         }
         self.saved.restore(&mut self.words);
-        self.pages.resize(turn.mark);
+        self.pages.resize(turn.top);
         self.pages.uncover(turn.line);
         self.pages.remember(&turn.remembered);
-        self.top = turn.mark;
+        self.top = turn.top;
         self.line = turn.line;
         self.words_live = turn.words_live;
         self.registers = turn.registers;
@@ -186,6 +190,6 @@ impl Heap {
     fn close_turn(&mut self) {
         self.saved.clear(&mut self.pages);
         self.undo_limit = 0;
-        self.barrier_limit = self.line.max(self.marks.words_needed());
+        self.barrier_limit = self.line.max(self.savepoints.words_kept_for());
     }
 }

@@ -21,7 +21,7 @@ use super::packed::PackedReader;
 use super::snapshot::CHANGES_MAX;
 use super::thaw::check_name;
 use super::{Chunk, ChunkName, CodeNames, ImageError};
-use crate::heap::{Heap, Limits, Stored, Whole};
+use crate::heap::{FullSnapshot, Heap, LastSnapshot, Limits};
 use crate::value::Value;
 
 /// Makes the heap whose snapshot has this root; `fetch` finds the bytes of the other chunks, which it must have compared with their names: what they
@@ -53,7 +53,7 @@ pub fn restore(
         newest_length: newest.length,
         ..Restoring::default()
     };
-    let mut stored: Option<Stored> = None;
+    let mut stored: Option<LastSnapshot> = None;
     while let Some(chunk) = roots.pop() {
         let mut read = Root::read(&chunk, limits, code)?;
         restoring.length = read.length;
@@ -61,7 +61,7 @@ pub fn restore(
         match (read.changes.take(), &mut stored) {
             (None, None) => {
                 let whole = restoring.whole(&read, &mut find, code)?;
-                let stored = stored.insert(Stored::new(chunk.name.0, whole, read.length));
+                let stored = stored.insert(LastSnapshot::new(chunk.name.0, whole, read.length));
                 if !read.has_columns {
                     // Chunks of both kinds cannot stand side by side, so none of these is to be named again.
                     stored.outdate(0..usize::MAX);
@@ -80,7 +80,7 @@ pub fn restore(
     let words_live = newest.words_live.min(newest.length);
     let mut heap = Heap::from_words(limits, restoring.words, newest.registers, words_live)?;
     let tables = check::check(&heap, code, &restoring.raw)?;
-    heap.outdate_places(tables.into_iter());
+    heap.outdate_identity_indexes(tables.into_iter());
     heap.record_snapshot(stored);
     Ok(heap)
 }
@@ -111,7 +111,7 @@ impl Restoring {
         root: &Root<'_>,
         find: &mut dyn FnMut([u8; 32]) -> Result<Chunk, ImageError>,
         code: &dyn CodeNames,
-    ) -> Result<Whole, ImageError> {
+    ) -> Result<FullSnapshot, ImageError> {
         let Root {
             chunk_names,
             range_words,
@@ -135,11 +135,11 @@ impl Restoring {
         if self.words.len() != self.length || self.open.is_some() {
             return Err(ImageError::WrongShape(None));
         }
-        Ok(Whole { range_words, chunks })
+        Ok(FullSnapshot { range_words, chunks })
     }
 
     /// Replaces words, and puts objects behind those that stay.
-    fn change(&mut self, changes: Changes<'_>, stored: &mut Stored) -> Result<(), ImageError> {
+    fn change(&mut self, changes: Changes<'_>, stored: &mut LastSnapshot) -> Result<(), ImageError> {
         let Changes { kept, mut code, names } = changes;
         if kept > self.words.len().min(self.length) || kept % 2 != 0 {
             return Err(code.malformed("the changes of the snapshot before"));

@@ -28,7 +28,7 @@ use super::freeze::PAIR;
 use super::names::NamesWriter;
 use super::packed::PackedWriter;
 use super::{Chunk, ChunkName, CodeNames, ImageError, SNAPSHOT_VERSION};
-use crate::heap::{Header, Heap, Register, Stored, Whole};
+use crate::heap::{FullSnapshot, Header, Heap, LastSnapshot, Register};
 use crate::value::Value;
 
 /// Words per chunk of a small heap, of which many are alike, and of a large one, which is to be read fast.
@@ -78,7 +78,9 @@ pub fn snapshot(heap: &mut Heap, code: &dyn CodeNames) -> Result<Snapshot, Image
     let (mut chunks, mut length_bytes) = (Vec::new(), 0);
     for start in (0..length).step_by(range_words) {
         let range = start..(start + range_words).min(length);
-        let before = heap.stored().filter(|stored| stored.whole.range_words == range_words);
+        let before = heap
+            .last_snapshot()
+            .filter(|stored| stored.full.range_words == range_words);
         if let Some(chunk) = before.and_then(|stored| stored.chunk_of(all.len(), range.clone())) {
             all.push(chunk);
             continue;
@@ -91,16 +93,16 @@ pub fn snapshot(heap: &mut Heap, code: &dyn CodeNames) -> Result<Snapshot, Image
     }
     let root = root(heap, (range_words, &all), code)?;
     length_bytes += root.bytes.len() as u64;
-    let excused_bytes = match heap.stored() {
+    let excused_bytes = match heap.last_snapshot() {
         Some(stored) => length_bytes.min(stored.changes_bytes),
-        None if heap.was_stored() => 0,
+        None if heap.had_snapshot() => 0,
         None => length_bytes + length_bytes / CREDIT_SHARE,
     };
-    let whole = Whole {
+    let whole = FullSnapshot {
         range_words,
         chunks: all,
     };
-    heap.record_snapshot(Stored::new(root.name.0, whole, length));
+    heap.record_snapshot(LastSnapshot::new(root.name.0, whole, length));
     Ok(Snapshot {
         root,
         chunks,

@@ -1,7 +1,10 @@
-//! How the running frame captures what is below it, and how a captured frame comes to run.
+//! Fast paths of continuations: capture of the frames below the running one, and re-entry.
 //!
-//! Programs that live by continuations are here all the time: each method takes its words from those at hand, checks nothing that is known, and calls nothing.
-//! INVARIANT: a method that gives nothing has changed nothing; the slow way then makes room, or does what is special.
+//! Owns methods that allocate from the free words, skip known checks and make no calls, because
+//! programs with many continuations spend their time here.
+//! INVARIANT: a method that returns nothing has changed nothing; the slow path then makes room or
+//! handles the special case.
+//! It does not make room.
 //! Read next: `machine/control.rs`.
 
 use crate::code::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
@@ -9,22 +12,23 @@ use crate::heap::kind::{captured, link, prompt_link};
 use crate::heap::{Heap, Kind, Register};
 use crate::value::{Immediate, Value};
 
-use super::fresh::{Fresh, put};
+use super::allocation::{Allocation, write_object};
 use super::segment::{
-    CAPTURE_WORDS, copied_words, limit_of, next_of, put_continuation, put_copy, put_link, put_segment,
+    CAPTURE_WORDS, copied_words, limit_of, next_of, write_continuation, write_copy, write_link, write_segment,
 };
-use super::{Hot, Machine};
+use super::{Frame, Machine};
 
-/// After a capture the stack is free up to the frame, which is to be [moved](Hot::move_to_bottom) to its bottom.
-impl Hot {
+/// After a capture the stack up to the frame is free; the frame [moves](Frame::move_to_bottom) to
+/// its bottom.
+impl Frame {
     /// The continuation below the frame.
     #[inline(always)]
     pub(super) fn capture_below(&self, machine: &mut Machine, heap: &mut Heap) -> Option<Value> {
         let (words, frames) = (self.heap(), self.frames_below());
-        let mut fresh = Fresh::at_hand(heap, frames.len() + 1 + CAPTURE_WORDS)?;
-        let chain = machine.chain_with(heap, words, &mut fresh, frames);
-        let continuation = put_continuation(heap, words, &mut fresh, (CONTINUATION_WORD, chain));
-        fresh.take(heap);
+        let mut allocation = Allocation::begin(heap, frames.len() + 1 + CAPTURE_WORDS)?;
+        let chain = machine.chain_with(heap, words, &mut allocation, frames);
+        let continuation = write_continuation(heap, words, &mut allocation, (CONTINUATION_WORD, chain));
+        allocation.commit(heap);
         match frames.len() {
             0 => machine.set_chain(heap, chain),
             limit => machine.set_counted_chain(heap, chain, limit),
@@ -32,7 +36,8 @@ impl Hot {
         Some(continuation)
     }
 
-    /// Puts a prompt with these properties on what is below the frame, and `frame` on the dynamic environment, if there is one; says whether it was so easy.
+    /// Puts a prompt with these properties on the continuation below the frame, and `frame`, if
+    /// given, on the dynamic environment; returns whether the words were free.
     #[inline(always)]
     pub(super) fn enter_prompt(
         &self,
@@ -44,47 +49,49 @@ impl Hot {
         const { assert!(prompt_link::TAG == 0 && prompt_link::HANDLER == 1 && prompt_link::NEXT == 2) };
         const { assert!(prompt_link::WINDERS == 3 && prompt_link::DYNAMIC == 4) };
         let (words, frames) = (self.heap(), self.frames_below());
-        let Some(mut fresh) = Fresh::at_hand(heap, frames.len() + 1 + CAPTURE_WORDS) else {
+        let Some(mut allocation) = Allocation::begin(heap, frames.len() + 1 + CAPTURE_WORDS) else {
             return false;
         };
-        let chain = machine.chain_with(heap, words, &mut fresh, frames);
+        let chain = machine.chain_with(heap, words, &mut allocation, frames);
         let (winders, dynamic) = (heap.register(Register::Winders), heap.register(Register::Dynamic));
         let fields: [Value; prompt_link::LENGTH] = [tag, handler, chain, winders, dynamic];
-        let prompt = Value::object_at(put(words, &mut fresh, Kind::PromptLink, fields));
+        let prompt = Value::object_at(write_object(words, &mut allocation, Kind::PromptLink, fields));
         if let Some(frame) = frame {
-            let pair = fresh.object(2);
+            let pair = allocation.object(2);
             words.fill(pair, frame);
             words.fill(pair + 1, dynamic);
             heap.set_register(Register::Dynamic, Value::pair_at(pair));
         }
-        fresh.take(heap);
+        allocation.commit(heap);
         machine.set_counted_chain(heap, prompt, 0);
         true
     }
 
-    /// A composable continuation of the frames below this one and the chain below them, up to `prompt`; the chain afterwards is what was outside of the prompt, with its winders
-    /// and dynamic environment.
+    /// A composable continuation of the frames below this one and the chain below them, up to
+    /// `prompt`; the chain afterwards is what was outside of the prompt, with its winders and
+    /// dynamic environment.
     #[inline(always)]
     pub(super) fn cut_to_prompt(&self, machine: &mut Machine, heap: &mut Heap, prompt: Value) -> Option<Value> {
         let (words, frames) = (self.heap(), self.frames_below());
-        let mut fresh = Fresh::at_hand(heap, frames.len() + 1 + CAPTURE_WORDS)?;
+        let mut allocation = Allocation::begin(heap, frames.len() + 1 + CAPTURE_WORDS)?;
         let below = heap.register(Register::Continuation);
         let whole = machine.whole_links(words, below);
-        let mut chain = put_copy(words, &mut fresh, (whole, prompt), Value::NIL)?.head;
+        let mut chain = write_copy(words, &mut allocation, (whole, prompt), Value::NIL)?.head;
         if machine.remaining != machine.counted {
-            // The link that says what is left of the first segment is made but once.
-            chain = machine.put_rest(words, &mut fresh, below, chain);
+            // The link for the rest of the first segment is made once.
+            chain = machine.write_rest(words, &mut allocation, below, chain);
         }
         if !frames.is_empty() {
-            chain = put_segment(words, &mut fresh, frames, chain);
+            chain = write_segment(words, &mut allocation, frames, chain);
         }
-        let continuation = put_continuation(heap, words, &mut fresh, (COMPOSABLE_WORD, chain));
-        fresh.take(heap);
+        let continuation = write_continuation(heap, words, &mut allocation, (COMPOSABLE_WORD, chain));
+        allocation.commit(heap);
         machine.leave_to(heap, prompt);
         Some(continuation)
     }
 
-    /// Puts a continuation that begins with frames, and has the winders that are in force, below the stack and its newest frame on it, which runs; gives that frame's return point.
+    /// Puts a continuation that begins with frames, and has the winders that are in force, below
+    /// the stack and its newest frame on it, which runs; gives that frame's return point.
     #[inline(always)]
     pub(super) fn reenter(&mut self, machine: &mut Machine, heap: &mut Heap, continuation: Value) -> Option<Value> {
         let words = self.heap();
@@ -96,10 +103,11 @@ impl Hot {
         heap.set_register(Register::Continuation, chain);
         heap.set_register(Register::Dynamic, words.closure_field(continuation, captured::DYNAMIC));
         (machine.remaining, machine.counted) = (limit, limit);
-        Some(self.put_frame(machine, chain))
+        Some(self.load_frame(machine, chain))
     }
 
-    /// Puts a composable continuation that consists of frames alone on what is below this frame, and its newest frame on the stack, which runs; gives that frame's return point.
+    /// Puts a composable continuation that consists of frames alone on what is below this frame,
+    /// and its newest frame on the stack, which runs; gives that frame's return point.
     #[inline(always)]
     pub(super) fn reenter_composable(
         &mut self,
@@ -114,27 +122,27 @@ impl Hot {
             return None;
         }
         let frames = self.frames_below();
-        let mut fresh = Fresh::at_hand(heap, frames.len() + 1 + CAPTURE_WORDS)?;
-        let below = machine.chain_with(heap, words, &mut fresh, frames);
-        let rest = put_copy(words, &mut fresh, (next_of(words, chain), Value::NIL), below)?;
+        let mut allocation = Allocation::begin(heap, frames.len() + 1 + CAPTURE_WORDS)?;
+        let below = machine.chain_with(heap, words, &mut allocation, frames);
+        let rest = write_copy(words, &mut allocation, (next_of(words, chain), Value::NIL), below)?;
         if rest.has_prompts {
             return None;
         }
-        // What the newest frame leaves of its segment is linked, if it leaves anything.
+        // The rest of the newest frame's segment gets a link, if there is one.
         let segment = words.field(chain, link::FRAMES);
-        let point = self.put_frame_of(segment, limit);
+        let point = self.load_frame_of(segment, limit);
         let left = limit - point.detail() as usize;
         if left > 0 {
-            let head = put_link(words, &mut fresh, segment, left, rest.head);
+            let head = write_link(words, &mut allocation, segment, left, rest.head);
             machine.set_counted_chain(heap, head, left);
         } else {
             machine.set_chain(heap, rest.head);
         }
-        fresh.take(heap);
+        allocation.commit(heap);
         Some(point)
     }
 
-    /// The words that must be at hand for [`Hot::reenter_composable`], if that is all it needs.
+    /// The words that must be free for [`Frame::reenter_composable`], if nothing else prevents it.
     pub(super) fn words_to_reenter(&self, continuation: Value) -> Option<usize> {
         let words = self.heap();
         if words.closure_field(continuation, 0) != COMPOSABLE_WORD {
@@ -148,27 +156,29 @@ impl Hot {
         (!has_prompts).then_some(self.base_index() + CAPTURE_WORDS + copied)
     }
 
-    /// Puts the newest frame below the stack, all of which is free, on it, where it runs, and gives that frame's return point; nothing if a prompt or nothing is there.
+    /// Puts the newest frame below the stack, all of which is free, on it, where it runs, and gives
+    /// that frame's return point; nothing if a prompt or nothing is there.
     #[inline(always)]
-    pub(super) fn take_frame(&mut self, machine: &mut Machine, heap: &Heap) -> Option<Value> {
+    pub(super) fn pop_frame(&mut self, machine: &mut Machine, heap: &Heap) -> Option<Value> {
         if machine.remaining == 0 {
             return None;
         }
-        Some(self.put_frame(machine, heap.register(Register::Continuation)))
+        Some(self.load_frame(machine, heap.register(Register::Continuation)))
     }
 
     /// Puts the newest of the frames that are left of the first segment of `chain` on the stack.
     #[inline(always)]
-    fn put_frame(&mut self, machine: &mut Machine, chain: Value) -> Value {
+    fn load_frame(&mut self, machine: &mut Machine, chain: Value) -> Value {
         let segment = self.heap().field(chain, link::FRAMES);
-        let point = self.put_frame_of(segment, machine.remaining);
+        let point = self.load_frame_of(segment, machine.remaining);
         machine.remaining -= point.detail() as usize;
         point
     }
 
-    /// Puts the frame of a segment whose return point is the last of its first `end` words on the stack, where it runs; gives that point.
+    /// Puts the frame of a segment whose return point is the last of its first `end` words on the
+    /// stack, where it runs; gives that point.
     #[inline(always)]
-    fn put_frame_of(&mut self, segment: Value, end: usize) -> Value {
+    fn load_frame_of(&mut self, segment: Value, end: usize) -> Value {
         let words = self.heap();
         let point = words.field(segment, end - 1);
         debug_assert!(point.is_immediate(Immediate::Return), "frames end with a return point");

@@ -1,7 +1,12 @@
-//! What each instruction does: one method of [`Hot`] per row of the instruction table, in a file per subject.
+//! The instructions: one method of [`Frame`] per row of the instruction table, in a file per
+//! subject.
 //!
-//! Fast paths are inline and touch only the frame and the heap's words; whatever is rare is a detour through [`Cold`], which may collect, raise a condition or stop the machine.
-//! INVARIANT: fuel is counted at calls and back edges only, before anything else happens, so a stopped instruction can be executed again.
+//! Owns the run of a computation in slices of fuel. Fast paths are inline and use only the frame
+//! and the heap's words; everything rare goes through [`SlowPath`], which may collect, raise a
+//! condition or stop the machine.
+//! INVARIANT: calls and back edges count fuel before they do anything else, so a stopped
+//! instruction can be executed again.
+//! It does not know how one instruction leads to the next; `machine/execute/dispatch.rs` does.
 //! Read next: `machine/execute/dispatch.rs`, `machine/execute/value.rs`, `machine/execute/call.rs`.
 
 use crate::code::CodeSpace;
@@ -10,7 +15,7 @@ use crate::instruction::Instruction;
 use crate::primitive::Failure;
 use crate::value::Value;
 
-use super::{Hot, Instance, Machine, Outcome, Start, State};
+use super::{Frame, Instance, Machine, Outcome, Start, State};
 
 mod call;
 mod dispatch;
@@ -26,8 +31,8 @@ mod value;
 pub(super) enum Flow {
     Next,
     Stop,
-    /// On by the path that was left in [`Cold`].
-    Detour,
+    /// Continue with the step that was deferred to [`SlowPath`].
+    Slow,
 }
 
 /// Which registers of the running frame a collection must keep.
@@ -35,30 +40,30 @@ pub(super) enum Flow {
 pub(super) enum InUse {
     /// This many from register 0 on: the frame is being entered or left.
     First(usize),
-    /// Those that the instruction that was fetched last and those after it read.
+    /// Those that the last fetched instruction and later ones read.
     Before,
-    /// Those that the instructions after the last fetched read.
+    /// Those that the instructions after the last fetched one read.
     After,
 }
 
-/// Everything that the fast paths do not touch.
-pub(super) struct Cold<'a> {
+/// The state that fast paths do not use.
+pub(super) struct SlowPath<'a> {
     pub(super) machine: &'a mut Machine,
     pub(super) heap: &'a mut Heap,
     pub(super) code: &'a CodeSpace,
     /// Why the machine stops.
     pub(super) outcome: Option<Outcome>,
-    /// What a detour leads through.
-    path: Path,
-    /// How the primitive that was called last failed.
+    /// The deferred step.
+    path: SlowStep,
+    /// The failure of the primitive that was called last.
     failure: Option<Failure>,
-    /// The word that is to be written once its page has passed the write barrier.
+    /// The index of the word to write once its page has passed the write barrier.
     place: usize,
-    /// What of the slice of fuel was taken away so that it ends.
+    /// Fuel that was taken from the slice to end it.
     fuel_withheld: i64,
-    /// The frame after a detour and after the last instruction.
+    /// The frame after a slow step and after the last instruction.
     #[cfg(not(debug_assertions))]
-    frame: Hot,
+    frame: Frame,
 }
 
 /// Runs what is ready on the stack until something stops the machine.
@@ -69,43 +74,43 @@ pub(super) fn run(
     start: Start,
     fuel: &mut u64,
 ) -> Outcome {
-    let mut hot = Hot::new(machine, &mut instance.heap, code);
-    let mut cold = Cold {
+    let mut frame = Frame::new(machine, &mut instance.heap, code);
+    let mut slow = SlowPath {
         machine,
         heap: &mut instance.heap,
         code,
         outcome: None,
-        path: |cold, hot, _| cold.out_of_fuel(hot),
+        path: |slow, frame, _| slow.out_of_fuel(frame),
         failure: None,
         place: 0,
         fuel_withheld: 0,
         #[cfg(not(debug_assertions))]
-        frame: hot,
+        frame: frame,
     };
     let flow = match start {
         Start::Call(argument_count) => {
-            let (entered, flow) = cold.enter(hot, argument_count);
-            hot = entered;
+            let (entered, flow) = slow.enter(frame, argument_count);
+            frame = entered;
             flow
         }
         Start::At(position) => {
-            hot.go_to(position);
+            frame.jump_to(position);
             Flow::Next
         }
     };
     if flow == Flow::Next {
-        hot = run_slices(hot, &mut cold, fuel);
+        frame = run_slices(frame, &mut slow, fuel);
     }
-    let outcome = cold.outcome.take();
-    cold.machine.stopped_at = hot.pc() as u32;
-    hot.store(cold.machine);
+    let outcome = slow.outcome.take();
+    slow.machine.stopped_at = frame.pc() as u32;
+    frame.store(slow.machine);
     match outcome {
         Some(outcome @ Outcome::Request { .. }) => {
-            cold.machine.state = State::Waiting;
+            slow.machine.state = State::Waiting;
             outcome
         }
         Some(Outcome::OutOfFuel) => {
-            cold.machine.state = State::Interrupted(hot.pc());
+            slow.machine.state = State::Interrupted(frame.pc());
             Outcome::OutOfFuel
         }
         Some(outcome @ Outcome::Finished(_)) => {
@@ -122,57 +127,59 @@ pub(super) fn run(
 }
 
 /// Executes instructions, a slice of the fuel at a time, until one stops or the fuel is used up.
-fn run_slices(mut hot: Hot, cold: &mut Cold<'_>, fuel: &mut u64) -> Hot {
+fn run_slices(mut frame: Frame, slow: &mut SlowPath<'_>, fuel: &mut u64) -> Frame {
     loop {
         let slice = (*fuel).min(SLICE);
-        hot.fuel = slice as i64;
-        hot = dispatch::interpret(hot, cold);
-        let left = hot.fuel.max(0) + std::mem::take(&mut cold.fuel_withheld);
+        frame.fuel = slice as i64;
+        frame = dispatch::interpret(frame, slow);
+        let left = frame.fuel.max(0) + std::mem::take(&mut slow.fuel_withheld);
         let used = slice - u64::try_from(left).unwrap_or(0);
         *fuel -= used;
-        cold.heap.earn_collections(used);
-        if *fuel == 0 || cold.outcome != Some(Outcome::OutOfFuel) {
-            return hot;
+        slow.heap.credit_fuel(used);
+        if *fuel == 0 || slow.outcome != Some(Outcome::OutOfFuel) {
+            return frame;
         }
-        if cold.heap.is_overdrawn() {
-            cold.outcome = Some(Outcome::Exhausted);
-            return hot;
+        if slow.heap.is_overdrawn() {
+            slow.outcome = Some(Outcome::Exhausted);
+            return frame;
         }
-        cold.outcome = None;
+        slow.outcome = None;
     }
 }
 
-/// The fuel of one slice. Instructions lead to each other by calls in tail position; should an optimiser leave one of them a real call, the host's stack is unwound this often.
+/// The fuel of one slice. Instructions call each other in tail position; if an optimiser leaves one
+/// of these calls a real one, the end of the slice unwinds the host's stack.
 const SLICE: u64 = 2048;
 
-/// The rare side of an instruction: gets the frame and the instruction, and gives the frame back.
-pub(super) type Path = fn(&mut Cold<'_>, Hot, Instruction) -> (Hot, Flow);
+/// The slow path of an instruction: takes the frame and the instruction, and returns the frame.
+pub(super) type SlowStep = fn(&mut SlowPath<'_>, Frame, Instruction) -> (Frame, Flow);
 
-impl Cold<'_> {
-    /// Leaves the fast path: what is left of the instruction, in its present frame, is up to `path`.
+impl SlowPath<'_> {
+    /// Defers the rest of the instruction, in its present frame, to `step`.
     #[inline(always)]
-    fn detour(&mut self, path: Path) -> Flow {
+    fn defer(&mut self, path: SlowStep) -> Flow {
         self.path = path;
-        Flow::Detour
+        Flow::Slow
     }
 
-    /// Takes the detour that an instruction asked for, with the frame it left.
+    /// Runs the deferred step with the frame that the instruction left.
     #[inline(always)]
-    fn take_detour(&mut self, frame: Hot) -> (Hot, Flow) {
+    fn run_slow_step(&mut self, frame: Frame) -> (Frame, Flow) {
         (self.path)(self, frame, frame.last_instruction())
     }
 }
 
-impl Hot {
-    /// Writes a word of a live object. A page that has to be noted first is a detour, after which the instruction is executed again.
+impl Frame {
+    /// Writes a word of a live object. If the page has to pass the write barrier first, the slow
+    /// path does that and executes the instruction again.
     #[inline(always)]
-    fn write(&mut self, cold: &mut Cold<'_>, index: usize, value: Value) -> Flow {
-        if !cold.heap.is_noted(index) {
-            cold.place = index;
-            return cold.detour(|cold, mut hot, _| {
-                cold.heap.note_write(cold.place);
-                hot.step_back();
-                (hot, Flow::Next)
+    fn write(&mut self, slow: &mut SlowPath<'_>, index: usize, value: Value) -> Flow {
+        if !slow.heap.is_noted(index) {
+            slow.place = index;
+            return slow.defer(|slow, mut frame, _| {
+                slow.heap.note_write(slow.place);
+                frame.step_back();
+                (frame, Flow::Next)
             });
         }
         self.fill(index, value);

@@ -1,17 +1,25 @@
-//! The running frame: the few words that the dispatch loop keeps in the processor's registers, the heap's words, and the only unsafe code of the kernel.
+//! The running frame: the words that the dispatch keeps in processor registers, the heap's words,
+//! and the only unsafe code of the kernel.
 //!
-//! Measured on fib, nqueens and deriv, bounds checks on registers, instructions and pairs cost a tenth to a third of the run time; so these accesses go unchecked, and the checks are made
-//! once, elsewhere:
+//! Owns unchecked access. Bounds checks on registers, instructions and pairs cost 10 to 35 % of the
+//! run time of fib, nqueens and deriv (measured); so these accesses go unchecked, and other code
+//! makes the checks once:
 //!
-//! INVARIANT: `code` points at a code space whose every instruction was verified (`code/verify.rs`): register operands lie below the frame size, jumps inside their block.
-//! INVARIANT: `base .. base + frame size` lies inside the machine's stack: whoever enters a block has checked it against the limit.
-//! INVARIANT: every reference in a register or in the heap points at an object of this instance's heap, and `heap` is the heap's words; it is taken anew after whatever may move them.
-//! INVARIANT: any frame of the code fits at the bottom of the stack: a run makes room for the largest. Segments consist of such frames, and a link's limit is where one ends;
-//! of those that come from images this has been checked (`image/shape.rs`).
+//! INVARIANT: `code` points at a code space whose every instruction was verified
+//! (`code/verify.rs`): register operands lie below the frame size, jumps inside their block.
+//! INVARIANT: `base .. base + frame size` lies inside the machine's stack: the entry to a block
+//! checks it against the limit.
+//! INVARIANT: every reference in a register or in the heap points at an object of this instance's
+//! heap, and `heap` is the heap's words; it is renewed after every step that may move them.
+//! INVARIANT: any frame of the code fits at the bottom of the stack, because a run makes room for
+//! the largest. Segments consist of such frames, and a link's limit is the end of one of them;
+//! `image/shape.rs` checks this for images.
 //!
-//! Debug builds check each of these accesses against the ends of stack, code and heap, so the test suites run with the checks on.
+//! Debug builds check each access against the ends of stack, code and heap, so the test suites run
+//! with the checks.
 //!
-//! Nothing here can be called from outside `machine`. Read next: `machine/execute.rs`.
+//! It does not allocate or collect, and nothing outside `machine` can call it.
+//! Read next: `machine/execute.rs`.
 #![expect(
     unsafe_code,
     reason = "unchecked access to registers, instructions and fields; see the invariants above"
@@ -24,9 +32,10 @@ use crate::value::{Immediate, Value};
 
 use super::Machine;
 
-/// What the instructions keep at hand. Slow paths take it by value and give it back, so that the compiler need not keep it in memory.
+/// The state that every instruction uses. Slow paths take it by value and return it, so that the
+/// compiler need not keep it in memory.
 #[derive(Clone, Copy)]
-pub(super) struct Hot {
+pub(super) struct Frame {
     /// The next instruction.
     next: *const Instruction,
     base: *mut Value,
@@ -37,7 +46,7 @@ pub(super) struct Hot {
     limit: *mut Value,
     code: *const Instruction,
     stack: *mut Value,
-    /// What the pointers may reach, for the checks of debug builds.
+    /// The ends of stack and code, for the checks of debug builds.
     #[cfg(debug_assertions)]
     reach: Reach,
 }
@@ -46,7 +55,7 @@ pub(super) struct Hot {
 #[cfg(not(debug_assertions))]
 pub(super) type Words = (*const Instruction, *mut Value, HeapWords, i64);
 
-/// How many instructions and stack words there are.
+/// The number of instructions and of stack words.
 #[cfg(debug_assertions)]
 #[derive(Clone, Copy)]
 struct Reach {
@@ -54,12 +63,12 @@ struct Reach {
     stack_words: usize,
 }
 
-impl Hot {
-    pub(super) fn new(machine: &mut Machine, heap: &mut Heap, code: &CodeSpace) -> Hot {
+impl Frame {
+    pub(super) fn new(machine: &mut Machine, heap: &mut Heap, code: &CodeSpace) -> Frame {
         let stack = machine.stack.as_mut_ptr();
         // SAFETY: `base` and `soft_limit` are indices into the stack.
         let (base, limit) = unsafe { (stack.add(machine.base), stack.add(machine.soft_limit)) };
-        Hot {
+        Frame {
             next: code.instructions().as_ptr(),
             base,
             heap: HeapWords::of(heap),
@@ -82,11 +91,11 @@ impl Hot {
         (self.next, self.base, self.heap, self.fuel)
     }
 
-    /// The frame made of these words and those of `other` that change on detours only.
+    /// The frame of these words and those of `other`, which only slow paths change.
     #[cfg(not(debug_assertions))]
     #[inline(always)]
-    pub(super) fn from_words((next, base, heap, fuel): Words, other: &Hot) -> Hot {
-        Hot {
+    pub(super) fn from_words((next, base, heap, fuel): Words, other: &Frame) -> Frame {
+        Frame {
             next,
             base,
             heap,
@@ -104,17 +113,17 @@ impl Hot {
         self.limit
     }
 
-    /// Takes over the words that a detour may change.
+    /// Replaces the words that a slow path may change.
     #[cfg(not(debug_assertions))]
     #[inline(always)]
     pub(super) fn set_words(&mut self, (next, base, heap, fuel): Words, limit: *mut Value) {
         (self.next, self.base, self.heap, self.fuel, self.limit) = (next, base, heap, fuel, limit);
     }
 
-    /// Takes over where a detour has left the stack.
+    /// Takes the stack's address after a slow path.
     #[cfg(not(debug_assertions))]
     #[inline(always)]
-    pub(super) fn set_stack(&mut self, after: &Hot) {
+    pub(super) fn set_stack(&mut self, after: &Frame) {
         self.stack = after.stack;
     }
 
@@ -141,7 +150,7 @@ impl Hot {
         machine.base = self.base_index();
     }
 
-    /// Takes over what safe code has changed.
+    /// Renews the pointers after safe code has run.
     pub(super) fn reload(&mut self, machine: &mut Machine, heap: &mut Heap) {
         #[cfg(debug_assertions)]
         {
@@ -156,7 +165,7 @@ impl Hot {
         self.reload_heap(heap);
     }
 
-    /// Takes the heap's words anew after they may have moved.
+    /// Renews the heap's words after they may have moved.
     #[inline(always)]
     pub(super) fn reload_heap(&mut self, heap: &mut Heap) {
         self.heap = HeapWords::of(heap);
@@ -181,14 +190,14 @@ impl Hot {
         unsafe { self.next.offset_from(self.code) as usize }
     }
 
-    /// Goes on at a position of the code space.
+    /// Continues at a position of the code space.
     #[inline(always)]
-    pub(super) fn go_to(&mut self, position: usize) {
-        // The pointer is followed by `fetch` only, which says why it may be.
+    pub(super) fn jump_to(&mut self, position: usize) {
+        // Only `fetch` follows the pointer, and says why it may.
         self.next = self.code.wrapping_add(position);
     }
 
-    /// Makes the instruction that was fetched last the next one again.
+    /// Makes the last fetched instruction the next one again.
     pub(super) fn step_back(&mut self) {
         self.next = self.next.wrapping_sub(1);
     }
@@ -202,16 +211,18 @@ impl Hot {
             "position {} lies beyond the code",
             self.pc()
         );
-        // SAFETY: no verified block runs past its end, and calls and returns go to positions of the code space only, which nothing changes while the machine runs.
+        // SAFETY: no verified block runs past its end, and calls and returns go to positions of the
+        // code space only, which nothing changes while the machine runs.
         let instruction = unsafe { &*self.next };
         self.next = self.next.wrapping_add(1);
         instruction
     }
 
-    /// The instruction that was fetched last.
+    /// The last fetched instruction.
     pub(super) fn last_instruction(&self) -> Instruction {
         debug_assert!(self.next > self.code, "an instruction was fetched");
-        // SAFETY: before a jump or a call is made, the next instruction is preceded by the one that was fetched.
+        // SAFETY: before a jump or a call is made, the next instruction is preceded by the one that
+        // was fetched.
         unsafe { *self.next.wrapping_sub(1) }
     }
 
@@ -238,11 +249,12 @@ impl Hot {
     /// Whether a frame of `words` whose register 0 is `register` of this one fits below the limit.
     #[inline(always)]
     pub(super) fn has_room(&self, register: usize, words: usize) -> bool {
-        // The sum, which may leave the allocation, is compared and not followed.
+        // The comparison does not follow the sum, which may lie outside the stack.
         self.base.wrapping_add(register + words) <= self.limit
     }
 
-    /// Moves the frame up so that register 0 is what was `register`, leaving a return point in the slot below.
+    /// Moves the frame up so that register 0 is what was `register`, leaving a return point in the
+    /// slot below.
     #[inline(always)]
     pub(super) fn push(&mut self, register: usize, return_point: Value) {
         debug_assert!(register > 0, "the return point lies below register 0");
@@ -257,14 +269,15 @@ impl Hot {
     /// Returns `value` through the slot below the frame.
     #[inline(always)]
     pub(super) fn pop(&mut self, value: Value) {
-        // SAFETY: every frame has a return point below it, at the bottom the one for underflow; its distance leads to the caller's register 0.
+        // SAFETY: every frame has a return point below it, at the bottom the one for underflow; its
+        // distance leads to the caller's register 0.
         unsafe {
             let slot = self.base.sub(1);
             let point = *slot;
             debug_assert!(point.is_immediate(Immediate::Return) && (point.detail() as usize) <= self.base_index());
             *slot = value;
             self.base = self.base.sub(point.detail() as usize);
-            self.go_to(point.payload() as usize);
+            self.jump_to(point.payload() as usize);
         }
     }
 
@@ -278,22 +291,26 @@ impl Hot {
         }
     }
 
-    /// The frames below this one, from the first on the stack up to the return point that leads back to the last.
+    /// The frames below this one, from the first on the stack up to the return point that leads
+    /// back to the last.
     #[inline(always)]
     pub(super) fn frames_below(&self) -> &[Value] {
         let words = self.base_index().saturating_sub(1);
-        // SAFETY: all of the stack up to `base` is in use, and no one writes to it while it is borrowed from here.
+        // SAFETY: all of the stack up to `base` is in use, and no one writes to it while it is
+        // borrowed from here.
         unsafe { std::slice::from_raw_parts(self.stack.wrapping_add(1), words) }
     }
 
-    /// The first words of the frame at the bottom of the stack, which is as large as any frame of the code.
+    /// The first words of the frame at the bottom of the stack, which is as large as any frame of
+    /// the code.
     #[inline(always)]
     pub(super) fn bottom(&mut self, words: usize) -> &mut [Value] {
         debug_assert!(
             self.stack.wrapping_add(1 + words) <= self.limit,
             "{words} words fit the stack"
         );
-        // SAFETY: the part of the stack in use has room for the largest frame of the code, and for the word below it; `&mut self` is the only way to them.
+        // SAFETY: the part of the stack in use has room for the largest frame of the code, and for
+        // the word below it; `&mut self` is the only way to them.
         unsafe { std::slice::from_raw_parts_mut(self.stack.add(1), words) }
     }
 
@@ -301,7 +318,8 @@ impl Hot {
     #[inline(always)]
     pub(super) fn registers(&self, register: usize, count: usize) -> &[Value] {
         self.check_register(register + count);
-        // SAFETY: as for `get`, and no one writes to the registers while they are borrowed from here.
+        // SAFETY: as for `get`, and no one writes to the registers while they are borrowed from
+        // here.
         unsafe { std::slice::from_raw_parts(self.base.add(register), count) }
     }
 
@@ -309,7 +327,7 @@ impl Hot {
     #[inline(always)]
     pub(super) fn slide(&mut self, register: usize, count: usize) {
         let mut index = 0;
-        // Most calls pass fewer words than a loop over vectors takes to begin.
+        // Most calls pass so few words that setting up a vectorised loop would take longer.
         while index < 4 {
             self.set(index, self.get(register + index));
             index += 1;
@@ -343,7 +361,7 @@ impl Hot {
         self.heap.word(object.object_offset_bytes() + 8 * offset)
     }
 
-    /// What the dispatch does for a byte code that is not in the table.
+    /// The dispatch's target for a byte code that is not in the table.
     #[inline(always)]
     pub(super) fn no_such_instruction() -> ! {
         debug_assert!(false, "a byte code that is not in the table");
@@ -351,7 +369,7 @@ impl Hot {
         unsafe { std::hint::unreachable_unchecked() }
     }
 
-    /// Fills a word of a fresh object.
+    /// Fills a word of a new object.
     #[inline(always)]
     pub(super) fn fill(&mut self, index: usize, value: Value) {
         self.heap.fill(index, value);
@@ -389,7 +407,8 @@ impl HeapWords {
     #[inline(always)]
     fn word(self, offset_bytes: usize) -> Value {
         self.check(offset_bytes / 8, 1);
-        // SAFETY: references point at objects of this heap, offsets are multiples of eight, and callers ask only for words that the object's kind has.
+        // SAFETY: references point at objects of this heap, offsets are multiples of eight, and
+        // callers ask only for words that the object's kind has.
         Value::from_bits(unsafe { *self.first.byte_add(offset_bytes) })
     }
 
@@ -420,7 +439,7 @@ impl HeapWords {
         value.is_object() && self.word(value.object_offset_bytes()).to_bits() >> 8 & 0xff == kind as u64
     }
 
-    /// Fills a word of a fresh object, or writes one that has passed the write barrier.
+    /// Fills a word of a new object, or writes one that has passed the write barrier.
     #[inline(always)]
     pub(super) fn fill(self, index: usize, value: Value) {
         self.check(index, 1);
@@ -428,7 +447,7 @@ impl HeapWords {
         unsafe { *self.first.add(index) = value.to_bits() }
     }
 
-    /// Fills the words of a fresh object from `index` on.
+    /// Fills the words of a new object from `index` on.
     #[inline(always)]
     pub(super) fn fill_all(self, index: usize, values: &[Value]) {
         self.check(index, values.len());
@@ -447,12 +466,12 @@ impl HeapWords {
         }
     }
 
-    /// Copies `count` words of an object to a fresh one at `index`.
+    /// Copies `count` words of an object to a new one at `index`.
     #[inline(always)]
     pub(super) fn copy_object(self, object: Value, index: usize, count: usize) {
         self.check(object.index(), count);
         self.check(index, count);
-        // SAFETY: as for `word` and `fill`; a fresh object does not overlap another.
+        // SAFETY: as for `word` and `fill`; a new object does not overlap another.
         unsafe {
             let from = self.first.byte_add(object.object_offset_bytes());
             std::ptr::copy_nonoverlapping(from, self.first.add(index), count);
@@ -460,7 +479,7 @@ impl HeapWords {
     }
 }
 
-/// Copies words to where others are. They are few, as a rule, so a call or a loop over vectors would take longer than the copying.
+/// Copies words. There are few as a rule, so a call or a vectorised loop would take longer.
 ///
 /// # Safety
 /// There are `count` words to read and as many to write, and none is both.

@@ -1,8 +1,10 @@
 //! An instance: one heap with the globals and literals of the code it runs.
 //!
-//! The globals and literals stand in two vectors, at the numbers that the code space gives them. A list of the units whose places these are stands beside them, so that
-//! the vectors keep their meaning where the units are loaded in another order.
-//! INVARIANT: everything an instance knows is in its heap, so undoing the heap undoes the instance.
+//! Owns the two vectors of globals and literals, at the numbers of the code space, and the list of
+//! the units that these places belong to, which keeps their meaning where the units are loaded in
+//! another order.
+//! INVARIANT: an instance has no state outside its heap, so undoing the heap undoes the instance.
+//! It does not run code; `machine.rs` does.
 //! Read next: `image/instance.rs`.
 
 use std::collections::btree_map::Entry;
@@ -40,11 +42,13 @@ impl From<HeapFull> for RelinkError {
 /// A unit that an instance was linked with.
 struct LinkedUnit {
     hash: [u8; 32],
-    /// Where its literals begin and where its globals are; `None` if right behind those of the units before it.
+    /// The number of its first literal, and the numbers of its globals; `None` if they follow
+    /// directly after those of the units before it.
     places: Option<(u32, Vec<u32>)>,
 }
 
-/// What an instance notes of a unit: its hash and, unless they follow from the units before it, its places.
+/// The entry of a unit in the instance's list: its hash and, unless they follow from the units
+/// before it, its places.
 fn entry(unit: &LoadedUnit) -> Vec<u8> {
     let mut bytes = unit.hash.to_vec();
     if !unit.is_dense {
@@ -78,13 +82,13 @@ impl LinkedUnit {
     }
 }
 
-/// From where to where globals and literals move.
+/// The moves of globals and literals.
 #[derive(Default)]
 struct Moves {
     /// The old place of each global, by the new one.
     globals: BTreeMap<usize, usize>,
     constants: Vec<(usize, usize)>,
-    /// How many globals and literals the units have had whose places follow from those before them.
+    /// The number of globals and literals of the units whose places follow from those before them.
     dense_globals: usize,
     dense_constants: usize,
 }
@@ -128,7 +132,8 @@ impl Instance {
         }
     }
 
-    /// Gives the instance a slot for each global and a value for each literal of the code that it does not know yet, units apart left out.
+    /// Gives the instance a slot for each global and a value for each literal of the code that it
+    /// does not know yet, units apart left out.
     ///
     /// # Errors
     /// [`HeapFull`]; calling again goes on where it stopped.
@@ -145,7 +150,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Gives the instance the literals of a unit that was loaded apart, unless it has them, so that it can run the unit.
+    /// Gives the instance the literals of a unit that was loaded apart, unless it has them, so that
+    /// it can run the unit.
     ///
     /// # Errors
     /// [`HeapFull`]; calling again goes on where it stopped.
@@ -172,7 +178,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Puts globals and literals where `code` expects them, after the heap came from a process that had loaded its units in an order of its own.
+    /// Moves globals and literals to the places in `code`, after the heap came from a process that
+    /// loaded its units in another order.
     ///
     /// # Errors
     /// [`RelinkError`]; the instance is as it was.
@@ -195,7 +202,8 @@ impl Instance {
             return Err(RelinkError::Malformed);
         }
         if is_in_place(&moved_globals) && is_in_place(&moved_constants) && missing(code, &hashes).is_empty() {
-            // What is as it was stays so to the last word, for the sake of the next image.
+            // Tables that need no change stay the same words, so that the next image can share
+            // them.
             let seen = self.heap.register(Register::UnitCount).as_fixnum().unwrap_or(0) as usize;
             if seen > code.units().len() {
                 self.heap
@@ -214,7 +222,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Fills in the literals of the units for every instance that are not among `linked`, and lists all units of this one.
+    /// Fills in the literals of the units for every instance that are not among `linked`, and lists
+    /// all units of this one.
     fn link_missing(&mut self, code: &CodeSpace, linked: &[LinkedUnit], constants: Value) -> Result<Value, HeapFull> {
         let missing = missing(code, linked);
         for unit in &missing {
@@ -223,7 +232,7 @@ impl Instance {
                 self.heap.set_field(constants, number as usize, value);
             }
         }
-        // Those whose entries do not say where their places are must come in the order of the code space.
+        // Units whose entries have no places must come in the order of the code space.
         let mut all: Vec<&LoadedUnit> = linked
             .iter()
             .filter_map(|linked| code.find_unit(&linked.hash))
@@ -242,7 +251,7 @@ impl Instance {
     fn linked_units(&self) -> Result<Vec<LinkedUnit>, RelinkError> {
         let mut rest = self.heap.register(Register::Units);
         let mut units = Vec::new();
-        // A list that ends has fewer pairs than the heap has words.
+        // A list that is not circular has fewer pairs than the heap has words.
         let longest = self.heap.statistics().words_used;
         while rest.is_pair() && units.len() <= longest {
             let entry = self.heap.car(rest);
@@ -270,7 +279,8 @@ impl Instance {
         }
     }
 
-    /// A table of `length` fields with some of those of `table`, given as pairs of old and new place.
+    /// A table of `length` fields with some of those of `table`, given as pairs of old and new
+    /// place.
     fn moved(
         &mut self,
         table: Option<Value>,
@@ -278,13 +288,13 @@ impl Instance {
         length: usize,
         fill: Value,
     ) -> Result<Value, HeapFull> {
-        let fresh = self.heap.allocate_filled(Kind::Vector, length, fill)?;
+        let allocation = self.heap.allocate_filled(Kind::Vector, length, fill)?;
         if let Some(table) = table {
             for &(from, to) in places {
-                self.heap.set_field(fresh, to, self.heap.field(table, from));
+                self.heap.set_field(allocation, to, self.heap.field(table, from));
             }
         }
-        Ok(fresh)
+        Ok(allocation)
     }
 
     /// The value of a global, if it is defined.

@@ -1,12 +1,19 @@
-//! Continuations as they lie in the heap: how the frames of the stack move there, and how the newest of them comes back.
+//! Continuations in the heap: how the frames of the stack move there, and how the newest of them
+//! comes back.
 //!
-//! A segment is a [`Kind::Frames`] of the words between the bottom of the stack and the return point on top. The continuation below the stack is a chain, newest first, of
-//! [`Kind::Link`]s (a segment, how many of its words count, the next link) and [`Kind::PromptLink`]s, ending in `()`; the register `Continuation` holds its head and
-//! `Machine::remaining` how much of the first segment is left. Segments are never written, so any number of continuations share them.
-//! Shape chosen over copying the whole stack at each capture (cost grows with depth) and over heap-allocated frames (every call pays).
-//! INVARIANT: a link's limit is what is left of its segment; a stored continuation begins with a link all of whose limit is still to be returned into.
-//! INVARIANT: `remaining` is above zero only if the chain begins with a link, and is the end of one of its frames.
-//! It does not decide when control moves. Read next: `machine/capture.rs`, `machine/control.rs`.
+//! Owns the chain below the stack. A segment is a [`Kind::Frames`] of the words between the bottom
+//! of the stack and the return point on top. The chain has, newest first, [`Kind::Link`]s (a
+//! segment, the number of its words that count, the next link) and [`Kind::PromptLink`]s, and ends
+//! in `()`; the register `Continuation` holds its head, and `Machine::remaining` the number of
+//! words left in the first segment. Segments are never written, so any number of continuations
+//! share them. Copying the whole stack at each capture would cost in proportion to the depth, and
+//! frames in the heap would slow every call.
+//! INVARIANT: a link's limit is what is left of its segment; a stored continuation begins with a
+//! link whose whole limit is still to be returned into.
+//! INVARIANT: `remaining` is above zero only if the chain begins with a link, and is the end of one
+//! of its frames.
+//! It does not decide when control moves.
+//! Read next: `machine/capture.rs`, `machine/control.rs`.
 
 use crate::code::builtin::{COMPOSABLE_WORD, CONTINUATION_WORD};
 use crate::heap::kind::{Header, captured, link, padded, prompt_link};
@@ -14,8 +21,8 @@ use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::value::Value;
 
 use super::Machine;
+use super::allocation::{Allocation, write_object};
 use super::frame::HeapWords;
-use super::fresh::{Fresh, put};
 
 /// Words that capturing a continuation or setting a prompt takes besides the frames themselves.
 pub(super) const CAPTURE_WORDS: usize = 24;
@@ -24,21 +31,27 @@ pub(super) const CAPTURE_WORDS: usize = 24;
 pub(super) const LINK_WORDS: usize = 8;
 
 #[inline(always)]
-pub(super) fn put_link(words: HeapWords, fresh: &mut Fresh, frames: Value, limit: usize, next: Value) -> Value {
+pub(super) fn write_link(
+    words: HeapWords,
+    allocation: &mut Allocation,
+    frames: Value,
+    limit: usize,
+    next: Value,
+) -> Value {
     const { assert!(link::FRAMES == 0 && link::LIMIT == 1 && link::NEXT == 2) };
     let fields: [Value; link::LENGTH] = [frames, Value::length(limit), next];
-    Value::object_at(put(words, fresh, Kind::Link, fields))
+    Value::object_at(write_object(words, allocation, Kind::Link, fields))
 }
 
 /// A segment of these frames, and a link to all of it.
 #[inline(always)]
-pub(super) fn put_segment(words: HeapWords, fresh: &mut Fresh, frames: &[Value], next: Value) -> Value {
+pub(super) fn write_segment(words: HeapWords, allocation: &mut Allocation, frames: &[Value], next: Value) -> Value {
     let object_words = padded(1 + frames.len());
-    let index = fresh.object(object_words);
+    let index = allocation.object(object_words);
     words.fill(index + object_words - 1, Value::ZERO);
     words.fill(index, Header::new(Kind::Frames, frames.len() as u32).to_value());
     words.fill_all(index + 1, frames);
-    put_link(words, fresh, Value::object_at(index), frames.len(), next)
+    write_link(words, allocation, Value::object_at(index), frames.len(), next)
 }
 
 /// The fields of a continuation over the block with this code word.
@@ -50,14 +63,14 @@ fn continuation_fields(heap: &Heap, word: Value, chain: Value) -> [Value; captur
 }
 
 #[inline(always)]
-pub(super) fn put_continuation(
+pub(super) fn write_continuation(
     heap: &Heap,
     words: HeapWords,
-    fresh: &mut Fresh,
+    allocation: &mut Allocation,
     (word, chain): (Value, Value),
 ) -> Value {
     let fields = continuation_fields(heap, word, chain);
-    Value::procedure_at(put(words, fresh, Kind::Closure, fields))
+    Value::procedure_at(write_object(words, allocation, Kind::Closure, fields))
 }
 
 /// The continuation below the stack, which is empty, as a procedure.
@@ -106,7 +119,8 @@ pub(super) fn next_of(words: HeapWords, chain: Value) -> Value {
     words.field(chain, link::NEXT)
 }
 
-/// Appends the return points of a chain of which `remaining` words of the first segment are left, until there are `most`.
+/// Appends the return points of a chain of which `remaining` words of the first segment are left,
+/// until there are `most`.
 pub(super) fn chain_points(heap: &Heap, remaining: usize, most: usize, points: &mut Vec<Value>) {
     let mut chain = heap.register(Register::Continuation);
     let mut remaining = Some(remaining);
@@ -135,7 +149,8 @@ pub(super) fn links_between(words: HeapWords, chain: Value, end: Value) -> usize
     links
 }
 
-/// Words that copies of the links from `chain` up to, not including, `end` take, and whether there are prompts among them.
+/// Words that copies of the links from `chain` up to, not including, `end` take, and whether there
+/// are prompts among them.
 pub(super) fn copied_words(words: HeapWords, (chain, end): (Value, Value)) -> (usize, bool) {
     let (mut copied, mut has_prompts) = (0, false);
     let mut rest = chain;
@@ -167,11 +182,12 @@ pub(super) struct ChainCopy {
     pub(super) has_prompts: bool,
 }
 
-/// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`. Nothing if the words are not at hand.
+/// Copies the links from `chain` up to, not including, `end`; the copy goes on with `below`.
+/// Nothing if the words are not at hand.
 #[inline(always)]
-pub(super) fn put_copy(
+pub(super) fn write_copy(
     words: HeapWords,
-    fresh: &mut Fresh,
+    allocation: &mut Allocation,
     (chain, end): (Value, Value),
     below: Value,
 ) -> Option<ChainCopy> {
@@ -180,18 +196,18 @@ pub(super) fn put_copy(
         has_prompts: false,
     };
     if chain != end {
-        copy.head = Value::object_at(fresh.next());
+        copy.head = Value::object_at(allocation.next());
     }
     let mut rest = chain;
     while rest != end {
         let index = if words.is_kind(rest, Kind::Link) {
             const WORDS: usize = padded(1 + link::LENGTH);
-            let index = fresh.further_object(WORDS)?;
+            let index = allocation.extra_object(WORDS)?;
             words.copy_object(rest, index, WORDS);
             index
         } else {
             const WORDS: usize = padded(1 + prompt_link::LENGTH);
-            let index = fresh.further_object(WORDS)?;
+            let index = allocation.extra_object(WORDS)?;
             words.copy_object(rest, index, WORDS);
             copy.has_prompts = true;
             index
@@ -201,7 +217,7 @@ pub(super) fn put_copy(
         let next = if rest == end {
             below
         } else {
-            Value::object_at(fresh.next())
+            Value::object_at(allocation.next())
         };
         words.fill(index + 1 + link::NEXT, next);
     }
@@ -213,14 +229,15 @@ pub(super) fn put_copy(
 /// # Errors
 /// [`HeapFull`], unless the words were at hand; nothing is changed then.
 pub(super) fn copy_chain(heap: &mut Heap, ends: (Value, Value), below: Value) -> Result<Value, HeapFull> {
-    let mut fresh = Fresh::at_hand(heap, 0).ok_or(HeapFull)?;
-    let copy = put_copy(HeapWords::of(heap), &mut fresh, ends, below).ok_or(HeapFull)?;
-    fresh.take(heap);
+    let mut allocation = Allocation::begin(heap, 0).ok_or(HeapFull)?;
+    let copy = write_copy(HeapWords::of(heap), &mut allocation, ends, below).ok_or(HeapFull)?;
+    allocation.commit(heap);
     Ok(copy.head)
 }
 
 impl Machine {
-    /// Moves everything below the frame at the base to the heap, and the frame's first `words` to the bottom of the stack. Afterwards the head of the chain counts wholly.
+    /// Moves everything below the frame at the base to the heap, and the frame's first `words` to
+    /// the bottom of the stack. Afterwards the head of the chain counts wholly.
     ///
     /// # Errors
     /// [`HeapFull`]; nothing is changed then.
@@ -231,17 +248,18 @@ impl Machine {
         } else {
             padded(1 + frames.len()) + padded(1 + link::LENGTH)
         };
-        let mut fresh = Fresh::reserved(heap, segment_words + self.rest_words())?;
+        let mut allocation = Allocation::reserve(heap, segment_words + self.rest_words())?;
         let words_of_heap = HeapWords::of(heap);
-        let chain = self.chain_with(heap, words_of_heap, &mut fresh, frames);
-        fresh.take(heap);
+        let chain = self.chain_with(heap, words_of_heap, &mut allocation, frames);
+        allocation.commit(heap);
         self.set_chain(heap, chain);
         self.stack.copy_within(self.base..self.base + words, 1);
         self.empty_stack();
         Ok(())
     }
 
-    /// Words of the link that says what is left of the first segment, if the head of the chain does not.
+    /// Words of the link that says what is left of the first segment, if the head of the chain does
+    /// not.
     fn rest_words(&self) -> usize {
         if self.remaining == 0 || self.remaining == self.counted {
             0
@@ -252,12 +270,12 @@ impl Machine {
 
     /// The chain below the stack, its head counting wholly.
     #[inline(always)]
-    fn whole_chain(&self, heap: &Heap, words: HeapWords, fresh: &mut Fresh) -> Value {
+    fn whole_chain(&self, heap: &Heap, words: HeapWords, allocation: &mut Allocation) -> Value {
         let chain = heap.register(Register::Continuation);
         if self.remaining == self.counted {
             return chain;
         }
-        self.put_rest(words, fresh, chain, next_of(words, chain))
+        self.write_rest(words, allocation, chain, next_of(words, chain))
     }
 
     /// The first of the links below the stack that count wholly.
@@ -272,29 +290,42 @@ impl Machine {
 
     /// What is left of the first segment of `chain`, then `next`.
     #[inline(always)]
-    pub(super) fn put_rest(&self, words: HeapWords, fresh: &mut Fresh, chain: Value, next: Value) -> Value {
+    pub(super) fn write_rest(&self, words: HeapWords, allocation: &mut Allocation, chain: Value, next: Value) -> Value {
         if self.remaining == 0 {
             return next;
         }
-        put_link(words, fresh, words.field(chain, link::FRAMES), self.remaining, next)
+        write_link(
+            words,
+            allocation,
+            words.field(chain, link::FRAMES),
+            self.remaining,
+            next,
+        )
     }
 
     /// The chain below the stack with these frames of the stack on it, its head counting wholly.
     #[inline(always)]
-    pub(super) fn chain_with(&self, heap: &Heap, words: HeapWords, fresh: &mut Fresh, frames: &[Value]) -> Value {
-        let chain = self.whole_chain(heap, words, fresh);
+    pub(super) fn chain_with(
+        &self,
+        heap: &Heap,
+        words: HeapWords,
+        allocation: &mut Allocation,
+        frames: &[Value],
+    ) -> Value {
+        let chain = self.whole_chain(heap, words, allocation);
         if frames.is_empty() {
             return chain;
         }
-        put_segment(words, fresh, frames, chain)
+        write_segment(words, allocation, frames, chain)
     }
 
-    /// Lets the head of the chain say what is left of its segment, if there is room for a link, so that a collection keeps no more.
+    /// Shortens the head of the chain to the rest of its segment, if there is room for a link, so
+    /// that a collection keeps no more.
     pub(super) fn settle_chain(&mut self, heap: &mut Heap) {
-        if let Ok(mut fresh) = Fresh::reserved(heap, self.rest_words()) {
+        if let Ok(mut allocation) = Allocation::reserve(heap, self.rest_words()) {
             let words = HeapWords::of(heap);
-            let chain = self.whole_chain(heap, words, &mut fresh);
-            fresh.take(heap);
+            let chain = self.whole_chain(heap, words, &mut allocation);
+            allocation.commit(heap);
             self.set_chain(heap, chain);
         }
     }
@@ -313,7 +344,8 @@ impl Machine {
         (self.remaining, self.counted) = (limit, limit);
     }
 
-    /// Empties the stack and puts the continuation below it, its winders and dynamic environment in force.
+    /// Empties the stack and puts the continuation below it, its winders and dynamic environment in
+    /// force.
     pub(super) fn restore_continuation(&mut self, heap: &mut Heap, continuation: Value) {
         self.empty_stack();
         self.set_chain(heap, heap.field(continuation, captured::LINK));
@@ -321,7 +353,8 @@ impl Machine {
         heap.set_register(Register::Dynamic, heap.field(continuation, captured::DYNAMIC));
     }
 
-    /// Drops everything up to and including a prompt, with the winders and the dynamic environment outside of it in force. Whatever is on the stack is free.
+    /// Drops everything up to and including a prompt, with the winders and the dynamic environment
+    /// outside of it in force. Whatever is on the stack is free.
     #[inline(always)]
     pub(super) fn leave_to(&mut self, heap: &mut Heap, prompt: Value) {
         let words = HeapWords::of(heap);
@@ -331,8 +364,10 @@ impl Machine {
     }
 }
 
-/// Gives the prompts from `chain` up to `end`, copied from a composable continuation, the winders and dynamic environments that correspond to theirs: what was put on those in
-/// force when `continuation` was captured has been put on those that are in force now, and a prompt keeps a tail of each.
+/// Moves the winders and dynamic environments of the prompts from `chain` up to `end`, copies from
+/// a composable continuation, to the present ones: a prompt keeps a tail of the lists that were in
+/// force at the capture of `continuation`, and gets the tail of the present lists at the same
+/// distance from their heads.
 pub(super) fn rebase_prompts(heap: &mut Heap, (chain, end): (Value, Value), continuation: Value) {
     let states = [
         (prompt_link::WINDERS, captured::WINDERS, Register::Winders),

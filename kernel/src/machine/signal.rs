@@ -1,6 +1,8 @@
 //! Conditions that the machine raises, and backtraces.
 //!
-//! INVARIANT: a condition is raised by calling the library's `%signal` where the error is, so handlers run in the context of the error; without the library the computation ends as uncaught.
+//! INVARIANT: a condition is raised by calling the library's `%signal` at the place of the error,
+//! so handlers run in the error's context; without the library the computation ends as uncaught.
+//! It does not handle conditions; the library does.
 //! Read next: `primitive.rs`.
 
 use crate::code::CodeSpace;
@@ -13,9 +15,9 @@ use crate::primitive::{Failure, Primitive};
 use crate::unit::GlobalName;
 use crate::value::{Immediate, Value};
 
-use super::execute::{Cold, Flow};
+use super::execute::{Flow, SlowPath};
 use super::segment::chain_points;
-use super::{Hot, Instance, Machine, Outcome, resumption_point};
+use super::{Frame, Instance, Machine, Outcome, resumption_point};
 
 /// The library that defines the procedures the machine calls.
 pub(super) const CONTROL_LIBRARY: &str = "(duet internal control)";
@@ -47,7 +49,8 @@ fn global(heap: &Heap, number: u32) -> Option<Value> {
 
 /// The procedure that raises a condition non-continuably.
 ///
-/// In a damaged image it may be anything. What cannot be called with one argument would fail and be called because of that, again and again.
+/// In a damaged image it may be anything. What cannot be called with one argument would fail and be
+/// called because of that, again and again.
 pub(super) fn signal_procedure(heap: &Heap, code: &CodeSpace) -> Option<Value> {
     let takes_one =
         |procedure: &Value| procedure.is_procedure_object() && heap.field(*procedure, 0).detail() as u8 == SIGNAL_ARITY;
@@ -65,7 +68,9 @@ pub struct BacktraceEntry {
     pub is_gone: bool,
 }
 
-/// The frames that were active when `condition` was raised, innermost first. Of those that tail calls gave up, the outermost is told where it can be. Empty if it is no condition of the machine.
+/// The frames that were active when `condition` was raised, innermost first. Of those that tail
+/// calls gave up, the outermost is told where it can be. Empty if it is no condition of the
+/// machine.
 pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<BacktraceEntry> {
     if !heap.is_kind(condition, Kind::Condition) {
         return Vec::new();
@@ -83,10 +88,12 @@ pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<Backtra
     frames(heap, code, &points, has_begun)
 }
 
-/// What return points tell, innermost first; and whether what was called from the first of them had begun.
+/// What return points tell, innermost first; and whether what was called from the first of them had
+/// begun.
 fn frames(heap: &Heap, code: &CodeSpace, points: &[Value], has_begun: bool) -> Vec<BacktraceEntry> {
     let mut told = Vec::new();
-    // Where what runs above begins. A condition that stands in the place of a frame has no beginning.
+    // Where what runs above begins. A condition that stands in the place of a frame has no
+    // beginning.
     let mut inner = has_begun.then_some(u32::MAX);
     for point in points {
         let position = call_position(code, *point).filter(|_| point.is_immediate(Immediate::Return));
@@ -101,7 +108,8 @@ fn frames(heap: &Heap, code: &CodeSpace, points: &[Value], has_begun: bool) -> V
     told
 }
 
-/// The procedure that the instruction at `position` has called, if what runs in its place, from `inner` on, is another.
+/// The procedure that the instruction at `position` has called, if what runs in its place, from
+/// `inner` on, is another.
 fn gone(heap: &Heap, code: &CodeSpace, position: u32, inner: u32) -> Option<BacktraceEntry> {
     let instruction = code.instructions().get(position as usize)?;
     if instruction.opcode() != Some(Opcode::CallGlobal) {
@@ -119,7 +127,8 @@ fn gone(heap: &Heap, code: &CodeSpace, position: u32, inner: u32) -> Option<Back
     })
 }
 
-/// What the position of a call tells: the procedures that were integrated around the call, innermost first, and the one whose frame it is.
+/// What the position of a call tells: the procedures that were integrated around the call,
+/// innermost first, and the one whose frame it is.
 fn entries(code: &CodeSpace, position: u32, procedure: Option<Name>) -> Vec<BacktraceEntry> {
     let mut span = code.span_at(position);
     let integrated = code.integrated_at(position).map(|call| BacktraceEntry {
@@ -137,7 +146,8 @@ fn entries(code: &CodeSpace, position: u32, procedure: Option<Name>) -> Vec<Back
 }
 
 impl Machine {
-    /// The frames around a request that has not been answered, innermost first, beginning with the call that makes it; as [`backtrace`].
+    /// The frames around a request that has not been answered, innermost first, beginning with the
+    /// call that makes it; as [`backtrace`].
     pub fn waiting_frames(&self, instance: &Instance, code: &CodeSpace) -> Vec<BacktraceEntry> {
         let mut points = vec![Value::immediate(Immediate::Return, self.stopped_at, 0)];
         self.points_below(&instance.heap, self.base, &mut points);
@@ -194,63 +204,64 @@ fn call_position(code: &CodeSpace, point: Value) -> Option<u32> {
     }
 }
 
-impl Cold<'_> {
-    /// Raises `condition` from the middle of the running frame. Should the handler return, the instruction that failed is executed again.
-    pub(super) fn signal(&mut self, mut hot: Hot, condition: Value) -> (Hot, Flow) {
-        let frame_size = self.frame_size(hot);
-        hot.push(frame_size + 1, resumption_point(hot.pc() - 1, frame_size));
-        self.signal_in_place(hot, condition)
+impl SlowPath<'_> {
+    /// Raises `condition` from the middle of the running frame. Should the handler return, the
+    /// instruction that failed is executed again.
+    pub(super) fn signal(&mut self, mut frame: Frame, condition: Value) -> (Frame, Flow) {
+        let frame_size = self.frame_size(frame);
+        frame.push(frame_size + 1, resumption_point(frame.pc() - 1, frame_size));
+        self.signal_in_place(frame, condition)
     }
 
     /// Raises `condition` in place of the frame at the base, whose procedure has not begun.
-    pub(super) fn signal_in_place(&mut self, mut hot: Hot, condition: Value) -> (Hot, Flow) {
+    pub(super) fn signal_in_place(&mut self, mut frame: Frame, condition: Value) -> (Frame, Flow) {
         let uncaught = self.code.primitive("%uncaught").unwrap_or(Value::FALSE);
-        hot.reload_heap(self.heap);
-        hot.set(0, signal_procedure(self.heap, self.code).unwrap_or(uncaught));
-        hot.set(1, condition);
-        if !hot.has_room(0, SIGNAL_WORDS) {
+        frame.reload_heap(self.heap);
+        frame.set(0, signal_procedure(self.heap, self.code).unwrap_or(uncaught));
+        frame.set(1, condition);
+        if !frame.has_room(0, SIGNAL_WORDS) {
             self.heap.set_lenient(true);
-            let grown = self.grow_stack(hot, SIGNAL_WORDS, 2);
+            let grown = self.grow_stack(frame, SIGNAL_WORDS, 2);
             self.heap.set_lenient(false);
             let Ok(grown) = grown else {
                 self.outcome = Some(Outcome::Uncaught(condition));
-                return (hot, Flow::Stop);
+                return (frame, Flow::Stop);
             };
-            hot = grown;
+            frame = grown;
         }
-        self.enter(hot, 1)
+        self.enter(frame, 1)
     }
 
     /// A condition of the given kind about the frame at the base, raised in its place.
     #[cold]
     pub(super) fn fail_entry(
         &mut self,
-        hot: Hot,
+        frame: Frame,
         kind: &'static str,
         message: &str,
         irritants: Vec<Value>,
-    ) -> (Hot, Flow) {
+    ) -> (Frame, Flow) {
         let failure = Failure::Condition {
             kind,
             message: message.into(),
             irritants,
         };
-        let condition = self.failure_condition(hot, "", &failure, |_| Value::FALSE);
-        self.signal_in_place(hot, condition)
+        let condition = self.failure_condition(frame, "", &failure, |_| Value::FALSE);
+        self.signal_in_place(frame, condition)
     }
 
     #[cold]
-    pub(super) fn out_of_memory(&mut self, hot: Hot) -> (Hot, Flow) {
-        let condition = self.memory_condition(hot);
-        self.signal_in_place(hot, condition)
+    pub(super) fn out_of_memory(&mut self, frame: Frame) -> (Frame, Flow) {
+        let condition = self.memory_condition(frame);
+        self.signal_in_place(frame, condition)
     }
 
-    pub(super) fn memory_condition(&mut self, hot: Hot) -> Value {
-        self.failure_condition(hot, "", &Failure::HeapFull, |_| Value::FALSE)
+    pub(super) fn memory_condition(&mut self, frame: Frame) -> Value {
+        self.failure_condition(frame, "", &Failure::HeapFull, |_| Value::FALSE)
     }
 
     #[cold]
-    pub(super) fn wrong_primitive_arity(&mut self, hot: Hot, primitive: &Primitive, count: usize) -> (Hot, Flow) {
+    pub(super) fn wrong_primitive_arity(&mut self, frame: Frame, primitive: &Primitive, count: usize) -> (Frame, Flow) {
         let (least, most) = (primitive.least, primitive.most);
         let wanted = match most {
             Some(most) if most == least => format!("{least}"),
@@ -258,57 +269,57 @@ impl Cold<'_> {
             None => format!("at least {least}"),
         };
         let message = format!("{} takes {wanted} {}, not {count}", primitive.name, plural(&wanted));
-        self.fail_entry(hot, "wrong-arity", &message, self.arguments(hot, count))
+        self.fail_entry(frame, "wrong-arity", &message, self.arguments(frame, count))
     }
 
     #[cold]
-    pub(super) fn wrong_closure_arity(&mut self, hot: Hot, word: Value, count: usize) -> (Hot, Flow) {
+    pub(super) fn wrong_closure_arity(&mut self, frame: Frame, word: Value, count: usize) -> (Frame, Flow) {
         let name = self.code.block_at(word.payload()).and_then(|block| block.name.as_ref());
         let name = name.map_or("an unnamed procedure", |name| &*name.0);
         let wanted = format!("{}", word.detail() as u8);
         let message = format!("{name} takes {wanted} {}, not {count}", plural(&wanted));
-        self.fail_entry(hot, "wrong-arity", &message, self.arguments(hot, count))
+        self.fail_entry(frame, "wrong-arity", &message, self.arguments(frame, count))
     }
 
     /// The condition of an entry that looks at the number of its arguments and accepts it nowhere.
     #[cold]
     #[inline(never)]
-    pub(super) fn wrong_arity(&mut self, hot: Hot) -> (Hot, Flow) {
+    pub(super) fn wrong_arity(&mut self, frame: Frame) -> (Frame, Flow) {
         let count = self.machine.argument_count;
         let name = self
             .code
-            .block_at(hot.pc() as u32 - 1)
+            .block_at(frame.pc() as u32 - 1)
             .and_then(|block| block.name.as_ref());
         let name = name.map_or("an unnamed procedure", |name| &*name.0);
         let message = format!("{name} does not take {count} arguments");
-        self.fail_entry(hot, "wrong-arity", &message, self.arguments(hot, count))
+        self.fail_entry(frame, "wrong-arity", &message, self.arguments(frame, count))
     }
 
-    fn arguments(&self, hot: Hot, count: usize) -> Vec<Value> {
-        (1..=count.min(8)).map(|register| hot.get(register)).collect()
+    fn arguments(&self, frame: Frame, count: usize) -> Vec<Value> {
+        (1..=count.min(8)).map(|register| frame.get(register)).collect()
     }
 
     #[cold]
     #[inline(never)]
-    pub(super) fn undefined_global(&mut self, hot: Hot, number: u32) -> (Hot, Flow) {
+    pub(super) fn undefined_global(&mut self, frame: Frame, number: u32) -> (Frame, Flow) {
         let global = self.code.globals()[number as usize].clone();
         let what = if self.code.defines(number) {
             BEFORE_DEFINITION
         } else {
             "is not defined"
         };
-        self.undefined(hot, &global.name, what)
+        self.undefined(frame, &global.name, what)
     }
 
     #[cold]
     #[inline(never)]
-    pub(super) fn undefined_variable(&mut self, hot: Hot, constant: u32) -> (Hot, Flow) {
+    pub(super) fn undefined_variable(&mut self, frame: Frame, constant: u32) -> (Frame, Flow) {
         let table = self.heap.register(Register::Constants);
         let name = self.heap.symbol_name(self.heap.field(table, constant as usize));
-        self.undefined(hot, &Name(name.into()), BEFORE_DEFINITION)
+        self.undefined(frame, &Name(name.into()), BEFORE_DEFINITION)
     }
 
-    fn undefined(&mut self, hot: Hot, name: &Name, what: &str) -> (Hot, Flow) {
+    fn undefined(&mut self, frame: Frame, name: &Name, what: &str) -> (Frame, Flow) {
         let message = format!("{} {what}", name.0);
         let symbol = self.heap.intern(&name.0);
         let irritants = symbol.into_iter().collect();
@@ -317,43 +328,44 @@ impl Cold<'_> {
             message,
             irritants,
         };
-        let condition = self.failure_condition(hot, "", &failure, |_| Value::FALSE);
-        self.signal(hot, condition)
+        let condition = self.failure_condition(frame, "", &failure, |_| Value::FALSE);
+        self.signal(frame, condition)
     }
 
     #[cold]
     #[inline(never)]
-    pub(super) fn not_a_pair(&mut self, hot: Hot, origin: &'static str, value: Value) -> (Hot, Flow) {
+    pub(super) fn not_a_pair(&mut self, frame: Frame, origin: &'static str, value: Value) -> (Frame, Flow) {
         let failure = Failure::WrongType {
             argument: 0,
             expected: "a pair",
         };
-        let condition = self.failure_condition(hot, origin, &failure, |_| value);
-        self.signal(hot, condition)
+        let condition = self.failure_condition(frame, origin, &failure, |_| value);
+        self.signal(frame, condition)
     }
 
-    /// The condition of a frame or closure, from a damaged image, that lacks the cell its code needs.
+    /// The condition of a frame or closure, from a damaged image, that lacks the cell its code
+    /// needs.
     #[cold]
     #[inline(never)]
-    pub(super) fn not_a_cell(&mut self, hot: Hot) -> (Hot, Flow) {
+    pub(super) fn not_a_cell(&mut self, frame: Frame) -> (Frame, Flow) {
         let message = "an image lacks the variable that its code assigns".into();
         let failure = Failure::Condition {
             kind: "damaged-image",
             message,
             irritants: vec![],
         };
-        let condition = self.failure_condition(hot, "", &failure, |_| Value::FALSE);
-        self.signal(hot, condition)
+        let condition = self.failure_condition(frame, "", &failure, |_| Value::FALSE);
+        self.signal(frame, condition)
     }
 
     #[cold]
     #[inline(never)]
     pub(super) fn vector_failure(
         &mut self,
-        hot: Hot,
+        frame: Frame,
         origin: &'static str,
         [vector, index]: [Value; 2],
-    ) -> (Hot, Flow) {
+    ) -> (Frame, Flow) {
         let failure = if !self.heap.is_kind(vector, Kind::Vector) {
             Failure::WrongType {
                 argument: 0,
@@ -370,21 +382,22 @@ impl Cold<'_> {
             Failure::OutOfRange { argument: 1 }
         };
         let operands = [vector, index];
-        let condition = self.failure_condition(hot, origin, &failure, |argument| operands[argument]);
-        self.signal(hot, condition)
+        let condition = self.failure_condition(frame, origin, &failure, |argument| operands[argument]);
+        self.signal(frame, condition)
     }
 
-    /// Makes the condition of a failure, for which it may go beyond the memory limit; at worst it is `#f`.
+    /// Makes the condition of a failure, for which it may go beyond the memory limit; at worst it
+    /// is `#f`.
     pub(super) fn failure_condition(
         &mut self,
-        hot: Hot,
+        frame: Frame,
         origin: &str,
         failure: &Failure,
         argument_value: impl Fn(usize) -> Value,
     ) -> Value {
-        let points = self.points(hot);
+        let points = self.points(frame);
         if *failure == Failure::HeapFull {
-            self.heap.lend_words(hot.base_index());
+            self.heap.lend_words(frame.base_index());
         }
         // A name that begins so stands for the library's procedure.
         let public = origin.strip_prefix('%').unwrap_or(origin);
@@ -427,13 +440,13 @@ impl Cold<'_> {
     }
 
     /// The return points of the frames from the running one outwards.
-    fn points(&self, hot: Hot) -> Vec<Value> {
-        let base = hot.base_index();
+    fn points(&self, frame: Frame) -> Vec<Value> {
+        let base = frame.base_index();
         // At the entry of a procedure the caller's frame is told by its return point.
-        let is_entry = base > 1 && self.machine.stack[base - 1].payload() as usize == hot.pc();
+        let is_entry = base > 1 && self.machine.stack[base - 1].payload() as usize == frame.pc();
         let mut points = Vec::new();
-        if hot.pc() > 0 && !is_entry {
-            points.push(resumption_point(hot.pc() - 1, self.frame_size(hot)));
+        if frame.pc() > 0 && !is_entry {
+            points.push(resumption_point(frame.pc() - 1, self.frame_size(frame)));
         }
         self.machine.points_below(self.heap, base, &mut points);
         points

@@ -1,4 +1,5 @@
-//! Random mutators against a mirror graph: allocation, mutation, turns and collections in any order.
+//! Random mutators against a mirror graph: allocation, mutation, turns and collections in any
+//! order.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +47,7 @@ enum Operation {
     Abort,
     Minor,
     Major,
-    Mark,
+    Savepoint,
     GoBack(usize),
     Rest,
     Share,
@@ -77,7 +78,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => Just(Operation::Abort),
         2 => Just(Operation::Minor),
         1 => Just(Operation::Major),
-        2 => Just(Operation::Mark),
+        2 => Just(Operation::Savepoint),
         2 => (0usize..8).prop_map(Operation::GoBack),
         2 => Just(Operation::Rest),
         1 => Just(Operation::Share),
@@ -109,8 +110,8 @@ struct Run {
     slots: [Value; SLOTS],
     state: State,
     before: Option<Before>,
-    /// The marks with their numbers, oldest first.
-    marks: Vec<(u64, Before)>,
+    /// The savepoints with their numbers, oldest first.
+    savepoints: Vec<(u64, Before)>,
 }
 
 const KINDS: &[Kind] = &[Kind::Vector, Kind::Cell, Kind::Closure, Kind::Record, Kind::Values];
@@ -130,7 +131,7 @@ impl Run {
             slots: [Value::ZERO; SLOTS],
             state,
             before: None,
-            marks: Vec::new(),
+            savepoints: Vec::new(),
         }
     }
 
@@ -190,11 +191,13 @@ impl Run {
             Operation::Begin | Operation::Commit | Operation::Abort => self.turn(operation),
             Operation::Minor => self.heap.collect_minor(&mut [&mut self.slots], &AllLive),
             Operation::Major => self.heap.collect_major(&mut [&mut self.slots], &AllLive),
-            Operation::Mark if self.before.is_none() => self.mark(),
-            Operation::GoBack(mark) if self.before.is_none() && !self.marks.is_empty() => self.go_back(mark),
-            Operation::Rest if self.before.is_none() => self.rest(),
+            Operation::Savepoint if self.before.is_none() => self.make_savepoint(),
+            Operation::GoBack(savepoint) if self.before.is_none() && !self.savepoints.is_empty() => {
+                self.restore_savepoint(savepoint)
+            }
+            Operation::Rest if self.before.is_none() => self.compact(),
             Operation::Share if self.before.is_none() => self.share(),
-            Operation::Mark | Operation::GoBack(_) | Operation::Rest | Operation::Share => {}
+            Operation::Savepoint | Operation::GoBack(_) | Operation::Rest | Operation::Share => {}
         }
     }
 
@@ -300,7 +303,7 @@ impl Run {
             (Operation::Commit, Some(_)) => self.heap.commit_turn(),
             (Operation::Abort, Some(before)) => {
                 self.heap.abort_turn();
-                self.stand_at(before);
+                self.restore_state(before);
             }
             (_, before) => self.before = before,
         }
@@ -317,7 +320,7 @@ impl Run {
         }
     }
 
-    fn stand_at(&mut self, before: Before) {
+    fn restore_state(&mut self, before: Before) {
         assert_eq!(self.heap.words[..self.heap.top], before.words[..]);
         assert_eq!(self.heap.registers, before.registers);
         assert_eq!(self.heap.line, before.line);
@@ -325,18 +328,18 @@ impl Run {
         (self.state, self.slots) = (before.state, before.slots);
     }
 
-    fn mark(&mut self) {
-        let number = self.marks.last().map_or(2, |(number, _)| number + 2);
-        self.heap.mark(number, 0);
-        self.marks.push((number, self.present()));
+    fn make_savepoint(&mut self) {
+        let number = self.savepoints.last().map_or(2, |(number, _)| number + 2);
+        self.heap.make_savepoint(number, 0);
+        self.savepoints.push((number, self.present()));
     }
 
-    /// Goes back to a mark, asked for by the number before its own.
-    fn go_back(&mut self, mark: usize) {
-        let mark = mark % self.marks.len();
-        let (number, before) = self.marks.drain(mark..).next().unwrap();
-        assert!(self.heap.go_back(number - 1));
-        self.stand_at(before);
+    /// Goes back to a savepoint, asked for by the number before its own.
+    fn restore_savepoint(&mut self, savepoint: usize) {
+        let savepoint = savepoint % self.savepoints.len();
+        let (number, before) = self.savepoints.drain(savepoint..).next().unwrap();
+        assert!(self.heap.restore_savepoint(number - 1));
+        self.restore_state(before);
     }
 
     /// Holds the slots as the host does while `act` is on.
@@ -348,12 +351,12 @@ impl Run {
     }
 
     /// Rests and wakes.
-    fn rest(&mut self) {
+    fn compact(&mut self) {
         self.hold_slots(|run| {
-            run.heap.rest(&AllLive);
-            assert!(run.heap.is_resting() && run.heap.words.is_empty());
+            run.heap.compact(&AllLive);
+            assert!(run.heap.is_compacted() && run.heap.words.is_empty());
             let mut clone = run.heap.clone();
-            run.heap.wake();
+            run.heap.expand();
             clone.begin_turn();
             assert_eq!(run.heap.words[..run.heap.top], clone.words[..clone.top]);
         });
@@ -366,7 +369,7 @@ impl Run {
             run.heap = roomy();
             assert!(run.heap.start_from(&template.into()));
         });
-        self.marks.clear();
+        self.savepoints.clear();
     }
 
     fn due(&self) -> (usize, bool, usize) {

@@ -1,7 +1,7 @@
 //! Snapshots of what has changed since the snapshot before.
 //!
 //! INVARIANT: of the words below those that stay where they are, the changed ones are written, each as what it is part of: a header, a value, or bytes.
-//! It does not find out what has changed. Read next: `heap/stored.rs`.
+//! It does not find out what has changed. Read next: `heap/last_snapshot.rs`.
 
 use super::*;
 use crate::heap::PAGE_WORDS;
@@ -14,18 +14,18 @@ pub(in crate::image) const CHANGES_MAX: u32 = 256;
 /// Whether it is shorter, in the long run, to say what has changed than to write changed ranges: what has been said since the last whole snapshot is to be no
 /// longer than that.
 pub(super) fn are_worth_it(heap: &Heap) -> bool {
-    heap.stored().is_some_and(|stored| {
+    heap.last_snapshot().is_some_and(|stored| {
         let length = heap.old_words().len();
         let changed: usize = stored.changed().map(|(_, words)| words.count_ones() as usize).sum();
         (changed + length - stored.kept()) * UNCHANGED_SHARE <= length
             && stored.changes < CHANGES_MAX
-            && stored.changes_bytes <= stored.whole.length_bytes()
+            && stored.changes_bytes <= stored.full.length_bytes()
     })
 }
 
 /// Takes a snapshot that says what has changed.
 pub(super) fn snapshot(heap: &mut Heap, code: &dyn CodeNames) -> Result<Snapshot, ImageError> {
-    let Some(stored) = heap.stored() else {
+    let Some(stored) = heap.last_snapshot() else {
         return Err(ImageError::WrongShape(None));
     };
     let (previous, kept) = (stored.root, stored.kept());

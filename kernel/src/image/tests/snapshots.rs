@@ -120,11 +120,11 @@ fn travel(heap: &mut Heap, step: &Step, marks: &mut u64) {
     match step {
         Step::Mark => {
             *marks += 1;
-            heap.mark(*marks, marks.saturating_sub(2));
+            heap.make_savepoint(*marks, marks.saturating_sub(2));
         }
         Step::Back(number) if *marks > 0 => {
             let number = 1 + *number as u64 % *marks;
-            if heap.go_back(number) {
+            if heap.restore_savepoint(number) {
                 *marks = number - 1;
             }
         }
@@ -323,7 +323,7 @@ fn a_snapshot_says_which_words_have_changed() {
     let mut heap = large();
     let first = snapshot(&mut heap, &HERE).unwrap();
     assert_eq!((first.chunks.len(), first.excused_bytes > 0), (196, true));
-    heap.mark(1, 0);
+    heap.make_savepoint(1, 0);
     write(&mut heap, (0..100).map(|number| number * 1000));
     let second = snapshot(&mut heap, &HERE).unwrap();
     assert_eq!((second.chunks.len(), second.excused_bytes), (0, 0));
@@ -341,7 +341,7 @@ fn without_a_mark_the_words_of_a_page_count_as_changed() {
     snapshot(&mut heap, &HERE).unwrap();
     write(&mut heap, std::iter::once(60_000));
     let length = snapshot(&mut heap, &HERE).unwrap().root.bytes.len();
-    heap.mark(1, 0);
+    heap.make_savepoint(1, 0);
     write(&mut heap, std::iter::once(60_100));
     assert!(snapshot(&mut heap, &HERE).unwrap().root.bytes.len() < length);
 }
@@ -352,7 +352,7 @@ fn a_whole_snapshot_comes_again_when_changes_have_become_as_long() {
     let first = snapshot(&mut heap, &HERE).unwrap();
     let (mut said, mut place) = (0, 0);
     let again = loop {
-        heap.mark(1 + said, 0);
+        heap.make_savepoint(1 + said, 0);
         write(&mut heap, (0..2000).map(|number| (place + number * 7) % 100_000));
         place += 300;
         let taken = snapshot(&mut heap, &HERE).unwrap();

@@ -1,14 +1,17 @@
-//! The rare sides of instructions that stand for a call of a primitive: the primitive itself is applied to the instruction's operands.
+//! Slow paths of instructions that stand for a call of a primitive: they apply the primitive to the
+//! instruction's operands.
 //!
-//! INVARIANT: one table says which primitive an instruction stands for, so value and errors are the primitive's own.
-//! It does no arithmetic; see `machine/execute/slow.rs`. Read next: `compiler/inline.rs`.
+//! INVARIANT: one table says which primitive an instruction stands for, so value and errors are the
+//! primitive's own.
+//! It does no arithmetic; see `machine/execute/slow.rs`.
+//! Read next: `compiler/inline.rs`.
 
-use crate::instruction::{Field, Instruction, Opcode, PARTS, Role};
+use crate::instruction::{CXRS, Field, Instruction, Opcode, Role};
 use crate::primitive::{Body, Context, Failure};
 use crate::value::Value;
 
-use super::super::Hot;
-use super::{Cold, Flow, InUse};
+use super::super::Frame;
+use super::{Flow, InUse, SlowPath};
 
 /// A call as the source has it.
 struct WrittenCall {
@@ -17,7 +20,8 @@ struct WrittenCall {
     count: usize,
 }
 
-/// An instruction, the primitive it stands for, and the operands in the primitive's order; `d` is a fixnum, the others are registers.
+/// An instruction, the primitive it stands for, and the operands in the primitive's order; `d` is a
+/// fixnum, the others are registers.
 type Row = (Opcode, &'static str, &'static [Field]);
 
 const CALLS: &[Row] = &[
@@ -49,56 +53,57 @@ const CALLS: &[Row] = &[
     (Opcode::JumpUnlessCharLessEqual, "char<=?", &[Field::a, Field::b]),
 ];
 
-/// What character comparisons are called with exchanged operands.
+/// Names of character comparisons with exchanged operands.
 const EXCHANGED: &[(&str, &str)] = &[("char=?", "char=?"), ("char<?", "char>?"), ("char<=?", "char>=?")];
 
-impl Cold<'_> {
-    /// Does an instruction that gives a value, or is for its effect only, by its primitive.
+impl SlowPath<'_> {
+    /// Executes an instruction that has a value, or only an effect, by its primitive.
     #[cold]
     #[inline(never)]
-    pub(super) fn inlined_slow(&mut self, mut hot: Hot, instruction: Instruction) -> (Hot, Flow) {
-        let value = match self.apply_inlined(&mut hot, instruction) {
+    pub(super) fn inlined_slow(&mut self, mut frame: Frame, instruction: Instruction) -> (Frame, Flow) {
+        let value = match self.apply_inlined(&mut frame, instruction) {
             Ok(value) => value,
-            Err(condition) => return self.signal(hot, condition),
+            Err(condition) => return self.signal(frame, condition),
         };
         let has_result = instruction
             .description()
             .is_some_and(|row| row.operands.contains(&(Field::a, Role::Out)));
         if has_result {
-            hot.set(instruction.a(), value);
+            frame.set(instruction.a(), value);
         }
         if self.heap.is_collection_due() {
-            self.collect(&mut hot, InUse::After);
+            self.collect(&mut frame, InUse::After);
         }
-        (hot, Flow::Next)
+        (frame, Flow::Next)
     }
 
-    /// Does a jump on a predicate by its primitive; it is taken if the truth is `sense`.
+    /// Executes a jump on a predicate by its primitive; jumps if the truth is `sense`.
     #[cold]
     #[inline(never)]
-    pub(super) fn test_slow(&mut self, mut hot: Hot, instruction: Instruction, sense: bool) -> (Hot, Flow) {
-        match self.apply_inlined(&mut hot, instruction) {
+    pub(super) fn test_slow(&mut self, mut frame: Frame, instruction: Instruction, sense: bool) -> (Frame, Flow) {
+        match self.apply_inlined(&mut frame, instruction) {
             Ok(value) => {
                 if value.is_true() == sense {
-                    hot.branch(instruction.c_signed() as isize);
+                    frame.branch(instruction.c_signed() as isize);
                 }
-                (hot, Flow::Next)
+                (frame, Flow::Next)
             }
-            Err(condition) => self.signal(hot, condition),
+            Err(condition) => self.signal(frame, condition),
         }
     }
 
     /// The value of the primitive that the instruction stands for, or the condition of its failure.
-    fn apply_inlined(&mut self, hot: &mut Hot, instruction: Instruction) -> Result<Value, Value> {
-        let mut call = written_call(*hot, instruction);
+    fn apply_inlined(&mut self, frame: &mut Frame, instruction: Instruction) -> Result<Value, Value> {
+        let mut call = written_call(*frame, instruction);
         let mut outcome = self.apply_by_name(&call);
         if outcome == Err(Failure::HeapFull) {
-            self.collect_major(hot, InUse::Before);
-            call = written_call(*hot, instruction);
+            self.collect_major(frame, InUse::Before);
+            call = written_call(*frame, instruction);
             outcome = self.apply_by_name(&call);
         }
-        hot.reload_heap(self.heap);
-        outcome.map_err(|failure| self.failure_condition(*hot, call.name, &failure, |argument| call.operands[argument]))
+        frame.reload_heap(self.heap);
+        outcome
+            .map_err(|failure| self.failure_condition(*frame, call.name, &failure, |argument| call.operands[argument]))
     }
 
     fn apply_by_name(&mut self, call: &WrittenCall) -> Result<Value, Failure> {
@@ -114,10 +119,10 @@ impl Cold<'_> {
     }
 }
 
-fn written_call(hot: Hot, instruction: Instruction) -> WrittenCall {
+fn written_call(frame: Frame, instruction: Instruction) -> WrittenCall {
     let row = CALLS.iter().find(|(opcode, ..)| Some(*opcode) == instruction.opcode());
     let Some((_, name, fields)) = row else {
-        return written_part(hot, instruction);
+        return written_cxr(frame, instruction);
     };
     let mut operands = [Value::ZERO; 4];
     for (operand, field) in operands.iter_mut().zip(*fields) {
@@ -125,7 +130,7 @@ fn written_call(hot: Hot, instruction: Instruction) -> WrittenCall {
         *operand = if *field == Field::d {
             Value::length(number)
         } else {
-            hot.get(number)
+            frame.get(number)
         };
     }
     let exchanged = EXCHANGED
@@ -141,11 +146,11 @@ fn written_call(hot: Hot, instruction: Instruction) -> WrittenCall {
     }
 }
 
-fn written_part(hot: Hot, instruction: Instruction) -> WrittenCall {
-    let row = PARTS.iter().find(|(_, path)| usize::from(*path) == instruction.d());
+fn written_cxr(frame: Frame, instruction: Instruction) -> WrittenCall {
+    let row = CXRS.iter().find(|(_, path)| usize::from(*path) == instruction.d());
     WrittenCall {
         name: row.map_or("car", |(name, _)| name),
-        operands: [hot.get(instruction.b()), Value::ZERO, Value::ZERO, Value::ZERO],
+        operands: [frame.get(instruction.b()), Value::ZERO, Value::ZERO, Value::ZERO],
         count: 1,
     }
 }

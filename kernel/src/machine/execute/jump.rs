@@ -1,321 +1,184 @@
 //! Jumps on the truth of a register, on kinds and on comparisons.
 //!
-//! INVARIANT: the rare side of a comparison takes the jump for the same truth as the fast one.
+//! Owns one row for each conditional jump: what it tests, and for which truth it jumps.
+//! INVARIANT: the slow path of a comparison jumps for the same truth as the fast one.
+//! It does not compare numbers that are no fixnums or immediate flonums; `machine/execute/slow.rs`
+//! does.
 //! Read next: `machine/execute/number.rs`.
 
 use crate::heap::Kind;
 use crate::instruction::Instruction;
 use crate::value::{Immediate, Value};
 
-use super::{Cold, Flow, Hot};
+use super::{Flow, Frame, SlowPath};
 
-/// A jump on the comparison of two numbers: fixnums, then flonums, inline.
+/// Declares jumps, one in a row: its name, its test with the test's arguments, and the truth for
+/// which it jumps.
+macro_rules! jumps {
+    ($($name:ident: $test:ident($($argument:tt)*), $sense:literal;)*) => {
+        impl Frame {
+            $(#[inline(always)]
+            pub(super) fn $name(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
+                $test!(self, slow, instruction, $sense, $($argument)*)
+            })*
+        }
+    };
+}
+
+/// A test of the word in register `a`; the distance is the long operand.
+macro_rules! word {
+    ($frame:ident, $slow:ident, $instruction:ident, $sense:literal, $word:ident => $test:expr) => {{
+        let (_, $word) = ($slow, $frame.get($instruction.a()));
+        if $test == $sense {
+            $frame.branch($instruction.w_signed() as isize);
+        }
+        Flow::Next
+    }};
+}
+
+/// Whether register `a` holds an object of the kind with the code `d`; the distance is the long
+/// operand.
+macro_rules! kind {
+    ($frame:ident, $slow:ident, $instruction:ident, $sense:literal,) => {
+        word!($frame, $slow, $instruction, $sense, word => $frame.is_kind(word, $instruction.d() as u8))
+    };
+}
+
+/// A test of the words in registers `a` and `b`, unless the slow path has to make it.
+macro_rules! words {
+    ($frame:ident, $slow:ident, $instruction:ident, $sense:literal, $left:ident, $right:ident => $is_slow:expr, $test:expr) => {{
+        let ($left, $right) = ($frame.get($instruction.a()), $frame.get($instruction.b()));
+        if $is_slow {
+            return $slow.defer(|slow, frame, instruction| slow.test_slow(frame, instruction, $sense));
+        }
+        if $test == $sense {
+            $frame.branch($instruction.c_signed() as isize);
+        }
+        Flow::Next
+    }};
+}
+
+/// Whether the words in registers `a` and `b` are the same.
+macro_rules! eq {
+    ($frame:ident, $slow:ident, $instruction:ident, $sense:literal,) => {
+        words!($frame, $slow, $instruction, $sense, left, right => false, (left == right))
+    };
+}
+
+macro_rules! eqv {
+    ($frame:ident, $slow:ident, $instruction:ident, $sense:literal,) => {
+        words!($frame, $slow, $instruction, $sense, left, right =>
+            left != right && left.is_object() && right.is_object(), (left == right))
+    };
+}
+
+macro_rules! record {
+    ($frame:ident, $slow:ident, $instruction:ident, $sense:literal,) => {
+        words!($frame, $slow, $instruction, $sense, value, record_type =>
+            !$frame.is_kind(record_type, Kind::RecordType as u8),
+            ($frame.is_kind(value, Kind::Record as u8) && $frame.object_field(value, 1) == record_type))
+    };
+}
+
+macro_rules! characters {
+    ($frame:ident, $slow:ident, $instruction:ident, $sense:literal, $operator:tt) => {
+        words!($frame, $slow, $instruction, $sense, left, right =>
+            !left.is_immediate(Immediate::Character) || !right.is_immediate(Immediate::Character),
+            (left.payload() $operator right.payload()))
+    };
+}
+
+/// A comparison of two numbers: fixnums, then immediate flonums, without a call.
 macro_rules! compare {
-    ($hot:ident, $cold:ident, $instruction:ident, $operator:tt, $sense:literal, $right:expr) => {{
-        let (left, right) = ($hot.get($instruction.a()), $right);
+    ($frame:ident, $slow:ident, $instruction:ident, $sense:literal, $operator:tt, $right:expr) => {{
+        let (left, right) = ($frame.get($instruction.a()), $right);
         let truth = if Value::are_fixnums(left, right) {
             (left.to_bits() as i64) $operator (right.to_bits() as i64)
         } else if let (Some(left), Some(right)) = (left.as_flonum(), right.as_flonum()) {
             left $operator right
         } else {
-            return $cold.detour(|cold, hot, instruction| cold.compare_slow(hot, instruction, $sense));
+            return $slow.defer(|slow, frame, instruction| slow.compare_slow(frame, instruction, $sense));
         };
         if truth == $sense {
-            $hot.branch($instruction.c_signed() as isize);
+            $frame.branch($instruction.c_signed() as isize);
         }
         Flow::Next
     }};
 }
 
-macro_rules! compare_registers {
-    ($hot:ident, $cold:ident, $instruction:ident, $operator:tt, $sense:literal) => {
-        compare!($hot, $cold, $instruction, $operator, $sense, $hot.get($instruction.b()))
+/// A comparison of registers `a` and `b`.
+macro_rules! numbers {
+    ($frame:ident, $slow:ident, $instruction:ident, $sense:literal, $operator:tt) => {
+        compare!(
+            $frame,
+            $slow,
+            $instruction,
+            $sense,
+            $operator,
+            $frame.get($instruction.b())
+        )
     };
 }
 
-macro_rules! compare_small {
-    ($hot:ident, $cold:ident, $instruction:ident, $operator:tt, $sense:literal) => {
+/// A comparison of register `a` with the fixnum `b`.
+macro_rules! small {
+    ($frame:ident, $slow:ident, $instruction:ident, $sense:literal, $operator:tt) => {
         compare!(
-            $hot,
-            $cold,
+            $frame,
+            $slow,
             $instruction,
-            $operator,
             $sense,
+            $operator,
             Value::small($instruction.b_signed().into())
         )
     };
 }
 
-/// A jump on the comparison of two characters.
-macro_rules! compare_characters {
-    ($hot:ident, $cold:ident, $instruction:ident, $operator:tt, $sense:literal) => {{
-        let (left, right) = ($hot.get($instruction.a()), $hot.get($instruction.b()));
-        if !left.is_immediate(Immediate::Character) || !right.is_immediate(Immediate::Character) {
-            return $cold.detour(|cold, hot, instruction| cold.test_slow(hot, instruction, $sense));
-        }
-        if (left.payload() $operator right.payload()) == $sense {
-            $hot.branch($instruction.c_signed() as isize);
-        }
-        Flow::Next
-    }};
+jumps! {
+    jump_if_false: word(word => word.is_true()), false;
+    jump_if_true: word(word => word.is_true()), true;
+    jump_if_null: word(word => (word == Value::NIL)), true;
+    jump_unless_null: word(word => (word == Value::NIL)), false;
+    jump_if_pair: word(word => word.is_pair()), true;
+    jump_unless_pair: word(word => word.is_pair()), false;
+    jump_if_kind: kind(), true;
+    jump_unless_kind: kind(), false;
+    jump_if_character: word(word => word.is_immediate(Immediate::Character)), true;
+    jump_unless_character: word(word => word.is_immediate(Immediate::Character)), false;
+    jump_if_eq: eq(), true;
+    jump_unless_eq: eq(), false;
+    jump_if_eqv: eqv(), true;
+    jump_unless_eqv: eqv(), false;
+    jump_if_record: record(), true;
+    jump_unless_record: record(), false;
+    jump_if_less: numbers(<), true;
+    jump_unless_less: numbers(<), false;
+    jump_if_less_equal: numbers(<=), true;
+    jump_unless_less_equal: numbers(<=), false;
+    jump_if_equal: numbers(==), true;
+    jump_unless_equal: numbers(==), false;
+    jump_if_less_small: small(<), true;
+    jump_unless_less_small: small(<), false;
+    jump_if_greater_small: small(>), true;
+    jump_unless_greater_small: small(>), false;
+    jump_if_less_equal_small: small(<=), true;
+    jump_unless_less_equal_small: small(<=), false;
+    jump_if_greater_equal_small: small(>=), true;
+    jump_unless_greater_equal_small: small(>=), false;
+    jump_if_equal_small: small(==), true;
+    jump_unless_equal_small: small(==), false;
+    jump_if_char_equal: characters(==), true;
+    jump_unless_char_equal: characters(==), false;
+    jump_if_char_less: characters(<), true;
+    jump_unless_char_less: characters(<), false;
+    jump_if_char_less_equal: characters(<=), true;
+    jump_unless_char_less_equal: characters(<=), false;
 }
 
-/// Jumps by the long operand if `condition` holds.
-macro_rules! jump_when {
-    ($hot:ident, $instruction:ident, $condition:expr) => {{
-        if $condition {
-            $hot.branch($instruction.w_signed() as isize);
-        }
-        Flow::Next
-    }};
-}
-
-impl Hot {
+impl Frame {
     #[inline(always)]
-    pub(super) fn jump(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn jump(&mut self, _: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         self.branch(instruction.w_signed() as isize);
         Flow::Next
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_false(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        jump_when!(self, instruction, !self.get(instruction.a()).is_true())
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_true(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        jump_when!(self, instruction, self.get(instruction.a()).is_true())
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_null(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        jump_when!(self, instruction, self.get(instruction.a()) == Value::NIL)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_null(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        jump_when!(self, instruction, self.get(instruction.a()) != Value::NIL)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_pair(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        jump_when!(self, instruction, self.get(instruction.a()).is_pair())
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_pair(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        jump_when!(self, instruction, !self.get(instruction.a()).is_pair())
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_eq(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        if self.get(instruction.a()) == self.get(instruction.b()) {
-            self.branch(instruction.c_signed() as isize);
-        }
-        Flow::Next
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_eq(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        if self.get(instruction.a()) != self.get(instruction.b()) {
-            self.branch(instruction.c_signed() as isize);
-        }
-        Flow::Next
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_less(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_registers!(self, cold, instruction, <, true)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_less(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_registers!(self, cold, instruction, <, false)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_less_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_registers!(self, cold, instruction, <=, true)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_less_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_registers!(self, cold, instruction, <=, false)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_registers!(self, cold, instruction, ==, true)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_registers!(self, cold, instruction, ==, false)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_less_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_small!(self, cold, instruction, <, true)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_less_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_small!(self, cold, instruction, <, false)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_greater_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_small!(self, cold, instruction, >, true)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_greater_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_small!(self, cold, instruction, >, false)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_less_equal_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_small!(self, cold, instruction, <=, true)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_less_equal_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_small!(self, cold, instruction, <=, false)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_greater_equal_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_small!(self, cold, instruction, >=, true)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_greater_equal_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_small!(self, cold, instruction, >=, false)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_equal_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_small!(self, cold, instruction, ==, true)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_equal_small(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_small!(self, cold, instruction, ==, false)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_eqv(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        let (left, right) = (self.get(instruction.a()), self.get(instruction.b()));
-        if left != right && left.is_object() && right.is_object() {
-            return cold.detour(|cold, hot, instruction| cold.test_slow(hot, instruction, true));
-        }
-        if left == right {
-            self.branch(instruction.c_signed() as isize);
-        }
-        Flow::Next
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_eqv(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        let (left, right) = (self.get(instruction.a()), self.get(instruction.b()));
-        if left != right && left.is_object() && right.is_object() {
-            return cold.detour(|cold, hot, instruction| cold.test_slow(hot, instruction, false));
-        }
-        if left != right {
-            self.branch(instruction.c_signed() as isize);
-        }
-        Flow::Next
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_kind(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        jump_when!(
-            self,
-            instruction,
-            self.is_kind(self.get(instruction.a()), instruction.d() as u8)
-        )
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_kind(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        jump_when!(
-            self,
-            instruction,
-            !self.is_kind(self.get(instruction.a()), instruction.d() as u8)
-        )
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_character(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        jump_when!(
-            self,
-            instruction,
-            self.get(instruction.a()).is_immediate(Immediate::Character)
-        )
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_character(&mut self, _: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        jump_when!(
-            self,
-            instruction,
-            !self.get(instruction.a()).is_immediate(Immediate::Character)
-        )
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_record(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        let (value, record_type) = (self.get(instruction.a()), self.get(instruction.b()));
-        if !self.is_kind(record_type, Kind::RecordType as u8) {
-            return cold.detour(|cold, hot, instruction| cold.test_slow(hot, instruction, true));
-        }
-        let is_instance = self.is_kind(value, Kind::Record as u8) && self.object_field(value, 1) == record_type;
-        if is_instance {
-            self.branch(instruction.c_signed() as isize);
-        }
-        Flow::Next
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_record(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        let (value, record_type) = (self.get(instruction.a()), self.get(instruction.b()));
-        if !self.is_kind(record_type, Kind::RecordType as u8) {
-            return cold.detour(|cold, hot, instruction| cold.test_slow(hot, instruction, false));
-        }
-        let is_instance = self.is_kind(value, Kind::Record as u8) && self.object_field(value, 1) == record_type;
-        if !is_instance {
-            self.branch(instruction.c_signed() as isize);
-        }
-        Flow::Next
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_char_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_characters!(self, cold, instruction, ==, true)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_char_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_characters!(self, cold, instruction, ==, false)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_char_less(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_characters!(self, cold, instruction, <, true)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_char_less(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_characters!(self, cold, instruction, <, false)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_if_char_less_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_characters!(self, cold, instruction, <=, true)
-    }
-
-    #[inline(always)]
-    pub(super) fn jump_unless_char_less_equal(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        compare_characters!(self, cold, instruction, <=, false)
     }
 }

@@ -1,19 +1,21 @@
-//! Pairs, vectors, strings, bytevectors and records.
+//! Instructions on pairs, vectors, strings, bytevectors and records.
 //!
-//! INVARIANT: every index is checked against the object's own length, and every write passes the barrier.
+//! INVARIANT: every index is checked against the object's own length, and every write passes the
+//! barrier.
+//! It does not raise conditions; the slow paths do.
 //! Read next: `machine/execute/inlined.rs`.
 
 use crate::heap::Kind;
 use crate::instruction::Instruction;
 use crate::value::Value;
 
-use super::{Cold, Flow, Hot};
+use super::{Flow, Frame, SlowPath};
 
-impl Hot {
+impl Frame {
     #[inline(always)]
-    pub(super) fn cons(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
-        let Some(index) = cold.heap.bump_young(2) else {
-            return cold.detour(|cold, hot, _| cold.make_room(hot, 2));
+    pub(super) fn cons(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
+        let Some(index) = slow.heap.bump_young(2) else {
+            return slow.defer(|slow, frame, _| slow.make_room(frame, 2));
         };
         self.fill(index, self.get(instruction.b()));
         self.fill(index + 1, self.get(instruction.c()));
@@ -22,74 +24,84 @@ impl Hot {
     }
 
     #[inline(always)]
-    pub(super) fn car(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn car(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let pair = self.get(instruction.b());
         if !pair.is_pair() {
-            return cold.detour(|cold, hot, instruction| cold.not_a_pair(hot, "car", hot.get(instruction.b())));
+            return slow.defer(|slow, frame, instruction| slow.not_a_pair(frame, "car", frame.get(instruction.b())));
         }
         self.set(instruction.a(), self.pair_field(pair, 0));
         Flow::Next
     }
 
     #[inline(always)]
-    pub(super) fn cdr(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn cdr(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let pair = self.get(instruction.b());
         if !pair.is_pair() {
-            return cold.detour(|cold, hot, instruction| cold.not_a_pair(hot, "cdr", hot.get(instruction.b())));
+            return slow.defer(|slow, frame, instruction| slow.not_a_pair(frame, "cdr", frame.get(instruction.b())));
         }
         self.set(instruction.a(), self.pair_field(pair, 1));
         Flow::Next
     }
 
     #[inline(always)]
-    pub(super) fn set_car(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn set_car(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let pair = self.get(instruction.a());
         if !pair.is_pair() {
-            return cold.detour(|cold, hot, instruction| cold.not_a_pair(hot, "set-car!", hot.get(instruction.a())));
+            return slow
+                .defer(|slow, frame, instruction| slow.not_a_pair(frame, "set-car!", frame.get(instruction.a())));
         }
-        self.write(cold, pair.index(), self.get(instruction.b()))
+        self.write(slow, pair.index(), self.get(instruction.b()))
     }
 
     #[inline(always)]
-    pub(super) fn set_cdr(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn set_cdr(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let pair = self.get(instruction.a());
         if !pair.is_pair() {
-            return cold.detour(|cold, hot, instruction| cold.not_a_pair(hot, "set-cdr!", hot.get(instruction.a())));
+            return slow
+                .defer(|slow, frame, instruction| slow.not_a_pair(frame, "set-cdr!", frame.get(instruction.a())));
         }
-        self.write(cold, pair.index() + 1, self.get(instruction.b()))
+        self.write(slow, pair.index() + 1, self.get(instruction.b()))
     }
 
     #[inline(always)]
-    pub(super) fn vector_ref(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn vector_ref(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let (vector, index) = (self.get(instruction.b()), self.get(instruction.c()));
         match self.element(vector, index, false) {
             Some(position) => {
                 self.set(instruction.a(), self.object_field(vector, 1 + position));
                 Flow::Next
             }
-            None => cold.detour(|cold, hot, instruction| {
-                cold.vector_failure(hot, "vector-ref", [hot.get(instruction.b()), hot.get(instruction.c())])
+            None => slow.defer(|slow, frame, instruction| {
+                slow.vector_failure(
+                    frame,
+                    "vector-ref",
+                    [frame.get(instruction.b()), frame.get(instruction.c())],
+                )
             }),
         }
     }
 
     #[inline(always)]
-    pub(super) fn vector_set(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn vector_set(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let (vector, index) = (self.get(instruction.a()), self.get(instruction.b()));
         match self.element(vector, index, true) {
-            Some(position) => self.write(cold, vector.index() + 1 + position, self.get(instruction.c())),
-            None => cold.detour(|cold, hot, instruction| {
-                cold.vector_failure(hot, "vector-set!", [hot.get(instruction.a()), hot.get(instruction.b())])
+            Some(position) => self.write(slow, vector.index() + 1 + position, self.get(instruction.c())),
+            None => slow.defer(|slow, frame, instruction| {
+                slow.vector_failure(
+                    frame,
+                    "vector-set!",
+                    [frame.get(instruction.a()), frame.get(instruction.b())],
+                )
             }),
         }
     }
 
     #[inline(always)]
-    pub(super) fn part(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn cxr(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let (mut part, mut path) = (self.get(instruction.b()), instruction.d());
         while path > 1 {
             if !part.is_pair() {
-                return cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction));
+                return slow.defer(|slow, frame, instruction| slow.inlined_slow(frame, instruction));
             }
             part = self.pair_field(part, path & 1);
             path >>= 1;
@@ -99,83 +111,83 @@ impl Hot {
     }
 
     #[inline(always)]
-    pub(super) fn string_ref(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn string_ref(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let (string, index) = (self.get(instruction.b()), self.get(instruction.c()));
-        if cold.heap.is_string(string)
+        if slow.heap.is_string(string)
             && index.is_fixnum()
-            && let Some(character) = cold.heap.string_ref(string, (index.to_bits() >> 3) as usize)
+            && let Some(character) = slow.heap.string_ref(string, (index.to_bits() >> 3) as usize)
         {
             self.set(instruction.a(), Value::character(character));
             return Flow::Next;
         }
-        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+        slow.defer(|slow, frame, instruction| slow.inlined_slow(frame, instruction))
     }
 
     #[inline(always)]
-    pub(super) fn string_length(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn string_length(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let string = self.get(instruction.b());
-        if cold.heap.is_string(string) {
-            self.set(instruction.a(), Value::length(cold.heap.string_length(string)));
+        if slow.heap.is_string(string) {
+            self.set(instruction.a(), Value::length(slow.heap.string_length(string)));
             return Flow::Next;
         }
-        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+        slow.defer(|slow, frame, instruction| slow.inlined_slow(frame, instruction))
     }
 
     #[inline(always)]
-    pub(super) fn vector_length(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn vector_length(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let vector = self.get(instruction.b());
         if self.is_kind(vector, Kind::Vector as u8) {
             let length = self.object_field(vector, 0).payload() as usize;
             self.set(instruction.a(), Value::length(length));
             return Flow::Next;
         }
-        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+        slow.defer(|slow, frame, instruction| slow.inlined_slow(frame, instruction))
     }
 
     #[inline(always)]
-    pub(super) fn bytevector_ref(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn bytevector_ref(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let (bytevector, index) = (self.get(instruction.b()), self.get(instruction.c()));
         if self.is_kind(bytevector, Kind::Bytevector as u8)
             && index.is_fixnum()
-            && let Some(byte) = cold.heap.byte_at(bytevector, (index.to_bits() >> 3) as usize)
+            && let Some(byte) = slow.heap.byte_at(bytevector, (index.to_bits() >> 3) as usize)
         {
             self.set(instruction.a(), Value::small(i32::from(byte)));
             return Flow::Next;
         }
-        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+        slow.defer(|slow, frame, instruction| slow.inlined_slow(frame, instruction))
     }
 
     #[inline(always)]
-    pub(super) fn bytevector_set(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn bytevector_set(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let (bytevector, index) = (self.get(instruction.a()), self.get(instruction.b()));
         if self.is_kind(bytevector, Kind::Bytevector as u8)
             && index.is_fixnum()
             && let Some(byte) = self.get(instruction.c()).as_fixnum()
             && let Ok(byte) = u8::try_from(byte)
-            && cold.heap.set_byte_at(bytevector, (index.to_bits() >> 3) as usize, byte)
+            && slow.heap.set_byte_at(bytevector, (index.to_bits() >> 3) as usize, byte)
         {
             return Flow::Next;
         }
-        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+        slow.defer(|slow, frame, instruction| slow.inlined_slow(frame, instruction))
     }
 
     #[inline(always)]
-    pub(super) fn record_ref(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn record_ref(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let record = self.get(instruction.b());
         if self.is_instance_with(record, self.get(instruction.c()), instruction.d()) {
             self.set(instruction.a(), self.object_field(record, 2 + instruction.d()));
             return Flow::Next;
         }
-        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+        slow.defer(|slow, frame, instruction| slow.inlined_slow(frame, instruction))
     }
 
     #[inline(always)]
-    pub(super) fn record_set(&mut self, cold: &mut Cold<'_>, instruction: &Instruction) -> Flow {
+    pub(super) fn record_set(&mut self, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
         let record = self.get(instruction.a());
         if self.is_instance_with(record, self.get(instruction.b()), instruction.d()) {
-            return self.write(cold, record.index() + 2 + instruction.d(), self.get(instruction.c()));
+            return self.write(slow, record.index() + 2 + instruction.d(), self.get(instruction.c()));
         }
-        cold.detour(|cold, hot, instruction| cold.inlined_slow(hot, instruction))
+        slow.defer(|slow, frame, instruction| slow.inlined_slow(frame, instruction))
     }
 
     /// Whether `record` is an instance of `record_type` that has a field at index `field`.
@@ -187,7 +199,8 @@ impl Hot {
             && 1 + field < self.object_field(record, 0).payload() as usize
     }
 
-    /// The position that `index` names in `vector`, if both are what they should be and the vector may be written when `for_writing`.
+    /// The position that `index` names in `vector`, if both are what they should be and the vector
+    /// may be written when `for_writing`.
     #[inline(always)]
     fn element(&self, vector: Value, index: Value, for_writing: bool) -> Option<usize> {
         if !vector.is_object() {

@@ -1,6 +1,9 @@
-//! The rare sides of instructions: entering procedures that need a closer look, calling primitives, making room, generic arithmetic.
+//! Slow paths: entering procedures that need a closer look, calling primitives, making room,
+//! generic arithmetic.
 //!
-//! INVARIANT: a method that may collect keeps every value it still needs in the frame, and takes the heap's words anew afterwards.
+//! INVARIANT: a method that may collect keeps every value that it still needs in the frame, and
+//! renews the heap's words afterwards.
+//! It does not move control between continuations; `machine/control.rs` does.
 //! Read next: `machine/control.rs`.
 
 use crate::code::ARITY_AT_ENTRY;
@@ -9,30 +12,31 @@ use crate::instruction::{Field, Instruction, Opcode, Role};
 use crate::primitive::{Body, Context, Failure, Primitive, arithmetic, integer, wrong_type};
 use crate::value::{Immediate, Value};
 
-use super::super::{ARGUMENTS_MAX, Hot, OVERRUN_WORDS, Outcome, STACK_STEP_WORDS};
-use super::{Cold, Flow, InUse};
+use super::super::{ARGUMENTS_MAX, Frame, OVERRUN_WORDS, Outcome, STACK_STEP_WORDS};
+use super::{Flow, InUse, SlowPath};
 
-impl Cold<'_> {
+impl SlowPath<'_> {
     /// Words of the frame whose instruction was fetched last.
-    pub(in super::super) fn frame_size(&self, hot: Hot) -> usize {
+    pub(in super::super) fn frame_size(&self, frame: Frame) -> usize {
         self.code
-            .block_at(hot.pc() as u32 - 1)
+            .block_at(frame.pc() as u32 - 1)
             .map_or(1, |block| block.frame_size.into())
     }
 
-    /// Enters the procedure in register 0 with `count` arguments after it; the return point lies below.
+    /// Enters the procedure in register 0 with `count` arguments after it; the return point lies
+    /// below.
     #[inline(never)]
-    pub(in super::super) fn enter(&mut self, hot: Hot, count: usize) -> (Hot, Flow) {
-        let callee = hot.get(0);
+    pub(in super::super) fn enter(&mut self, frame: Frame, count: usize) -> (Frame, Flow) {
+        let callee = frame.get(0);
         if count > ARGUMENTS_MAX {
-            return self.fail_entry(hot, "too-many-arguments", "a call passes too many arguments", vec![]);
+            return self.fail_entry(frame, "too-many-arguments", "a call passes too many arguments", vec![]);
         }
         if callee.is_procedure_object() {
-            return self.enter_code(hot, hot.procedure_field(callee, 1), count);
+            return self.enter_code(frame, frame.procedure_field(callee, 1), count);
         }
         if !callee.is_immediate(Immediate::Primitive) {
             return self.fail_entry(
-                hot,
+                frame,
                 "not-a-procedure",
                 "the object that is called is not a procedure",
                 vec![callee],
@@ -41,80 +45,88 @@ impl Cold<'_> {
         let code = self.code;
         let primitive = &code.primitives()[callee.payload() as usize];
         if !primitive.accepts(count) {
-            return self.wrong_primitive_arity(hot, primitive, count);
+            return self.wrong_primitive_arity(frame, primitive, count);
         }
         match primitive.body {
-            Body::Function(_) => self.enter_function(hot, primitive, count),
+            Body::Function(_) => self.enter_function(frame, primitive, count),
             Body::Control(block) => {
                 let block = crate::code::builtin::control_block(block);
-                self.enter_code(hot, self.code.block(block).code_word, count)
+                self.enter_code(frame, self.code.block(block).code_word, count)
             }
             Body::Host => {
                 self.outcome = Some(Outcome::Request {
                     primitive: callee.payload(),
                     count,
                 });
-                (hot, Flow::Stop)
+                (frame, Flow::Stop)
             }
         }
     }
 
     #[inline(always)]
-    fn enter_code(&mut self, mut hot: Hot, word: Value, count: usize) -> (Hot, Flow) {
+    fn enter_code(&mut self, mut frame: Frame, word: Value, count: usize) -> (Frame, Flow) {
         let detail = word.detail();
         let (arity, frame_size) = (detail as u8, (detail >> 8) as usize);
         if arity != ARITY_AT_ENTRY && usize::from(arity) != count {
-            return self.wrong_closure_arity(hot, word, count);
+            return self.wrong_closure_arity(frame, word, count);
         }
         let words = frame_size.max(1 + count) + 1;
-        if !hot.has_room(0, words) {
-            match self.grow_stack(hot, words, 1 + count) {
-                Ok(grown) => hot = grown,
-                Err(HeapFull) => return self.out_of_memory(hot),
+        if !frame.has_room(0, words) {
+            match self.grow_stack(frame, words, 1 + count) {
+                Ok(grown) => frame = grown,
+                Err(HeapFull) => return self.out_of_memory(frame),
             }
         }
         self.machine.argument_count = count;
-        hot.go_to(word.payload() as usize);
-        (hot, Flow::Next)
+        frame.jump_to(word.payload() as usize);
+        (frame, Flow::Next)
     }
 
-    /// Makes room for a frame of `words` at the base, of which `used` are in use: in the stack if it goes on, else by moving the frames below to the heap.
-    pub(in super::super) fn grow_stack(&mut self, mut hot: Hot, words: usize, used: usize) -> Result<Hot, HeapFull> {
-        hot.store(self.machine);
+    /// Makes room for a frame of `words` at the base, of which `used` are in use: in the stack if
+    /// it may grow, else by moving the frames below to the heap.
+    pub(in super::super) fn grow_stack(
+        &mut self,
+        mut frame: Frame,
+        words: usize,
+        used: usize,
+    ) -> Result<Frame, HeapFull> {
+        frame.store(self.machine);
         if !self.machine.ensure_room(words) {
             if self.machine.spill(self.heap, used).is_err() {
-                self.collect_major(&mut hot, InUse::First(used));
+                self.collect_major(&mut frame, InUse::First(used));
                 self.machine.spill(self.heap, used)?;
             }
             self.machine.ensure_room(words);
         }
-        hot.reload(self.machine, self.heap);
-        Ok(hot)
+        frame.reload(self.machine, self.heap);
+        Ok(frame)
     }
 
     /// Calls a computing primitive in its own frame and returns its value.
-    fn enter_function(&mut self, mut hot: Hot, primitive: &Primitive, count: usize) -> (Hot, Flow) {
-        match self.compute(&mut hot, primitive, (1, count), InUse::First(1 + count)) {
+    fn enter_function(&mut self, mut frame: Frame, primitive: &Primitive, count: usize) -> (Frame, Flow) {
+        match self.compute(&mut frame, primitive, (1, count), InUse::First(1 + count)) {
             Ok(value) => {
-                hot.set(0, value);
+                frame.set(0, value);
                 if self.heap.is_collection_due() {
-                    self.collect(&mut hot, InUse::First(1));
+                    self.collect(&mut frame, InUse::First(1));
                 }
-                let value = hot.get(0);
-                hot.pop(value);
-                (hot, Flow::Next)
+                let value = frame.get(0);
+                frame.pop(value);
+                (frame, Flow::Next)
             }
             Err(failure) => {
-                let condition = self.failure_condition(hot, primitive.name, &failure, |argument| hot.get(1 + argument));
-                self.signal_in_place(hot, condition)
+                let condition =
+                    self.failure_condition(frame, primitive.name, &failure, |argument| frame.get(1 + argument));
+                self.signal_in_place(frame, condition)
             }
         }
     }
 
-    /// Applies a computing primitive to `count` registers from `first`; after a collection a second time if memory runs out.
+    /// Applies a computing primitive to `count` registers from `first`; if memory runs out,
+    /// collects and applies it once more.
     fn compute(
         &mut self,
-        hot: &mut Hot,
+        frame: &mut Frame,
         primitive: &Primitive,
         (first, count): (usize, usize),
         in_use: InUse,
@@ -122,23 +134,23 @@ impl Cold<'_> {
         let Body::Function(function) = primitive.body else {
             return Err(Failure::HeapFull);
         };
-        let mut outcome = self.apply_function(*hot, function, first, count);
+        let mut outcome = self.apply_function(*frame, function, first, count);
         if outcome == Err(Failure::HeapFull) {
-            self.collect_major(hot, in_use);
-            outcome = self.apply_function(*hot, function, first, count);
+            self.collect_major(frame, in_use);
+            outcome = self.apply_function(*frame, function, first, count);
         }
-        hot.reload_heap(self.heap);
+        frame.reload_heap(self.heap);
         outcome
     }
 
     fn apply_function(
         &mut self,
-        hot: Hot,
+        frame: Frame,
         function: crate::primitive::Function,
         first: usize,
         count: usize,
     ) -> Result<Value, Failure> {
-        let start = hot.base_index() + first;
+        let start = frame.base_index() + first;
         let arguments = &self.machine.stack[start..start + count];
         function(
             &mut Context {
@@ -149,7 +161,8 @@ impl Cold<'_> {
         )
     }
 
-    /// Applies primitive `number` to `count` words of the stack from `first` on and puts its value into the first of them; says whether that was all there is to do.
+    /// Applies primitive `number` to `count` words of the stack from `first` on and puts its value
+    /// into the first of them; returns whether nothing else is left to do.
     #[inline(never)]
     pub(super) fn compute_in_place(&mut self, first: usize, count: usize, number: usize) -> bool {
         let Body::Function(function) = self.code.primitives()[number].body else {
@@ -171,81 +184,83 @@ impl Cold<'_> {
         }
     }
 
-    /// Does what is left after [`Cold::compute_in_place`]: a collection, or the condition of a failure.
-    pub(super) fn finish_primitive(&mut self, mut hot: Hot, instruction: Instruction) -> (Hot, Flow) {
-        hot.reload_heap(self.heap);
+    /// Finishes after [`SlowPath::compute_in_place`]: a collection, or the condition of a failure.
+    pub(super) fn finish_primitive(&mut self, mut frame: Frame, instruction: Instruction) -> (Frame, Flow) {
+        frame.reload_heap(self.heap);
         if let Some(failure) = self.failure.take() {
-            return self.recompute(hot, instruction, failure);
+            return self.recompute(frame, instruction, failure);
         }
         let primitive = &self.code.primitives()[instruction.w() as usize];
         if !matches!(primitive.body, Body::Function(_)) {
-            return self.wrong_primitive_arity(hot, primitive, instruction.d());
+            return self.wrong_primitive_arity(frame, primitive, instruction.d());
         }
-        self.collect(&mut hot, InUse::After);
-        (hot, Flow::Next)
+        self.collect(&mut frame, InUse::After);
+        (frame, Flow::Next)
     }
 
-    /// A primitive failed: tries again after a collection if memory was the reason, and raises the condition otherwise.
+    /// Handles a failed primitive: collects and tries again if memory was the reason, and raises
+    /// the condition otherwise.
     #[cold]
-    fn recompute(&mut self, mut hot: Hot, instruction: Instruction, failure: Failure) -> (Hot, Flow) {
+    fn recompute(&mut self, mut frame: Frame, instruction: Instruction, failure: Failure) -> (Frame, Flow) {
         let (first, count) = (instruction.a(), instruction.d());
         let primitive = self.code.primitives()[instruction.w() as usize];
         let mut failure = failure;
         if failure == Failure::HeapFull {
-            match self.compute(&mut hot, &primitive, (first, count), InUse::Before) {
+            match self.compute(&mut frame, &primitive, (first, count), InUse::Before) {
                 Ok(value) => {
-                    hot.set(first, value);
-                    return (hot, Flow::Next);
+                    frame.set(first, value);
+                    return (frame, Flow::Next);
                 }
                 Err(again) => failure = again,
             }
         }
-        let condition = self.failure_condition(hot, primitive.name, &failure, |argument| hot.get(first + argument));
-        self.signal(hot, condition)
+        let condition = self.failure_condition(frame, primitive.name, &failure, |argument| frame.get(first + argument));
+        self.signal(frame, condition)
     }
 
     /// Collects, with these registers of the frame in use.
-    pub(in super::super) fn collect(&mut self, hot: &mut Hot, in_use: InUse) {
-        self.collect_with(hot, in_use, Heap::collect);
+    pub(in super::super) fn collect(&mut self, frame: &mut Frame, in_use: InUse) {
+        self.collect_with(frame, in_use, Heap::collect);
     }
 
-    /// Collects everything because the limit is reached. If that was too much, what is left of the slice of fuel is withheld, so that the machine soon comes
-    /// back to where it is stopped.
-    pub(in super::super) fn collect_major(&mut self, hot: &mut Hot, in_use: InUse) {
-        self.collect_with(hot, in_use, Heap::collect_major);
-        self.heap.pay_for_collection();
+    /// Runs a major collection because the limit is reached. If that overdraws the budget, takes
+    /// the rest of the slice of fuel, so that the machine soon comes back to where it is stopped.
+    pub(in super::super) fn collect_major(&mut self, frame: &mut Frame, in_use: InUse) {
+        self.collect_with(frame, in_use, Heap::collect_major);
+        self.heap.charge_collection();
         if self.heap.is_overdrawn() {
-            self.fuel_withheld += std::mem::take(&mut hot.fuel).max(0);
+            self.fuel_withheld += std::mem::take(&mut frame.fuel).max(0);
         }
     }
 
-    fn collect_with(&mut self, hot: &mut Hot, in_use: InUse, collect: Collect) {
-        hot.store(self.machine);
+    fn collect_with(&mut self, frame: &mut Frame, in_use: InUse, collect: Collect) {
+        frame.store(self.machine);
         self.machine.settle_chain(self.heap);
         let base = self.machine.base;
-        let end = base + self.clear_unused(*hot, in_use);
+        let end = base + self.clear_unused(*frame, in_use);
         let stack = &mut self.machine.stack;
         clear_dead_frames(&mut stack[1..base], self.code, |word| word, Value::ZERO);
         let words_used = self.heap.statistics().words_used;
         collect(self.heap, &mut [&mut stack[..end]], self.code);
-        self.heap.note_found(words_used);
-        // What lies above may refer to objects that have moved; later frames must not find it.
+        self.heap.note_freed(words_used);
+        // Words above may refer to objects that have moved; later frames must not find them.
         let limit = self.machine.soft_limit.max(end) + OVERRUN_WORDS;
         self.machine.stack[end..limit].fill(Value::ZERO);
         self.machine.soft_limit = (end + STACK_STEP_WORDS)
             .next_multiple_of(STACK_STEP_WORDS)
             .clamp(self.machine.least_limit, self.machine.soft_limit);
-        hot.reload(self.machine, self.heap);
+        frame.reload(self.machine, self.heap);
     }
 
-    /// Clears the registers of the frame that are not in use, and says how many words those that are take.
-    fn clear_unused(&mut self, hot: Hot, in_use: InUse) -> usize {
+    /// Clears the registers of the frame that are not in use, and returns the number of words that
+    /// those in use take.
+    fn clear_unused(&mut self, frame: Frame, in_use: InUse) -> usize {
         let position = match in_use {
             InUse::First(words) => return words,
-            InUse::Before => hot.pc() - 1,
-            InUse::After => hot.pc(),
+            InUse::Before => frame.pc() - 1,
+            InUse::After => frame.pc(),
         };
-        let frame_size = self.frame_size(hot);
+        let frame_size = self.frame_size(frame);
         if let Some(map) = self.code.live_at(position as u32) {
             let base = self.machine.base;
             clear_dead(&mut self.machine.stack[base..base + frame_size], map, Value::ZERO);
@@ -255,105 +270,106 @@ impl Cold<'_> {
 
     /// Makes room for the closure that the instruction makes.
     #[cold]
-    pub(super) fn make_room_for_closure(&mut self, hot: Hot, instruction: Instruction) -> (Hot, Flow) {
+    pub(super) fn make_room_for_closure(&mut self, frame: Frame, instruction: Instruction) -> (Frame, Flow) {
         let captured = usize::from(self.code.block(instruction.w() as usize).captured);
-        self.make_room(hot, closure_words(captured))
+        self.make_room(frame, closure_words(captured))
     }
 
-    /// Makes room for `words` young words and lets the instruction run again.
+    /// Makes room for `words` young words and executes the instruction again.
     #[cold]
     #[inline(never)]
-    pub(super) fn make_room(&mut self, mut hot: Hot, words: usize) -> (Hot, Flow) {
+    pub(super) fn make_room(&mut self, mut frame: Frame, words: usize) -> (Frame, Flow) {
         if self.heap.is_nursery_full(words) {
-            self.collect(&mut hot, InUse::Before);
+            self.collect(&mut frame, InUse::Before);
         }
         let mut outcome = self.heap.reserve(words);
         if outcome.is_err() {
-            self.collect_major(&mut hot, InUse::Before);
+            self.collect_major(&mut frame, InUse::Before);
             outcome = self.heap.reserve(words);
         }
-        hot.reload_heap(self.heap);
+        frame.reload_heap(self.heap);
         if outcome.is_err() {
-            let condition = self.memory_condition(hot);
-            return self.signal(hot, condition);
+            let condition = self.memory_condition(frame);
+            return self.signal(frame, condition);
         }
-        hot.step_back();
-        (hot, Flow::Next)
+        frame.step_back();
+        (frame, Flow::Next)
     }
 
-    /// Stops before the current instruction; going on executes it again.
+    /// Stops before the current instruction, which is executed again later.
     #[cold]
     #[inline(never)]
-    pub(super) fn out_of_fuel(&mut self, mut hot: Hot) -> (Hot, Flow) {
-        hot.fuel = 0;
-        hot.step_back();
+    pub(super) fn out_of_fuel(&mut self, mut frame: Frame) -> (Frame, Flow) {
+        frame.fuel = 0;
+        frame.step_back();
         self.outcome = Some(Outcome::OutOfFuel);
-        (hot, Flow::Stop)
+        (frame, Flow::Stop)
     }
 
     /// Puts the list of the arguments beyond the first `required` into the register after them.
-    pub(super) fn collect_rest(&mut self, mut hot: Hot, required: usize) -> (Hot, Flow) {
+    pub(super) fn collect_rest(&mut self, mut frame: Frame, required: usize) -> (Frame, Flow) {
         let count = self.machine.argument_count;
         if count < required {
-            return self.wrong_arity(hot);
+            return self.wrong_arity(frame);
         }
         let words = 2 * (count - required);
-        if !self.heap.has_at_hand(words) {
-            let frame_words = self.frame_size(hot).max(1 + count);
-            if self.prepare(&mut hot, frame_words, words).is_err() {
-                return self.out_of_memory(hot);
+        if !self.heap.has_free_words(words) {
+            let frame_words = self.frame_size(frame).max(1 + count);
+            if self.prepare(&mut frame, frame_words, words).is_err() {
+                return self.out_of_memory(frame);
             }
         }
         let mut rest = Value::NIL;
         for register in (required + 1..=count).rev() {
-            match self.heap.cons(hot.get(register), rest) {
+            match self.heap.cons(frame.get(register), rest) {
                 Ok(pair) => rest = pair,
-                Err(HeapFull) => return self.out_of_memory(hot),
+                Err(HeapFull) => return self.out_of_memory(frame),
             }
         }
-        hot.reload_heap(self.heap);
-        hot.set(required + 1, rest);
-        (hot, Flow::Next)
+        frame.reload_heap(self.heap);
+        frame.set(required + 1, rest);
+        (frame, Flow::Next)
     }
 
     /// A comparison whose operands are not both fixnums or both immediate flonums.
     #[cold]
     #[inline(never)]
-    pub(super) fn compare_slow(&mut self, mut hot: Hot, instruction: Instruction, sense: bool) -> (Hot, Flow) {
-        let ((name, holds), operands) = written_comparison(hot, instruction);
+    pub(super) fn compare_slow(&mut self, mut frame: Frame, instruction: Instruction, sense: bool) -> (Frame, Flow) {
+        let ((name, holds), operands) = written_comparison(frame, instruction);
         match holds(self.heap, operands[0], operands[1]) {
             Ok(truth) => {
                 if truth == sense {
-                    hot.branch(instruction.c_signed() as isize);
+                    frame.branch(instruction.c_signed() as isize);
                 }
-                (hot, Flow::Next)
+                (frame, Flow::Next)
             }
             Err(failure) => {
-                let condition = self.failure_condition(hot, name, &failure, |argument| operands[argument]);
-                self.signal(hot, condition)
+                let condition = self.failure_condition(frame, name, &failure, |argument| operands[argument]);
+                self.signal(frame, condition)
             }
         }
     }
 
-    /// Arithmetic that the fast path does not do; after a collection a second time if memory runs out.
+    /// Arithmetic that the fast path does not do; after a collection a second time if memory runs
+    /// out.
     #[cold]
     #[inline(never)]
-    pub(super) fn arithmetic_slow(&mut self, mut hot: Hot, instruction: Instruction) -> (Hot, Flow) {
-        let mut call = written_call(hot, instruction);
+    pub(super) fn arithmetic_slow(&mut self, mut frame: Frame, instruction: Instruction) -> (Frame, Flow) {
+        let mut call = written_call(frame, instruction);
         let mut outcome = (call.operation)(self.heap, call.operands[0], call.operands[1]);
         if outcome == Err(Failure::HeapFull) {
-            self.collect_major(&mut hot, InUse::Before);
-            call = written_call(hot, instruction);
+            self.collect_major(&mut frame, InUse::Before);
+            call = written_call(frame, instruction);
             outcome = (call.operation)(self.heap, call.operands[0], call.operands[1]);
         }
-        hot.reload_heap(self.heap);
+        frame.reload_heap(self.heap);
         match outcome {
             Ok(value) => {
-                hot.set(instruction.a(), value);
+                frame.set(instruction.a(), value);
                 if self.heap.is_collection_due() {
-                    self.collect(&mut hot, InUse::After);
+                    self.collect(&mut frame, InUse::After);
                 }
-                (hot, Flow::Next)
+                (frame, Flow::Next)
             }
             Err(failure) => {
                 let failure = if let Failure::WrongType { argument: 1, expected } = failure {
@@ -362,8 +378,8 @@ impl Cold<'_> {
                     failure
                 };
                 let operand = |argument: usize| call.operands[usize::from(argument > 0)];
-                let condition = self.failure_condition(hot, call.name, &failure, operand);
-                self.signal(hot, condition)
+                let condition = self.failure_condition(frame, call.name, &failure, operand);
+                self.signal(frame, condition)
             }
         }
     }
@@ -403,15 +419,15 @@ const OPERATIONS: &[(Opcode, [&str; 2], Operation)] = &[
     ),
 ];
 
-fn written_call(hot: Hot, instruction: Instruction) -> WrittenCall {
-    let left = hot.get(instruction.b());
+fn written_call(frame: Frame, instruction: Instruction) -> WrittenCall {
+    let left = frame.get(instruction.b());
     let row = OPERATIONS
         .iter()
         .find(|(opcode, ..)| Some(*opcode) == instruction.opcode());
     if let Some((_, names, operation)) = row {
         return WrittenCall {
             name: names[instruction.d().min(1)],
-            operands: [left, hot.get(instruction.c())],
+            operands: [left, frame.get(instruction.c())],
             second: 1 + if names[0] == names[1] { instruction.d() } else { 0 },
             operation: *operation,
         };
@@ -440,7 +456,8 @@ const GREATER_EQUAL: Relation = (">=", arithmetic::is_at_least);
 const EQUAL: Relation = ("=", arithmetic::is_equal);
 const ZERO: Relation = ("zero?", arithmetic::is_equal);
 
-/// For each pair of comparing jumps: the comparison by [`Role::Spelling`](crate::instruction::Role::Spelling).
+/// For each pair of comparing jumps: the comparison by
+/// [`Role::Spelling`](crate::instruction::Role::Spelling).
 const COMPARISONS: &[([Opcode; 2], [Relation; 3])] = &[
     ([Opcode::JumpIfLess, Opcode::JumpUnlessLess], [LESS, GREATER, LESS]),
     (
@@ -471,15 +488,15 @@ const COMPARISONS: &[([Opcode; 2], [Relation; 3])] = &[
 ];
 
 /// The comparison that a jump makes and its operands, as they are written.
-fn written_comparison(hot: Hot, instruction: Instruction) -> (Relation, [Value; 2]) {
+fn written_comparison(frame: Frame, instruction: Instruction) -> (Relation, [Value; 2]) {
     let takes_small = instruction
         .description()
         .is_some_and(|row| row.operands.contains(&(Field::b, Role::Small)));
-    let first = hot.get(instruction.a());
+    let first = frame.get(instruction.a());
     let second = if takes_small {
         Value::small(instruction.b_signed().into())
     } else {
-        hot.get(instruction.b())
+        frame.get(instruction.b())
     };
     let is_row = |row: &&([Opcode; 2], _)| instruction.opcode().is_some_and(|opcode| row.0.contains(&opcode));
     let relations = COMPARISONS

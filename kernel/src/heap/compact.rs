@@ -1,37 +1,46 @@
-//! Rest: what a heap keeps while its next turn is far away, and the template that many heaps begin with.
+//! Compaction: the small form of a heap whose next turn is far away, and the template that many
+//! heaps begin with.
 //!
-//! A [`Template`] is what a heap held at some moment: globals, literals, symbols and code tables of an actor's program, before the actor did anything.
-//! A heap that began with it has all of its words while it runs, as the machine needs them in one piece. At rest it keeps those of
-//! them that it has changed, and what it made since; so an actor that waits costs what it differs by. The words of a heap that goes to rest are made the template's again and
-//! lie ready for the next one that wakes, which writes where it differs: so neither costs what the template has, and the words stay in the processor's caches.
-//! INVARIANT: a heap that rested goes on with the words it had, or with those that a collection of its own part leaves; what is in a template never changes.
-//! It does not know when to rest: whoever has many heaps does. Read next: `heap/collect.rs`.
+//! Owns the difference between a heap and its [`Template`]. A template is the heap of an actor's
+//! program before the actor did anything: globals, literals, symbols and code tables. While a heap
+//! runs it has all its words in one piece, because the machine needs them so. A compacted heap
+//! keeps only the words in which it differs from its template, and those behind the template's.
+//! Compaction turns the other words back into the template's and keeps them for the next heap that
+//! expands, which writes its difference into them; so neither step costs in proportion to the
+//! template, and these words stay in the processor's caches.
+//! INVARIANT: an expanded heap has the words that it was compacted with, except that compaction may
+//! collect its own part; a template never changes.
+//! It does not decide when to compact; the owner of many heaps does.
+//! Read next: `heap/collect.rs`.
 
 use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 
 use super::frames::LiveRegisters;
+use super::identity::Moves;
 use super::pages::{PAGE_WORDS, Pages};
-use super::placed::Moves;
 use super::register::Register;
 use super::undo::SavedPages;
 use super::{Heap, WORDS_INITIAL};
 use crate::value::Value;
 
-/// A heap that has more words of its own than this stays as it is: copying them twice a turn would cost more than it saves.
+/// A heap with more own words than this is not compacted, because copying them twice a turn costs
+/// more than the memory is worth.
 const OWN_WORDS_MAX: usize = 8 * 1024;
-/// A heap's own part is collected once it is twice what was left the last time, and this much more.
+/// Compaction collects a heap's own part once it is twice its size after the last such collection,
+/// and this many words more.
 const OWN_SLACK_WORDS: usize = 128;
-/// The flags of so many pages are kept in one word.
+/// Pages whose flags one word holds.
 const FLAGS_OF_WORD: usize = 8;
-/// Words that come from memory together.
+/// Words of a cache line.
 const LINE_WORDS: usize = 8;
-/// So many copies of a template's words lie ready at most; few are taken before another comes back.
+/// The maximum of copies of a template's words that are kept ready; few heaps are expanded at a
+/// time.
 const COPIES_MAX: usize = 4;
-/// A copy with more room than this beyond the template's words is given up.
+/// A copy with more room than this behind the template's words is freed.
 const COPY_ROOM_MAX: usize = 64 * 1024;
 
-/// What heaps begin with that share it.
+/// The initial words of many heaps.
 #[derive(Debug)]
 pub struct Template {
     words: Box<[u64]>,
@@ -42,12 +51,12 @@ pub struct Template {
 }
 
 impl Template {
-    /// How many bytes its words take.
+    /// The size of its words in bytes.
     pub fn size_bytes(&self) -> usize {
         self.words.len() * 8
     }
 
-    /// Words that begin with the template's.
+    /// A copy of the template's words, at least `length` words long.
     fn copy(&self, length: usize) -> Vec<u64> {
         let mut words = self.copies.take().unwrap_or_else(|| {
             let mut words = Vec::with_capacity(length);
@@ -62,12 +71,12 @@ impl Template {
     }
 }
 
-/// Words of heaps that went to rest. They begin with the template's; what stands behind means nothing.
+/// Words of compacted heaps: they begin with the template's; those behind mean nothing.
 #[derive(Debug, Default)]
 struct Copies(Mutex<Vec<Vec<u64>>>);
 
 impl Copies {
-    // Who cannot have the list at once does without: a copy is only ever a shortcut.
+    // A copy is only a shortcut, so nobody waits for the lock.
     fn take(&self) -> Option<Vec<u64>> {
         self.0.try_lock().ok()?.pop()
     }
@@ -81,49 +90,50 @@ impl Copies {
     }
 }
 
-/// The words of a heap at rest, in one piece: what is rarely used lies far from everything, so each piece counts.
+/// The words of a compacted heap, in one vector, because each separate allocation is a cache miss.
 ///
-/// While the heap is awake there are none, and their room waits for the next rest: waking has brought it near, and new room would be far away again.
+/// While the heap is expanded the vector is empty, but keeps its memory, which the expansion has
+/// brought into the cache.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rested {
-    is_resting: bool,
-    /// In how many pages it differs from its template.
+pub(super) struct Compacted {
+    is_compacted: bool,
+    /// The number of pages in which it differs from its template.
     pages: usize,
-    /// For how many pages there are flags.
+    /// The number of pages with flags.
     flags: usize,
-    /// For each of the pages that differ its number and a mask of the words that do; then the flags, eight to a word; then the words that differ, then
-    /// those behind the template's.
+    /// For each page that differs its number and a mask of the words that do; then the flags, eight
+    /// to a word; then the words that differ; then those behind the template's.
     words: Vec<u64>,
 }
 
-impl Rested {
-    /// The room for so many words, and little more.
+impl Compacted {
+    /// An empty vector with room for `length` words, and little more.
     fn room(&mut self, length: usize) -> Vec<u64> {
         let mut room = std::mem::take(&mut self.words);
         let most = length + length / 2 + LINE_WORDS;
         if room.capacity() < length || room.capacity() > most {
-            // What a heap makes in a few turns fits in what is left over.
+            // The excess is enough for a few turns.
             room = Vec::with_capacity(length + length / 4);
         }
         room
     }
 }
 
-/// What a heap knows of the template it began with.
+/// A heap's link to its template.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shared {
     template: Option<Arc<Template>>,
-    /// How many words of its own it had after they were last collected.
+    /// The number of its own words after they were last collected.
     own_words_live: usize,
 }
 
 impl Heap {
-    /// Makes a template of all that is reachable now, whether or not a turn is open.
+    /// Makes a template of everything that is reachable now, whether or not a turn is open.
     ///
-    /// What Rust code holds besides the registers and host roots is not part of it.
+    /// Values in Rust variables are no part of it, except through registers and host roots.
     pub fn template(&self, live: &dyn LiveRegisters) -> Template {
         let mut copy = self.clone();
-        copy.wake();
+        copy.expand();
         if copy.is_in_turn() {
             copy.commit_turn();
         }
@@ -141,17 +151,17 @@ impl Heap {
         }
     }
 
-    /// Replaces everything by what `template` has; says whether that could be done: not if it has more than the limit allows, or if something from
-    /// before the open turn, or a mark, must be kept.
+    /// Replaces everything by the template's words. Returns whether that was possible: not if the
+    /// template exceeds the limit, or if the open turn or a savepoint needs the present words.
     pub fn start_from(&mut self, template: &Arc<Template>) -> bool {
         let length = template.words.len();
-        if self.undo_limit > 0 || self.marks.words_needed() > 0 || length > self.words_max {
+        if self.undo_limit > 0 || self.savepoints.words_kept_for() > 0 || length > self.words_max {
             return false;
         }
-        self.wake();
+        self.expand();
         self.words.clear();
         self.words.extend_from_slice(&template.words);
-        self.words.resize(length + self.spare_words(length), 0);
+        self.words.resize(length + self.free_words(length), 0);
         self.saved.clear(&mut self.pages);
         self.pages = template.pages.clone();
         self.registers = template.registers;
@@ -169,18 +179,19 @@ impl Heap {
         true
     }
 
-    /// Lets the heap take little room until [`Heap::wake`], which [`Heap::begin_turn`] and collections call; a large one stays as it is. May collect.
+    /// Compacts the heap until [`Heap::expand`], which [`Heap::begin_turn`] and collections call; a
+    /// large heap only frees its unused room. May collect.
     ///
     /// # Panics
     /// If a turn is open.
-    pub fn rest(&mut self, live: &dyn LiveRegisters) {
+    pub fn compact(&mut self, live: &dyn LiveRegisters) {
         assert!(self.turn.is_none(), "a heap rests between turns");
-        if self.rested.is_resting {
+        if self.compacted.is_compacted {
             return;
         }
         let shared_words = self.shared_words();
         if self.top - shared_words > OWN_WORDS_MAX {
-            self.spare = None;
+            self.survivors = Vec::new();
             self.words.shrink_to(self.room_kept_for(self.words.len()));
             return;
         }
@@ -193,45 +204,45 @@ impl Heap {
         self.note_changes();
         self.saved.clear(&mut self.pages);
         self.saved = SavedPages::continuing(&self.saved);
-        let flags = self.pages.rest();
-        self.keep_difference(&differing, &flags);
-        self.put_words_away(&differing);
-        self.spare = None;
+        let flags = self.pages.compact();
+        self.store_difference(&differing, &flags);
+        self.recycle_words(&differing);
+        self.survivors = Vec::new();
         self.limit = 0;
     }
 
-    /// Reads what waking the heap, and a turn of it, will read of what is its own: all at once, for none of it is waited for. Read where it is needed, each
-    /// piece that is far away in memory would be waited for alone.
-    pub fn look_at(&self) {
+    /// Prefetches the words that expanding the heap and running a turn will read. All these loads
+    /// run at the same time; each would be a cache miss of its own later.
+    pub fn prefetch(&self) {
         let registers = self.registers.iter().step_by(LINE_WORDS);
-        let rested = self.rested.words.iter().step_by(LINE_WORDS);
+        let compacted = self.compacted.words.iter().step_by(LINE_WORDS);
         let own = [
             self.words_max,
             self.line,
             self.words_live,
-            usize::from(self.spare.is_some()),
+            self.survivors.capacity(),
             self.moves.all as usize,
             self.statistics.collections_minor as usize,
         ];
         black_box(own.iter().fold(self.top, |all, word| all ^ word));
         black_box(registers.fold(0, |all, value| all ^ value.to_bits()));
-        black_box(rested.fold(0, |all, word| all ^ word));
-        self.look_at_marks();
+        black_box(compacted.fold(0, |all, word| all ^ word));
+        self.prefetch_savepoints();
     }
 
-    /// Whether the words are put away.
-    pub fn is_resting(&self) -> bool {
-        self.rested.is_resting
+    /// Whether the heap is compacted.
+    pub fn is_compacted(&self) -> bool {
+        self.compacted.is_compacted
     }
 
-    /// Keeps what must be kept of the words besides the template.
-    fn keep_difference(&mut self, differing: &[(u32, u64)], flags: &[u8]) {
-        // A collection may have moved everything; then nothing is shared any more.
+    /// Stores the words that the template does not have.
+    fn store_difference(&mut self, differing: &[(u32, u64)], flags: &[u8]) {
+        // After a major collection the heap has no template any more.
         let own = &self.words[self.shared_words()..self.top];
         let count: u32 = differing.iter().map(|(_, mask)| mask.count_ones()).sum();
         let flag_words = flags.len().div_ceil(FLAGS_OF_WORD);
         let length = 2 * differing.len() + flag_words + count as usize + own.len();
-        let mut words = self.rested.room(length);
+        let mut words = self.compacted.room(length);
         words.extend(differing.iter().flat_map(|&(page, mask)| [u64::from(page), mask]));
         words.extend(flags.chunks(FLAGS_OF_WORD).map(|flags| {
             let mut word = [0; FLAGS_OF_WORD];
@@ -242,16 +253,16 @@ impl Heap {
             words.extend(ones(mask).map(|bit| self.words[page as usize * PAGE_WORDS + bit]));
         }
         words.extend_from_slice(own);
-        self.rested = Rested {
-            is_resting: true,
+        self.compacted = Compacted {
+            is_compacted: true,
             pages: differing.len(),
             flags: flags.len(),
             words,
         };
     }
 
-    /// Gives the words, once they are the template's again where they differ, to the next heap that wakes.
-    fn put_words_away(&mut self, differing: &[(u32, u64)]) {
+    /// Turns the words back into the template's and keeps them for the next heap that expands.
+    fn recycle_words(&mut self, differing: &[(u32, u64)]) {
         let mut words = std::mem::take(&mut self.words);
         let Some(template) = &self.shared.template else { return };
         let length = template.words.len();
@@ -271,20 +282,20 @@ impl Heap {
         template.copies.keep(words);
     }
 
-    /// Puts the words of a heap at rest back.
-    pub fn wake(&mut self) {
-        if !self.rested.is_resting {
+    /// Expands a compacted heap.
+    pub fn expand(&mut self) {
+        if !self.compacted.is_compacted {
             return;
         }
-        let length = self.top + self.spare_words(self.top);
+        let length = self.top + self.free_words(self.top);
         let (mut words, shared_words) = match &self.shared.template {
             Some(template) => (template.copy(length), template.words.len()),
             None => (vec![0; length], 0),
         };
-        let rested = &mut self.rested;
-        let (pages, kept) = rested.words.split_at(2 * rested.pages);
-        let (flags, mut kept) = kept.split_at(rested.flags.div_ceil(FLAGS_OF_WORD));
-        self.pages.wake((flags, rested.flags), self.barrier_limit);
+        let compacted = &mut self.compacted;
+        let (pages, kept) = compacted.words.split_at(2 * compacted.pages);
+        let (flags, mut kept) = kept.split_at(compacted.flags.div_ceil(FLAGS_OF_WORD));
+        self.pages.expand((flags, compacted.flags), self.barrier_limit);
         for differing in pages.chunks_exact(2) {
             let start = differing[0] as usize * PAGE_WORDS;
             let (own, rest) = kept.split_at(differing[1].count_ones() as usize);
@@ -294,8 +305,8 @@ impl Heap {
             kept = rest;
         }
         words[shared_words..shared_words + kept.len()].copy_from_slice(kept);
-        rested.words.clear();
-        rested.is_resting = false;
+        compacted.words.clear();
+        compacted.is_compacted = false;
         self.words = words;
         self.limit = self.limit_now();
     }
@@ -307,7 +318,8 @@ impl Heap {
         }
     }
 
-    /// Forgets the template, whose words have been moved by a collection that left so many words.
+    /// Forgets the template after a collection that moved its words and left `own_words_live`
+    /// words.
     pub(super) fn forget_template(&mut self, own_words_live: usize) {
         self.shared = Shared {
             template: None,
@@ -315,16 +327,17 @@ impl Heap {
         };
     }
 
-    /// How many words the heap had from its template.
+    /// The number of the template's words.
     fn shared_words(&self) -> usize {
         self.shared.template.as_ref().map_or(0, |template| template.words.len())
     }
 
-    fn spare_words(&self, top: usize) -> usize {
+    fn free_words(&self, top: usize) -> usize {
         WORDS_INITIAL.min(self.words_max.saturating_sub(top))
     }
 
-    /// The template's pages in which the heap differs from it, each with a mask of the words that do.
+    /// The template's pages in which the heap differs from it, each with a mask of the words that
+    /// do.
     fn pages_differing(&self) -> Vec<(u32, u64)> {
         let Some(template) = &self.shared.template else {
             return Vec::new();
@@ -346,12 +359,12 @@ impl Heap {
             .collect()
     }
 
-    /// Collects what the heap has beyond its template, from which nothing is ever given up.
+    /// Collects the words behind the template's; the template's stay.
     fn collect_own(&mut self, differing: &[u32], live: &dyn LiveRegisters) {
         let Some(template) = self.shared.template.clone() else {
             return self.collect_major(&mut [], live);
         };
-        // Only what has changed of the template refers to what is beyond it.
+        // Only changed words of the template refer to words behind it.
         self.pages.cover_from(&template.pages);
         self.collect_beyond(template.words.len(), differing, live);
         self.shared.own_words_live = self.top - template.words.len();

@@ -8,7 +8,7 @@ use crate::heap::tests::roomy;
 
 /// Something that happens to a dictionary, its keys, or its heap. Keys are numbered.
 #[derive(Clone, Debug)]
-enum Step {
+enum Operation {
     Put(usize, i32),
     Delete(usize),
     CollectMinor,
@@ -20,17 +20,17 @@ enum Step {
     Mutate(usize),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = Operation> {
     prop_oneof![
-        12 => (0..KEYS, any::<i16>()).prop_map(|(key, value)| Step::Put(key, value.into())),
-        3 => (0..KEYS).prop_map(Step::Delete),
-        2 => Just(Step::CollectMinor),
-        1 => Just(Step::CollectMajor),
-        1 => Just(Step::Begin),
-        1 => Just(Step::Commit),
-        1 => Just(Step::Abort),
-        1 => Just(Step::GoBack),
-        1 => (0..KEYS).prop_map(Step::Mutate),
+        12 => (0..KEYS, any::<i16>()).prop_map(|(key, value)| Operation::Put(key, value.into())),
+        3 => (0..KEYS).prop_map(Operation::Delete),
+        2 => Just(Operation::CollectMinor),
+        1 => Just(Operation::CollectMajor),
+        1 => Just(Operation::Begin),
+        1 => Just(Operation::Commit),
+        1 => Just(Operation::Abort),
+        1 => Just(Operation::GoBack),
+        1 => (0..KEYS).prop_map(Operation::Mutate),
     ]
 }
 
@@ -99,39 +99,39 @@ impl Model {
     }
 }
 
-fn run(steps: &[Step]) {
+fn run(steps: &[Operation]) {
     let mut heap = roomy();
     let mut model = Model::new(&mut heap);
     heap.collect_minor(&mut [&mut model.roots], &AllLive);
-    heap.mark(1, 0);
+    heap.make_savepoint(1, 0);
     let marked = model.clone();
     let mut before = None;
     for step in steps {
         match *step {
-            Step::Put(key, value) => model.put(&mut heap, key, value),
-            Step::Delete(key) => {
+            Operation::Put(key, value) => model.put(&mut heap, key, value),
+            Operation::Delete(key) => {
                 heap.table_delete(model.roots[0], model.key(key));
                 model.entries.retain(|(known, _)| *known != key);
             }
-            Step::CollectMinor => heap.collect_minor(&mut [&mut model.roots], &AllLive),
-            Step::CollectMajor => heap.collect_major(&mut [&mut model.roots], &AllLive),
-            Step::Begin if before.is_none() => {
+            Operation::CollectMinor => heap.collect_minor(&mut [&mut model.roots], &AllLive),
+            Operation::CollectMajor => heap.collect_major(&mut [&mut model.roots], &AllLive),
+            Operation::Begin if before.is_none() => {
                 heap.begin_turn();
                 before = Some(model.clone());
             }
-            Step::Commit if before.take().is_some() => heap.commit_turn(),
-            Step::Abort => {
+            Operation::Commit if before.take().is_some() => heap.commit_turn(),
+            Operation::Abort => {
                 if let Some(undone) = before.take() {
                     heap.abort_turn();
                     model = undone;
                 }
             }
-            Step::GoBack if before.is_none() && heap.go_back(1) => {
+            Operation::GoBack if before.is_none() && heap.restore_savepoint(1) => {
                 model = marked.clone();
-                heap.mark(1, 0);
+                heap.make_savepoint(1, 0);
             }
-            Step::Mutate(key) if model.key(key).is_pair() => heap.set_car(model.key(key), Value::TRUE),
-            Step::Begin | Step::Commit | Step::GoBack | Step::Mutate(_) => {}
+            Operation::Mutate(key) if model.key(key).is_pair() => heap.set_car(model.key(key), Value::TRUE),
+            Operation::Begin | Operation::Commit | Operation::GoBack | Operation::Mutate(_) => {}
         }
         model.check(&mut heap);
     }
@@ -162,7 +162,7 @@ fn many_pairs_share_no_slots_for_long() {
     }
     heap.collect_major(&mut [&mut roots], &AllLive);
     let table = roots[0];
-    heap.settle_table(table);
+    heap.rehash_if_moved(table);
     let mut steps = 0;
     for &key in &roots[1..] {
         let hash = heap.key_hash(table, key);
@@ -174,7 +174,8 @@ fn many_pairs_share_no_slots_for_long() {
     assert!(steps < COUNT * 3, "{steps} steps for {COUNT} keys");
 }
 
-/// A heap that begins with the words of another, and one that rests, find the keys where they lie now.
+/// A heap that begins with the words of another, and one that rests, find the keys where they lie
+/// now.
 #[test]
 fn keys_are_found_in_a_heap_that_began_with_a_template_and_rested() {
     let mut heap = roomy();
@@ -208,8 +209,8 @@ fn keys_are_found_in_a_heap_that_began_with_a_template_and_rested() {
             fresh.table_put(table, key, Value::TRUE).unwrap();
             fresh.make_vector(200, Value::NIL).unwrap();
         }
-        fresh.rest(&AllLive);
-        fresh.wake();
+        fresh.compact(&AllLive);
+        fresh.expand();
         check(&mut fresh, 50 + round * 10);
     }
 }

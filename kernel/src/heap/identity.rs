@@ -1,29 +1,34 @@
-//! Dictionaries keyed by `eqv?`: keys are found by where they lie, and found again after they have moved.
+//! Identity dictionaries, keyed by `eqv?`: the index hashes addresses, and is rebuilt after objects
+//! have moved.
 //!
-//! Such a dictionary is marked by a flag. Its index has a head: how often the heap's objects had moved when the slots were right, up to which entry keys lay in old
-//! space, and how many slots are taken. A minor collection moves young keys alone, so the entries from there on get slots anew, and what they had stands
-//! in nobody's way, because keys are compared; after a major collection all slots are made anew. Both cost no more than the collection did.
-//! INVARIANT: a quarter of the slots at least is free, so every probe ends; the order of entries depends on insertion alone, never on places.
-//! Numbers are found by value. It does not know how entries are kept. Read next: `heap/dictionary.rs`.
+//! Owns the head of such an index: how often the heap's objects had moved when it was right, the
+//! number of leading entries whose keys were in old space, and the number of slots in use. A minor
+//! collection moves young keys only, so the later entries get new slots; their stale slots do no
+//! harm, because a lookup compares keys. A major collection makes a whole rebuild necessary.
+//! Neither costs more than the collection did.
+//! INVARIANT: at least a quarter of the slots are free, so every probe ends; the order of entries
+//! depends on insertion alone, never on addresses.
+//! It does not know how entries are stored. Numbers hash by value.
+//! Read next: `heap/dictionary.rs`.
 
 use super::kind::{Flags, Sameness, table};
 use super::{Heap, Kind};
 use crate::value::Value;
 
-/// How often a heap's objects have moved; counts never go back, not even when what was moved does.
+/// Counts of moves; they never decrease, not even when a move is undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Moves {
-    /// How often all objects may have moved.
+    /// Collections that may have moved all objects.
     pub(super) all: u64,
-    /// How often the young ones have.
+    /// Collections that moved young objects only.
     pub(super) young: u64,
 }
 
-/// Bytes of the head of an index: two 64-bit counts, two of 32 bits.
+/// Bytes of an index's head: two 64-bit counts, then two of 32 bits.
 pub(super) const HEAD_BYTES: usize = 24;
 const ALL: usize = 0;
 const YOUNG: usize = 8;
-const SETTLED: usize = 16;
+const OLD_ENTRIES: usize = 16;
 const TAKEN: usize = 20;
 
 impl Heap {
@@ -47,8 +52,8 @@ impl Heap {
         if self.is_by_identity(table) { HEAD_BYTES } else { 0 }
     }
 
-    /// The hash of a key by where it lies, unless it is found by value.
-    pub(super) fn place_hash(&self, key: Value) -> Option<u64> {
+    /// The hash of a key's address; `None` for a key that hashes by value.
+    pub(super) fn address_hash(&self, key: Value) -> Option<u64> {
         const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
         if !key.is_reference() {
             return None;
@@ -58,61 +63,62 @@ impl Heap {
         (!is_number).then(|| (key.index() as u64).wrapping_mul(MULTIPLIER) >> 8)
     }
 
-    /// Makes the slots of a table right after collections. Tables that do not go by identity, or have no index, need nothing.
-    pub(super) fn settle_table(&mut self, table: Value) {
+    /// Rebuilds the slots of a table after collections, as far as needed. Tables that hash by
+    /// value, or have no index, need nothing.
+    pub(super) fn rehash_if_moved(&mut self, table: Value) {
         let index = self.field(table, table::INDEX);
         if !index.is_true() || !self.is_by_identity(table) {
             return;
         }
         if self.long_at(index, ALL) != self.moves.all {
-            self.place_all(table);
+            self.rehash_all(table);
         } else if self.long_at(index, YOUNG) != self.moves.young {
-            let (settled, used) = (self.short_at(index, SETTLED), self.used(table));
-            if self.has_slots(index, used.saturating_sub(settled)) {
-                self.place_from(table, settled);
-                self.note_placed(index, used);
+            let (old_entries, used) = (self.short_at(index, OLD_ENTRIES), self.used(table));
+            if self.has_slots(index, used.saturating_sub(old_entries)) {
+                self.index_from(table, old_entries);
+                self.note_rehashed(index, used);
             } else {
-                self.place_all(table);
+                self.rehash_all(table);
             }
         }
     }
 
-    /// Gives the last entry of a table by identity, whose index has room for one, its slot.
-    pub(super) fn place_last(&mut self, table: Value) {
+    /// Enters the last entry of an identity table into its index, which has a free slot.
+    pub(super) fn index_last(&mut self, table: Value) {
         let index = self.field(table, table::INDEX);
         let last = self.used(table) - 1;
         if !self.has_slots(index, 1) {
-            return self.place_all(table);
+            return self.rehash_all(table);
         }
-        let settled = self.short_at(index, SETTLED);
-        self.place_from(table, last);
-        if settled == last && self.is_settled_key(self.table_entry(table, last).key) {
-            self.set_short(index, SETTLED, last + 1);
+        let old_entries = self.short_at(index, OLD_ENTRIES);
+        self.index_from(table, last);
+        if old_entries == last && self.is_old_key(self.table_entry(table, last).key) {
+            self.set_short(index, OLD_ENTRIES, last + 1);
         }
     }
 
-    /// Begins an index of a table by identity that has no entries yet.
-    pub(super) fn begin_places(&mut self, index: Value) {
-        self.note_placed(index, 0);
+    /// Initialises the index of an identity table without entries.
+    pub(super) fn begin_identity_index(&mut self, index: Value) {
+        self.note_rehashed(index, 0);
     }
 
-    /// Gives all entries their slots anew.
-    fn place_all(&mut self, table: Value) {
+    /// Rebuilds all slots.
+    fn rehash_all(&mut self, table: Value) {
         let index = self.field(table, table::INDEX);
         let length = self.object_length(index);
         self.raw_range_mut(index, HEAD_BYTES, length).fill(0);
         self.set_short(index, TAKEN, 0);
-        self.place_from(table, 0);
-        // A key that was put in since the last collection may be young.
+        self.index_from(table, 0);
+        // A key that was inserted since the last collection may be young.
         let used = self.used(table);
-        let settled = (0..used)
-            .find(|&ordinal| !self.is_settled_key(self.table_entry(table, ordinal).key))
+        let old_entries = (0..used)
+            .find(|&ordinal| !self.is_old_key(self.table_entry(table, ordinal).key))
             .unwrap_or(used);
-        self.note_placed(index, settled);
+        self.note_rehashed(index, old_entries);
     }
 
-    /// Gives the entries from `first` on slots.
-    fn place_from(&mut self, table: Value, first: usize) {
+    /// Enters the entries from `first` on.
+    fn index_from(&mut self, table: Value, first: usize) {
         let index = self.field(table, table::INDEX);
         let mut taken = self.short_at(index, TAKEN);
         for ordinal in first..self.used(table) {
@@ -126,34 +132,35 @@ impl Heap {
         self.set_short(index, TAKEN, taken);
     }
 
-    /// Whether a key stays where it is until the next major collection.
-    fn is_settled_key(&self, key: Value) -> bool {
+    /// Whether a key keeps its address until the next major collection.
+    fn is_old_key(&self, key: Value) -> bool {
         !key.is_reference() || key.index() < self.line
     }
 
-    /// Notes that all slots are right, and that the keys of the first `settled` entries stay where they are.
-    fn note_placed(&mut self, index: Value, settled: usize) {
+    /// Notes that all slots are right, and that the keys of the first `old_entries` entries are
+    /// old.
+    fn note_rehashed(&mut self, index: Value, old_entries: usize) {
         let Moves { all, young } = self.moves;
         self.raw_range_mut(index, ALL, YOUNG)
             .copy_from_slice(&all.to_le_bytes());
-        self.raw_range_mut(index, YOUNG, SETTLED)
+        self.raw_range_mut(index, YOUNG, OLD_ENTRIES)
             .copy_from_slice(&young.to_le_bytes());
-        self.set_short(index, SETTLED, settled);
+        self.set_short(index, OLD_ENTRIES, old_entries);
     }
 
-    /// Whether so many slots can be taken.
+    /// Whether the index has room for `count` more slots.
     fn has_slots(&self, index: Value, count: usize) -> bool {
         let slots = (self.object_length(index) - HEAD_BYTES) / 4;
         self.short_at(index, TAKEN) + count <= slots / 4 * 3
     }
 
     /// Whether the head of an index that came from outside leaves room for later collections.
-    pub(super) fn has_sound_places(&self, index: Value) -> bool {
+    pub(super) fn has_sound_identity_index(&self, index: Value) -> bool {
         self.long_at(index, ALL) <= u64::MAX / 2
     }
 
-    /// Lets this heap, made of words of another, count so that all indexes by place are made anew.
-    pub(crate) fn outdate_places(&mut self, tables: impl Iterator<Item = Value>) {
+    /// Makes all identity indexes of this heap, whose words come from another one, outdated.
+    pub(crate) fn outdate_identity_indexes(&mut self, tables: impl Iterator<Item = Value>) {
         let latest = tables
             .filter(|&table| self.is_by_identity(table) && self.field(table, table::INDEX).is_true())
             .map(|table| self.long_at(self.field(table, table::INDEX), ALL))

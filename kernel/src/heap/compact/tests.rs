@@ -1,4 +1,5 @@
-//! What heaps that share a template cost and keep from each other; that they are what they were is a part of `heap/tests/model.rs`.
+//! What heaps that share a template cost and keep from each other; that they are what they were is
+//! a part of `heap/tests/model.rs`.
 
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -31,9 +32,9 @@ fn started(template: &Arc<Template>) -> Heap {
 
 /// How many words a heap keeps at rest, apart from the flags of its pages.
 fn rested_words(heap: &Heap) -> usize {
-    let rested = &heap.rested;
-    assert!(rested.is_resting);
-    rested.words.len() - rested.flags.div_ceil(FLAGS_OF_WORD)
+    let compacted = &heap.compacted;
+    assert!(compacted.is_compacted);
+    compacted.words.len() - compacted.flags.div_ceil(FLAGS_OF_WORD)
 }
 
 #[test]
@@ -49,19 +50,19 @@ fn what_one_changes_no_other_sees() {
         );
         first.set_field(vector(&first), place, pair);
         first.commit_turn();
-        first.rest(&AllLive);
+        first.compact(&AllLive);
         second.begin_turn();
         let name = second.field(vector(&second), place);
         assert_eq!(second.symbol_name(name), format!("symbol {place}"));
         second.set_field(vector(&second), place, Value::TRUE);
         second.abort_turn();
-        second.rest(&AllLive);
+        second.compact(&AllLive);
     }
     assert_eq!(template.words, before);
     assert_eq!(rested_words(&second), 0);
     let third = started(&template);
     assert!((0..1_000).all(|place| third.is_symbol(third.field(vector(&third), place))));
-    first.wake();
+    first.expand();
     for round in 0..3 {
         let pair = first.field(vector(&first), 100 * round as usize);
         assert_eq!(first.car(pair), Value::small(round));
@@ -76,7 +77,7 @@ fn a_heap_at_rest_keeps_what_it_differs_by() {
     let list = heap.list(&[Value::TRUE; 10], Value::NIL).unwrap();
     heap.set_field(vector(&heap), 5_000, list);
     heap.commit_turn();
-    heap.rest(&AllLive);
+    heap.compact(&AllLive);
     // The page, its mask and the word in it; the list.
     assert_eq!(rested_words(&heap), 3 + 20);
 }
@@ -87,13 +88,13 @@ fn the_room_of_a_rest_serves_the_next_unless_it_is_far_too_large() {
     let mut heap = started(&template);
     let mut rest_with = |pairs: usize| {
         heap.begin_turn();
-        assert!(heap.rested.words.is_empty());
-        let room = heap.rested.words.capacity();
+        assert!(heap.compacted.words.is_empty());
+        let room = heap.compacted.words.capacity();
         let list = heap.list(&vec![Value::TRUE; pairs], Value::NIL).unwrap();
         heap.set_field(vector(&heap), 50, list);
         heap.commit_turn();
-        heap.rest(&AllLive);
-        (room, heap.rested.words.capacity(), rested_words(&heap))
+        heap.compact(&AllLive);
+        (room, heap.compacted.words.capacity(), rested_words(&heap))
     };
     let (_, first, _) = rest_with(1_000);
     let (kept, second, _) = rest_with(1);
@@ -114,13 +115,13 @@ fn garbage_does_not_add_up_from_rest_to_rest() {
         let list = heap.list(&[Value::small(turn); 10], Value::NIL).unwrap();
         heap.set_field(vector(&heap), 50, list);
         heap.commit_turn();
-        heap.rest(&AllLive);
+        heap.compact(&AllLive);
         assert!(
             rested_words(&heap) < 20 + 2 * (OWN_SLACK_WORDS + PAGE_WORDS),
             "turn {turn}"
         );
     }
-    heap.wake();
+    heap.expand();
     assert_eq!(heap.car(heap.field(vector(&heap), 50)), Value::small(999));
 }
 
@@ -134,7 +135,7 @@ fn a_heap_that_is_in_the_midst_of_something_or_too_small_takes_no_template() {
     heap.begin_turn();
     assert!(!heap.start_from(&template));
     heap.abort_turn();
-    heap.mark(1, 0);
+    heap.make_savepoint(1, 0);
     assert!(!heap.start_from(&template));
 }
 
@@ -145,7 +146,7 @@ fn what_began_with_a_template_in_a_turn_that_is_taken_back_has_none() {
     heap.begin_turn();
     assert!(heap.start_from(&template));
     heap.abort_turn();
-    heap.rest(&AllLive);
+    heap.compact(&AllLive);
     assert_eq!((heap.shared_words(), rested_words(&heap)), (0, 0));
     heap.begin_turn();
     assert_eq!(heap.register(Register::HostRoots), Value::FALSE);

@@ -1,0 +1,330 @@
+//! Savepoints: states between turns that the heap can return to, many turns later.
+//!
+//! Owns the words that a return restores. Creating a savepoint copies no words. A turn that commits
+//! hands its undo pages to the newest savepoint, each page once; a minor collection hands it the
+//! pages that it changes, a major one the words that it replaces. A return therefore costs in
+//! proportion to what has changed, whatever the heap's size.
+//! INVARIANT: [`Heap::restore_savepoint`] restores words, registers and the time of the next
+//! collection, or changes nothing and says so; programs and images cannot tell whether there are
+//! savepoints.
+//! It does not choose when to create one.
+//! Read next: `heap/undo.rs`.
+
+use std::collections::VecDeque;
+use std::hint::black_box;
+
+use super::pages::{PAGE_WORDS, Pages};
+use super::register::Register;
+use super::undo::Replaced;
+use super::{Heap, WORDS_INITIAL};
+use crate::value::Value;
+
+/// The words that all savepoints of a small heap may keep, 8 MiB.
+const KEPT_WORDS_MIN: usize = 1 << 20;
+
+/// A state of the heap while no turn was open.
+#[derive(Clone, Debug)]
+struct Savepoint {
+    number: u64,
+    top: usize,
+    line: usize,
+    words_live: usize,
+    nursery_end: usize,
+    collection_due: bool,
+    registers: [Value; Register::COUNT],
+    remembered: Vec<u32>,
+    /// Words from here on need not be kept: they did not exist, or are kept already.
+    limit: usize,
+    /// The pages that were written before the next savepoint, in the order of writing, each with
+    /// the number of its words that are kept.
+    pages: Vec<(u32, u32)>,
+    /// The words of these pages at the savepoint.
+    words: Vec<u64>,
+    /// The words that a major collection before the next savepoint replaced; `pages` restores the
+    /// writes before it.
+    replaced: Option<Vec<u64>>,
+}
+
+impl Savepoint {
+    fn kept_words(&self) -> usize {
+        self.words.len() + self.replaced.as_ref().map_or(0, Vec::len)
+    }
+}
+
+/// The savepoints of a heap, oldest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Savepoints {
+    savepoints: VecDeque<Box<Savepoint>>,
+    /// A bit for each page that the newest savepoint keeps.
+    has_page: Vec<u64>,
+    /// The number of words that all of them keep.
+    kept_words: usize,
+    /// The greatest number of a savepoint that was dropped.
+    dropped: u64,
+}
+
+impl Savepoints {
+    /// The newest savepoint, unless a major collection has already handed it all words.
+    fn open(&mut self) -> Option<&mut Savepoint> {
+        let newest = self.savepoints.back_mut().map(|savepoint| &mut **savepoint);
+        newest.filter(|savepoint| savepoint.replaced.is_none())
+    }
+
+    /// The newest savepoint needs the words below this index, except those that it keeps already.
+    pub(super) fn words_kept_for(&self) -> usize {
+        self.savepoints
+            .back()
+            .filter(|savepoint| savepoint.replaced.is_none())
+            .map_or(0, |savepoint| savepoint.limit)
+    }
+
+    /// The pages that were written since the newest savepoint, with their words at it; `None` if
+    /// there is no savepoint or a major collection has replaced the words.
+    pub(super) fn newest_pages(&self) -> Option<impl Iterator<Item = (u32, &[u64])>> {
+        let savepoint = self
+            .savepoints
+            .back()
+            .filter(|savepoint| savepoint.replaced.is_none())?;
+        let mut kept = savepoint.words.as_slice();
+        Some(savepoint.pages.iter().map(move |&(page, count)| {
+            let (words, rest) = kept.split_at(count as usize);
+            kept = rest;
+            (page, words)
+        }))
+    }
+
+    /// Keeps the words that a minor collection between turns is about to change: those from `from`
+    /// on, which it moves, and the remembered pages.
+    pub(super) fn keep_moved(&mut self, from: usize, remembered: &[u32], words: &[u64]) {
+        let Some(limit) = self.open().map(|savepoint| savepoint.limit) else {
+            return;
+        };
+        let moved = from / PAGE_WORDS..limit.div_ceil(PAGE_WORDS);
+        for page in remembered.iter().copied().chain(moved.map(|page| page as u32)) {
+            if let Some(words) = words.get(page as usize * PAGE_WORDS..) {
+                self.keep_page(page, words);
+            }
+        }
+        if let Some(savepoint) = self.open() {
+            savepoint.limit = limit.min(from);
+        }
+    }
+
+    /// Keeps the words that a major collection has replaced, if the newest savepoint needs them.
+    pub(super) fn keep_replaced(&mut self, mut words: Vec<u64>) {
+        if let Some(savepoint) = self.open() {
+            words.truncate(savepoint.limit);
+            words.shrink_to_fit();
+            let length = words.len();
+            savepoint.replaced = Some(words);
+            self.kept_words += length;
+        }
+    }
+
+    /// Keeps a page that begins with `words`, if it changes for the first time since the newest
+    /// savepoint.
+    pub(super) fn keep_page(&mut self, page: u32, words: &[u64]) {
+        let Some(savepoint) = self
+            .savepoints
+            .back_mut()
+            .filter(|savepoint| savepoint.replaced.is_none())
+        else {
+            return;
+        };
+        let (place, bit) = (page as usize / 64, 1 << (page % 64));
+        let start = page as usize * PAGE_WORDS;
+        if self.has_page.len() <= place {
+            self.has_page.resize(place + 1, 0);
+        }
+        if start >= savepoint.limit || self.has_page[place] & bit != 0 {
+            return;
+        }
+        self.has_page[place] |= bit;
+        let words = &words[..words.len().min(PAGE_WORDS).min(savepoint.limit - start)];
+        savepoint.pages.push((page, words.len() as u32));
+        savepoint.words.extend_from_slice(words);
+        self.kept_words += words.len();
+    }
+
+    fn push(&mut self, savepoint: Savepoint) {
+        self.has_page.clear();
+        self.savepoints.push_back(Box::new(savepoint));
+    }
+
+    /// Drops the oldest savepoints: those below `oldest`, and as many more as it takes to keep at
+    /// most `words_max` words.
+    fn drop_oldest(&mut self, oldest: u64, words_max: usize) {
+        while let Some(savepoint) = self.savepoints.front()
+            && (savepoint.number < oldest || self.kept_words > words_max)
+        {
+            self.kept_words -= savepoint.kept_words();
+            self.dropped = savepoint.number;
+            self.savepoints.pop_front();
+        }
+    }
+}
+
+impl Heap {
+    /// Creates a savepoint of the present state, with a number greater than those before. Drops
+    /// savepoints with numbers below `oldest`, and old ones if together they keep more words than
+    /// the heap has.
+    ///
+    /// # Panics
+    /// If a turn is open.
+    pub fn make_savepoint(&mut self, number: u64, oldest: u64) {
+        assert!(self.turn.is_none(), "a savepoint is made between turns");
+        self.saved.clear(&mut self.pages);
+        self.note_changes();
+        let words_max = self.line.max(KEPT_WORDS_MIN);
+        self.savepoints.drop_oldest(oldest, words_max);
+        self.savepoints.push(Savepoint {
+            number,
+            top: self.top,
+            line: self.line,
+            words_live: self.words_live,
+            nursery_end: self.nursery_end,
+            collection_due: self.collection_due,
+            registers: self.registers,
+            remembered: self.pages.remembered().to_vec(),
+            limit: self.top,
+            pages: Vec::new(),
+            words: Vec::new(),
+            replaced: None,
+        });
+        self.barrier_limit = self.top;
+        if !self.is_compacted() {
+            self.pages.resize(self.top);
+        }
+        self.follow_changes(true);
+    }
+
+    /// Prefetches what [`Heap::drop_savepoints`] reads; see [`Heap::prefetch`].
+    pub fn prefetch_savepoints(&self) {
+        let savepoints = self.savepoints.savepoints.iter();
+        black_box(savepoints.fold(self.savepoints.dropped, |all, savepoint| {
+            all ^ savepoint.number ^ savepoint.words.capacity() as u64 ^ savepoint.remembered.capacity() as u64
+        }));
+        black_box(self.savepoints.has_page.first());
+    }
+
+    /// The number of the newest savepoint, if there is one.
+    pub fn newest_savepoint(&self) -> Option<u64> {
+        self.savepoints.savepoints.back().map(|savepoint| savepoint.number)
+    }
+
+    /// Drops the savepoints with numbers below `oldest`.
+    pub fn drop_savepoints(&mut self, oldest: u64) {
+        if self
+            .savepoints
+            .savepoints
+            .back()
+            .is_some_and(|newest| newest.number < oldest)
+        {
+            self.note_changes();
+            self.follow_changes(false);
+        }
+        // A heap whose newest savepoint is so old may never run again, so its memory is freed.
+        self.savepoints.drop_oldest(oldest, usize::MAX);
+        if self.savepoints.savepoints.is_empty() {
+            self.savepoints.has_page = Vec::new();
+            self.savepoints.savepoints = VecDeque::new();
+        }
+    }
+
+    /// Returns to the earliest savepoint whose number is at least `number`, and drops it and those
+    /// after it. If there is none, the heap has not changed since that number. Returns whether that
+    /// was possible: not if the savepoint was dropped; then nothing has changed.
+    ///
+    /// # Panics
+    /// If a turn is open.
+    pub fn restore_savepoint(&mut self, number: u64) -> bool {
+        assert!(self.turn.is_none(), "going back is for between turns");
+        if number <= self.savepoints.dropped {
+            return false;
+        }
+        if self
+            .savepoints
+            .savepoints
+            .back()
+            .is_none_or(|newest| newest.number < number)
+        {
+            return true;
+        }
+        self.expand();
+        self.note_changes();
+        self.follow_changes(false);
+        let mut reached = None;
+        while let Some(mut savepoint) = self
+            .savepoints
+            .savepoints
+            .pop_back_if(|savepoint| savepoint.number >= number)
+        {
+            self.savepoints.kept_words -= savepoint.kept_words();
+            if let Some(words) = savepoint.replaced.take() {
+                self.words = words;
+                self.pages = Pages::default();
+                self.keep_snapshot_below(0);
+                self.forget_template(savepoint.top);
+            }
+            self.restore_pages(&savepoint);
+            reached = Some(savepoint);
+        }
+        // The savepoint before may keep a page that a later write adds again; restoring writes the
+        // older copy last.
+        self.savepoints.has_page.clear();
+        if let Some(savepoint) = reached {
+            self.restore_state(*savepoint);
+        }
+        true
+    }
+
+    /// Restores the pages of a savepoint; of two copies of one page the older is written last.
+    fn restore_pages(&mut self, savepoint: &Savepoint) {
+        if self.words.len() < savepoint.top {
+            self.words.resize(savepoint.top, 0);
+        }
+        let mut end = savepoint.words.len();
+        for &(page, count) in savepoint.pages.iter().rev() {
+            let (start, from) = (page as usize * PAGE_WORDS, end - count as usize);
+            self.words[start..start + count as usize].copy_from_slice(&savepoint.words[from..end]);
+            self.pages.mark_changed(start);
+            end = from;
+        }
+    }
+
+    fn restore_state(&mut self, savepoint: Savepoint) {
+        self.forget_template_beyond(savepoint.top);
+        self.keep_snapshot_below(savepoint.line);
+        let room = savepoint.top + WORDS_INITIAL.min(self.words_max.saturating_sub(savepoint.top));
+        if self.words.len() < room {
+            self.words.resize(room, 0);
+        }
+        self.saved.clear(&mut self.pages);
+        self.pages.resize(savepoint.top);
+        self.pages.uncover(savepoint.line);
+        self.pages.remember(&savepoint.remembered);
+        // The last chunk of a snapshot that was taken since may reach beyond the line.
+        self.pages.mark_changed(savepoint.line.saturating_sub(1));
+        self.top = savepoint.top;
+        self.line = savepoint.line;
+        self.words_live = savepoint.words_live;
+        self.registers = savepoint.registers;
+        self.undo_limit = 0;
+        self.barrier_limit = savepoint.line.max(self.savepoints.words_kept_for());
+        self.nursery_end = savepoint.nursery_end;
+        self.collection_due = savepoint.collection_due;
+        self.limit = self.limit_now();
+    }
+
+    /// Hands the undo pages of a turn that commits to the newest savepoint.
+    pub(super) fn keep_undo(&mut self, replaced: Option<Replaced>) {
+        match replaced {
+            Some(replaced) => self.savepoints.keep_replaced(replaced.into_words()),
+            None => {
+                for (page, words) in self.saved.iter() {
+                    self.savepoints.keep_page(page, words);
+                }
+            }
+        }
+    }
+}
