@@ -211,25 +211,6 @@ impl Heap {
         self.limit = 0;
     }
 
-    /// Prefetches the words that expanding the heap and running a turn will read. All these loads
-    /// run at the same time; each would be a cache miss of its own later.
-    pub fn prefetch(&self) {
-        let registers = self.registers.iter().step_by(LINE_WORDS);
-        let compacted = self.compacted.words.iter().step_by(LINE_WORDS);
-        let own = [
-            self.words_max,
-            self.line,
-            self.words_live,
-            self.survivors.capacity(),
-            self.moves.all as usize,
-            self.statistics.collections_minor as usize,
-        ];
-        black_box(own.iter().fold(self.top, |all, word| all ^ word));
-        black_box(registers.fold(0, |all, value| all ^ value.to_bits()));
-        black_box(compacted.fold(0, |all, word| all ^ word));
-        self.prefetch_savepoints();
-    }
-
     /// Whether the heap is compacted.
     pub fn is_compacted(&self) -> bool {
         self.compacted.is_compacted

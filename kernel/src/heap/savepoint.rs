@@ -198,15 +198,6 @@ impl Heap {
         self.follow_changes(true);
     }
 
-    /// Prefetches what [`Heap::drop_savepoints`] reads; see [`Heap::prefetch`].
-    pub fn prefetch_savepoints(&self) {
-        let savepoints = self.savepoints.savepoints.iter();
-        black_box(savepoints.fold(self.savepoints.dropped, |all, savepoint| {
-            all ^ savepoint.number ^ savepoint.words.capacity() as u64 ^ savepoint.remembered.capacity() as u64
-        }));
-        black_box(self.savepoints.has_page.first());
-    }
-
     /// The number of the newest savepoint, if there is one.
     pub fn newest_savepoint(&self) -> Option<u64> {
         self.savepoints.savepoints.back().map(|savepoint| savepoint.number)

@@ -1,6 +1,6 @@
 //! The actors that ran most recently; the others are compacted.
 //!
-//! A compact actor costs what it differs by from others of its class (the kernel's `heap/rest.rs`) and has no room for notes. Few actors run
+//! A compact actor costs what it differs by from others of its class (the kernel's `heap/compact.rs`) and has no room for notes. Few actors run
 //! at a time, so few are kept ready for their next turn.
 //! INVARIANT: compacting changes nothing that a turn, a record or a reader of a snapshot could tell.
 //! It does not compact anything; instances and the state do.

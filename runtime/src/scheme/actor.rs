@@ -26,7 +26,7 @@ impl SchemeActor {
 
     /// The texts that it was given, to add to them.
     pub(super) fn evaluations(&mut self) -> &mut Evaluations {
-        let newest_savepoint = self.instance.heap.newest_mark();
+        let newest_savepoint = self.instance.heap.newest_savepoint();
         self.evaluations
             .get_or_insert_with(|| Box::new(Evaluations::none_until(newest_savepoint)))
     }

@@ -63,7 +63,7 @@ impl SchemePrograms {
     /// Keeps a copy of an actor's memory, to be compared with what becomes of it.
     pub fn remember(&self, actor: &SchemeActor) -> Remembered {
         let mut instance = Instance::clone(&actor.instance);
-        instance.heap.wake();
+        instance.heap.expand();
         Remembered { instance }
     }
 

@@ -4,7 +4,7 @@
 //! It does not know what host procedures do; `host.rs` does.
 //! Read next: `host.rs`.
 
-use duet_kernel::core::GlobalName;
+use duet_kernel::unit::GlobalName;
 use duet_kernel::datum::Name;
 use duet_kernel::heap::{self, HeapFull, RootId};
 use duet_kernel::machine::{Instance, Outcome};

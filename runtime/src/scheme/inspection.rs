@@ -81,7 +81,7 @@ impl SchemePrograms {
             }
             Meaning::Global(global) => global,
         };
-        actor.instance.heap.wake();
+        actor.instance.heap.expand();
         let heap = &actor.instance.heap;
         let value = actor.instance.global(&self.code, &global);
         let closure = value.filter(|value| heap.is_kind(*value, Kind::Closure));

@@ -228,14 +228,14 @@ impl Programs for SchemePrograms {
     }
 
     fn make_savepoint(&mut self, actor: &mut SchemeActor, number: u64, oldest: u64) {
-        actor.instance.heap.mark(number, oldest);
+        actor.instance.heap.make_savepoint(number, oldest);
         if let Some(evaluations) = &mut actor.evaluations {
             evaluations.make_savepoint(number, oldest);
         }
     }
 
     fn restore_savepoint(&mut self, actor: &mut SchemeActor, number: u64) -> bool {
-        let is_back = actor.instance.heap.go_back(number);
+        let is_back = actor.instance.heap.restore_savepoint(number);
         if is_back {
             actor.instance.heap.forget_snapshot();
             if let Some(evaluations) = &mut actor.evaluations {
@@ -246,14 +246,14 @@ impl Programs for SchemePrograms {
     }
 
     fn drop_savepoints(&mut self, actor: &mut SchemeActor, oldest: u64) {
-        actor.instance.heap.forget_marks(oldest);
+        actor.instance.heap.drop_savepoints(oldest);
         if let Some(evaluations) = &mut actor.evaluations {
             evaluations.drop_savepoints(oldest);
         }
     }
 
     fn compact(&mut self, actor: &mut SchemeActor) {
-        actor.instance.heap.rest(&self.code);
+        actor.instance.heap.compact(&self.code);
     }
 
     fn run(&mut self, actor: &mut SchemeActor, task: Task, turn: &mut Activation) -> End {
@@ -279,12 +279,12 @@ impl Programs for SchemePrograms {
 
     fn freeze(&mut self, actor: &mut SchemeActor) -> Result<Image, FreezeError> {
         let heap = &mut actor.instance.heap;
-        let is_compacted = heap.is_resting();
+        let is_compacted = heap.is_compacted();
         heap.collect_minor(&mut [], &self.code);
         let failed = |reason: String| FreezeError { reason };
         let snapshot = image::snapshot(heap, &self.code).map_err(|error| failed(error.to_string()))?;
         if is_compacted {
-            heap.rest(&self.code);
+            heap.compact(&self.code);
         }
         let root = image_root::heap(BlobHash(snapshot.root.name.0));
         let frozen = match &mut actor.evaluations {

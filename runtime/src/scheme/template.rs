@@ -5,7 +5,7 @@
 //! INVARIANT: an entity that begins with a template does what it would have done without: the units asked the turn for nothing, and the fuel
 //! that they took is taken.
 //! It does not choose the units; `scheme/entity.rs` does.
-//! Read next: the kernel's `heap/rest.rs`.
+//! Read next: the kernel's `heap/compact.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
