@@ -25,6 +25,12 @@ const PAIRS: &[(&str, &str, &str, &str)] = &[(
     "the expander looks a form up in the table, and the form's function expands its parts",
 )];
 
+/// The runtime has at most this many modules at the top.
+const TOP_MAX: usize = 16;
+
+/// The runtime has at most this many layers of modules, each of which uses only lower ones.
+const LAYERS_MAX: usize = 10;
+
 /// Fails with all offenders and the advice, unless there are none.
 fn check(offenders: &[String], advice: &str) {
     assert!(offenders.is_empty(), "{advice}:\n  {}\n", offenders.join("\n  "));
@@ -75,6 +81,19 @@ fn the_modules_of_the_libraries_are_in_order() {
     let files = sources(&["rs"]);
     check_order(&files, "modules/src");
     check_circles(&of_crate(&files, "modules/src"), 2);
+}
+
+#[test]
+fn the_modules_of_the_runtime_are_in_layers() {
+    let files = sources(&["rs"]);
+    check_order(&files, "runtime/src");
+    let graph = of_crate(&files, "runtime/src");
+    check_circles(&graph, 2);
+    let top = graph.top_level();
+    let library = files.iter().find(|source| source.path == "runtime/src/lib.rs");
+    let modules = declared_order(&library.expect("the crate has a lib.rs").text);
+    assert!(modules.len() <= TOP_MAX, "{} modules at the top", modules.len());
+    assert!(top.layers() <= LAYERS_MAX, "{} layers", top.layers());
 }
 
 /// A source file of an imaginary crate.

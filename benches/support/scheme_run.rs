@@ -8,7 +8,7 @@ use duet_drivers::huge_pages;
 use duet_journal::{Blob, BranchName, RunId, Store};
 use duet_kernel::expander::LibraryName;
 use duet_modules::resolver::Resolver;
-use duet_modules::source::Embedded;
+use duet_modules::source::embedded::Embedded;
 use duet_runtime::driver::{Drivers, Effect, Input};
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;

@@ -13,7 +13,6 @@
 //! It does not decide when to compact; the owner of many heaps does.
 //! Read next: `heap/collect.rs`.
 
-use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 
 use super::frames::LiveRegisters;

@@ -11,7 +11,6 @@
 //! Read next: `heap/undo.rs`.
 
 use std::collections::VecDeque;
-use std::hint::black_box;
 
 use super::pages::{PAGE_WORDS, Pages};
 use super::register::Register;

@@ -4,11 +4,11 @@
 //! It does not know what host procedures do; `host.rs` does.
 //! Read next: `host.rs`.
 
-use duet_kernel::unit::GlobalName;
 use duet_kernel::datum::Name;
 use duet_kernel::heap::{self, HeapFull, RootId};
 use duet_kernel::machine::{Instance, Outcome};
 use duet_kernel::primitive::has_console_output;
+use duet_kernel::unit::GlobalName;
 use duet_kernel::value::Value;
 
 use crate::model::failure::Failure;

@@ -10,7 +10,7 @@ use duet_journal::{Append, Blob, BlobHash, BranchName, Header, PackedValue, Reco
 use duet_kernel::datum::Name;
 use duet_kernel::expander::LibraryName;
 use duet_modules::resolver::Resolver;
-use duet_modules::source::Embedded;
+use duet_modules::source::embedded::Embedded;
 use duet_runtime::driver::{Drivers, Effect, Input};
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::model::limits::Limits;
