@@ -1,7 +1,9 @@
-//! The seam between the deterministic core and the world.
+//! The interface between the deterministic core and the world.
 //!
-//! Owns the vocabulary in which durable turns ask things of the world ([`Effect`]) and in which the world answers ([`Input`]).
-//! INVARIANT: an effect is handed out only after the turn that asked for it is durable; an input has consequences only through a turn that records it.
+//! Owns the requests of durable turns to the world ([`Effect`]) and the world's answers
+//! ([`Input`]).
+//! INVARIANT: the runtime hands out an effect only after the turn that requested it is durable; an
+//! input takes effect only through a turn that records it.
 //! It performs nothing itself: the `drivers` crate does.
 //! Read next: `turn.rs`.
 
@@ -12,14 +14,15 @@ use crate::codec_struct;
 use crate::model::codec::{Codec, DecodeError};
 use crate::model::identity::{ActorId, RequestId};
 
-/// What a durable turn asks of the world.
+/// A request of a durable turn to the world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
     /// The request that an answering [`Input`] names.
     pub request: RequestId,
-    /// A key unique to this request, its run and its branch's lineage, for tools that can recognise a repeated call.
+    /// A key unique to this request, its run and its branch's lineage; a tool can recognise a
+    /// repeated call by it.
     pub key: String,
-    /// What is to be done.
+    /// The kind of the effect.
     pub kind: EffectKind,
 }
 
@@ -33,55 +36,60 @@ pub enum EffectKind {
         /// Its argument.
         payload: IOValue,
     },
-    /// Go on with a call that reported [`Input::Kept`]: what it reported, now or at its first attempt, is durable.
+    /// Continue a call that reported [`Input::Kept`], because that report is durable now; the
+    /// report may be one of an earlier attempt.
     Proceed {
-        /// What was reported first.
+        /// The note of the first report.
         note: IOValue,
-        /// The contents that the note names, if the call is a repeated one, which cannot have them from the world any more.
+        /// The contents that the note names, if the call is repeated: the world no longer has them.
         contents: Vec<Blob>,
     },
-    /// Write bytes to the console; not answered.
+    /// Write bytes to the console; has no answer.
     Write {
-        /// Which stream.
+        /// The stream.
         stream: Stream,
         /// The bytes.
         bytes: Vec<u8>,
     },
     /// Read from standard input, answered by [`Input::Chunk`].
     Read {
-        /// At most this many bytes are wanted.
+        /// The maximum number of bytes to read.
         length_bytes_max: usize,
     },
-    /// Let time pass, answered by [`Input::Elapsed`]. A long one is also answered, at once, by [`Input::Due`]; one of which that is not on record
-    /// begins anew when it is performed again, after a crash.
+    /// Wait for a time, answered by [`Input::Elapsed`].
+    ///
+    /// A long timer is also answered at once by [`Input::Due`]. If the journal has no record of
+    /// that answer, a timer that is performed again after a crash begins anew.
     Timer {
-        /// How long, in milliseconds.
+        /// The delay in milliseconds.
         delay_ms: u64,
     },
-    /// Let a moment come, answered by [`Input::Elapsed`]: what is left of a timer.
+    /// Wait until a moment, answered by [`Input::Elapsed`]; this is the rest of a timer after a
+    /// restart.
     Alarm {
-        /// When, in milliseconds since 1970.
+        /// The moment in milliseconds since 1970.
         at_ms: u64,
     },
-    /// Put a question to the person, answered by [`Input::Answer`].
+    /// Ask the person a question, answered by [`Input::Answer`].
     Ask {
-        /// What to show.
+        /// The question to show.
         prompt: IOValue,
     },
-    /// Withdraw a request that nothing waits for any more: a question or a timer disappears, a call is abandoned; not answered.
+    /// Withdraw a request that nothing waits for any more: the driver removes a question or a timer
+    /// and abandons a call. Has no answer.
     Withdraw,
-    /// Show a line of the program's log; not answered.
+    /// Show a line of the program's log; has no answer.
     Log {
         /// The text.
         text: String,
     },
-    /// Show how far a piece of work has come; not answered.
+    /// Show the progress of a piece of work; has no answer.
     Progress {
-        /// What is being done.
+        /// The name of the work.
         label: String,
-        /// Steps done.
+        /// The number of steps done.
         done: u64,
-        /// Steps in all.
+        /// The total number of steps.
         total: u64,
     },
 }
@@ -111,10 +119,12 @@ impl Codec for Stream {
     }
 }
 
-/// A text that comes with one that is to be evaluated: a library, or what one includes.
+/// A source text that comes with a text to evaluate: a library, or a file that one of them
+/// includes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attached {
-    /// What it is found under: `(a library)`, or the including text's name and the path it includes.
+    /// How the program refers to it: `(a library)`, or the name of the including text and the path
+    /// that it includes.
     pub wanted: Vec<String>,
     /// Its name.
     pub name: String,
@@ -123,30 +133,32 @@ pub struct Attached {
 }
 codec_struct!(Attached "attached" { wanted, name, text });
 
-/// What the world tells a run.
+/// An answer or an event from the world.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
-    /// A tool came back.
+    /// A tool returned.
     ToolResult {
         /// The request.
         request: RequestId,
-        /// What it returned, or how it failed.
+        /// The tool's result or failure.
         outcome: Result<IOValue, ToolFailure>,
     },
-    /// A tool call tells what it is about to replace, and waits for [`EffectKind::Proceed`].
+    /// A tool call reports what it is about to replace, and waits for [`EffectKind::Proceed`].
     Kept {
         /// The request.
         request: RequestId,
-        /// What is replaced and by what; means something to the tool, and to whoever takes it back.
+        /// The old and the new state; its meaning belongs to the tool and to the code that undoes
+        /// the call.
         note: IOValue,
         /// The contents that the note names.
         contents: Vec<Blob>,
     },
-    /// A tool came back for which nobody waits, because the run has gone another way since.
+    /// A tool returned for a request that the run no longer has, because it continued on another
+    /// branch.
     Orphaned {
         /// The key of the call's effect.
         key: String,
-        /// What it returned, or how it failed.
+        /// The tool's result or failure.
         outcome: Result<IOValue, ToolFailure>,
     },
     /// Bytes from standard input; empty at its end.
@@ -156,19 +168,19 @@ pub enum Input {
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// A timer tells when it will have run out.
+    /// A timer reports when it will run out.
     Due {
         /// The request.
         request: RequestId,
-        /// When, in milliseconds since 1970.
+        /// The moment in milliseconds since 1970.
         at_ms: u64,
     },
-    /// A timer has run out.
+    /// A timer ran out.
     Elapsed {
         /// The request.
         request: RequestId,
     },
-    /// The person's answer.
+    /// The person answered a question.
     Answer {
         /// The request.
         request: RequestId,
@@ -177,28 +189,28 @@ pub enum Input {
     },
     /// The person asked the run to stop (Ctrl-C).
     Interrupt,
-    /// The person wants the main program's actor to evaluate a text.
+    /// The person asks the main program's actor to evaluate a text.
     Evaluate {
         /// The text.
         text: String,
-        /// What it may need and the run does not have.
+        /// The source texts that it may need and the run does not have.
         sources: Vec<Attached>,
     },
-    /// The person gives up everything that was to be evaluated and has not come to an end.
+    /// The person cancels every evaluation that has not ended.
     Abandon,
-    /// The person takes facts of another branch over.
+    /// The person takes over facts of another branch.
     Merge {
         /// The actor that asserts and retracts them.
         actor: ActorId,
-        /// What is asserted.
+        /// The facts to assert.
         asserted: Vec<IOValue>,
-        /// What is retracted.
+        /// The facts to retract.
         retracted: Vec<IOValue>,
     },
 }
 
 impl Input {
-    /// Returns the request that it is about, if it is about one.
+    /// Returns the request that the input answers, if there is one.
     pub fn request(&self) -> Option<RequestId> {
         match self {
             Self::ToolResult { request, .. }
@@ -214,27 +226,29 @@ impl Input {
     }
 }
 
-/// How a tool failed.
+/// The failure of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolFailure {
-    /// The kind of failure, a stable symbol: `no-such-tool`, `bad-argument`, `outside-root`, `not-found`, `denied`, `timeout`, `output-limit`, `failed`.
+    /// The kind of failure, a stable symbol: `no-such-tool`, `bad-argument`, `outside-root`,
+    /// `not-found`, `denied`, `timeout`, `output-limit`, `failed`.
     pub kind: String,
-    /// What was wrong, for people.
+    /// A message for people.
     pub message: String,
     /// Facts: the path, the limit, the exit code.
     pub details: Vec<IOValue>,
 }
 
-/// The result of a tool may have so many bytes, roughly as it is recorded.
+/// Maximum size of a tool's result in bytes, roughly as the journal records it.
 pub const RESULT_BYTES_MAX: usize = 16 << 20;
 
-/// The result of a tool may be nested so deep, so that it fits into a record with what surrounds it there.
+/// Maximum depth of a tool's result in levels; a result of this depth and the record around it stay
+/// below the limit for a record.
 pub const RESULT_DEPTH_MAX: usize = 400;
 
-/// Refuses a result that does not fit into a record, by a failure of its call.
+/// Refuses a result that does not fit into a record; the refusal is a failure of the tool call.
 ///
 /// # Errors
-/// `bad-result` if it is too deep, `output-limit` if it is too large.
+/// `bad-result` if the result is too deep, `output-limit` if it is too large.
 pub fn check_result(value: &IOValue) -> Result<(), ToolFailure> {
     let failure = |kind: &str, message: String| ToolFailure {
         kind: kind.to_owned(),
@@ -270,21 +284,21 @@ pub fn check_result(value: &IOValue) -> Result<(), ToolFailure> {
     Err(failure("bad-result", message))
 }
 
-/// What an atom takes, in bytes, besides its tag.
+/// Returns the size of an atom in bytes without its tag; 0 for a compound.
 fn own_length(value: &IOValue) -> usize {
     let text = value.as_string().or_else(|| value.as_symbol()).map(|text| text.len());
     text.or_else(|| value.as_bytestring().map(|bytes| bytes.len()))
         .unwrap_or_default()
 }
 
-/// Performs effects and brings inputs; the only way the world is reached.
+/// Performs effects and delivers inputs; the runtime reaches the world in no other way.
 pub trait Drivers {
     /// Starts the effects, in order, and returns without waiting for answers.
     fn perform(&mut self, effects: Vec<Effect>);
 
-    /// Waits for the next input; `None` when nothing that was started can answer any more.
+    /// Waits for the next input; returns `None` when no effect in progress can answer any more.
     fn next_input(&mut self) -> Option<Input>;
 
-    /// Takes an input that is already there.
+    /// Takes an input that has already arrived, without waiting.
     fn poll_input(&mut self) -> Option<Input>;
 }

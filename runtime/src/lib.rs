@@ -1,6 +1,7 @@
 //! Duet's runtime: actors, facets, the dataspace and turns.
 //!
-//! Each module may use those before it; `tests/modules.rs` at the root of the repository asks for that.
+//! Each module uses only the modules before it; `tests/modules.rs` at the root of the repository
+//! checks this.
 
 pub mod model;
 pub mod collections;

@@ -1,7 +1,7 @@
-//! The vocabulary of a run: values, identities, addresses, and how each is encoded.
+//! The vocabulary of a run: values, identities, addresses and their encodings.
 //!
 //! INVARIANT: nothing here depends on a run's state, so every other module may use it.
-//! It does not know what a turn does with a value.
+//! It does not know how a turn uses a value.
 //! Read next: `model/codec.rs`, `model/value.rs`, `model/identity.rs`.
 
 pub mod address;

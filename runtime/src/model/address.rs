@@ -1,7 +1,8 @@
 //! Addresses: `run/branch@turn`, the one way to name a place in a journal.
 //!
-//! Owns reading and writing them. INVARIANT: an address that is read prints as it was written.
-//! It does not look whether the place exists.
+//! Owns parsing and printing them. INVARIANT: a parsed address prints as it was written.
+//! It does not check whether the place exists.
+//! Read next: `failure.rs`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +10,7 @@ use std::str::FromStr;
 use duet_journal::identity::IdentityError;
 use duet_journal::{BranchName, RunId, Sequence};
 
-/// A place in a journal; what is left out is for the caller to choose.
+/// A place in a journal; the caller chooses a default for each part that is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Address {
     /// The run.
@@ -25,9 +26,9 @@ pub struct Address {
 pub enum TurnAddress {
     /// The turn at a position: `@12`.
     At(Sequence),
-    /// The turn so many before the head: `@-3`; the head itself is `@-0`.
+    /// The turn that is this number of turns before the head: `@-3`; the head itself is `@-0`.
     BeforeHead(u64),
-    /// A turn that was given a name: `@before-the-move`.
+    /// A turn with a name: `@before-the-move`.
     Marked(Mark),
 }
 
@@ -36,7 +37,7 @@ pub enum TurnAddress {
 pub struct Mark(String);
 
 impl Mark {
-    /// Checks a name.
+    /// Returns the mark of this name, or `None` if the name is not well formed.
     pub fn new(name: &str) -> Option<Self> {
         let begins_well = name.starts_with(|first: char| first.is_ascii_alphabetic());
         (begins_well && BranchName::new(name).is_ok()).then(|| Self(name.to_owned()))
@@ -56,9 +57,9 @@ pub enum AddressError {
     Run(IdentityError),
     /// The branch's name is not well formed.
     Branch(IdentityError),
-    /// What follows `@` is neither a number, nor `-` and a number, nor the name of a mark.
+    /// The text after `@` is neither a number, nor `-` and a number, nor the name of a mark.
     Turn {
-        /// What follows.
+        /// The text after `@`.
         found: String,
     },
     /// The number is too large.
@@ -97,7 +98,8 @@ impl std::error::Error for AddressError {
 impl FromStr for Address {
     type Err = AddressError;
 
-    /// Reads `run`, `run/branch`, `run@turn`, `run/branch@turn`, `/branch`, `/branch@turn` or `@turn`.
+    /// Parses `run`, `run/branch`, `run@turn`, `run/branch@turn`, `/branch`, `/branch@turn` or
+    /// `@turn`.
     fn from_str(text: &str) -> Result<Self, AddressError> {
         if text.is_empty() {
             return Err(AddressError::Empty);

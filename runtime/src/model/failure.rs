@@ -1,8 +1,8 @@
-//! Failures: why a turn was undone, for records and for people.
+//! Failures: why the runtime undid a turn, for records and for people.
 //!
-//! INVARIANT: a failure holds data only, so it can be recorded and sent to another actor.
-//! It does not undo anything; `run/turn.rs` does.
-//! Read next: `model/limits.rs`.
+//! INVARIANT: a failure holds data only, so records and messages to other actors can carry it.
+//! It does not undo anything; `run/take_turn.rs` does.
+//! Read next: `limits.rs`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use preserves::{IOValue, ValueImpl};
 use crate::codec_struct;
 use crate::model::codec::{Codec, DecodeError, Fields, label_of, record};
 
-/// Why a turn was undone.
+/// Why the runtime undid a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// The kind of condition, a stable symbol's name.
+    /// The kind of condition: the name of a stable symbol.
     pub kind: String,
-    /// What went wrong, for people.
+    /// A message for people.
     pub message: String,
-    /// The objects concerned, printed if they are no data.
+    /// The objects concerned; an object that is not data is printed to text.
     pub irritants: Arc<[IOValue]>,
-    /// Where in the program, if known.
+    /// The place in the program, if known.
     pub origin: Option<Box<Origin>>,
-    /// The procedures that were active, innermost first.
+    /// The active procedures, innermost first.
     pub backtrace: Arc<[Frame]>,
 }
 codec_struct!(Failure "failure" { kind, message, irritants, origin, backtrace });
@@ -33,23 +33,23 @@ codec_struct!(Failure "failure" { kind, message, irritants, origin, backtrace })
 pub struct Frame {
     /// Its name; `?` if it has none.
     pub procedure: String,
-    /// Where it was.
+    /// The place where it was active.
     pub at: FramePlace,
 }
 
-/// Where a procedure was when a turn failed.
+/// The place of a procedure when a turn failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FramePlace {
-    /// In no text that people have: in a library of Duet's own.
+    /// In one of Duet's own libraries, whose text the user does not have.
     Unknown,
-    /// At the call that it had made.
+    /// At the call that the procedure had made.
     Text {
         /// The text's name, such as a path.
         source: String,
         /// The call's first byte.
         start: u64,
     },
-    /// It had called the one before by tail calls, which leave no place.
+    /// Unknown, because the procedure called the previous one by tail calls, which leave no frame.
     Gone,
 }
 
@@ -79,14 +79,16 @@ impl Codec for Frame {
 }
 
 impl Failure {
-    /// The kind of failure of a turn in which looking for memory took longer than computing. When that happens depends on the garbage that a heap
-    /// holds, so a replay takes it from the record.
+    /// The kind of failure of a turn that spent more time on garbage collection than on computing.
+    /// The moment when this happens depends on the garbage in the heap, so a replay takes the
+    /// failure from the record.
     const EXHAUSTED: &str = "memory-exhausted";
 
-    /// The kind of the failure of a turn that used a name without a value; the name is its first irritant.
+    /// The kind of failure of a turn that used a name without a value; the name is the first
+    /// irritant.
     pub const UNDEFINED_VARIABLE: &str = "undefined-variable";
 
-    /// Makes the failure of such a turn.
+    /// Makes the failure of a turn that spent more time on garbage collection than on computing.
     pub(crate) fn exhausted(heap_bytes_max: u64) -> Self {
         let message = format!(
             "of the {heap_bytes_max} bytes of memory so few are free that looking for them takes longer than computing"
@@ -94,12 +96,15 @@ impl Failure {
         Self::new(Self::EXHAUSTED, message)
     }
 
-    /// Says whether it is the failure of such a turn.
+    /// Says whether the runtime itself failed the turn for lack of memory.
     pub(crate) fn is_exhaustion(&self) -> bool {
         self.kind == Self::EXHAUSTED
     }
 
-    /// Makes the failure of a condition that a program raised. A replay takes nothing from the record because a program says that its memory is exhausted.
+    /// Makes the failure of a condition that a program raised.
+    ///
+    /// A program that raises `memory-exhausted` itself gets another kind, because a replay takes
+    /// only the runtime's own failures from the record.
     pub(crate) fn raised(kind: &str, message: impl Into<String>) -> Self {
         if kind == Self::EXHAUSTED {
             Self::new("raised-memory-exhausted", message)
@@ -108,7 +113,7 @@ impl Failure {
         }
     }
 
-    /// Makes a failure of a kind and a message.
+    /// Makes a failure from a kind and a message.
     pub fn new(kind: &str, message: impl Into<String>) -> Self {
         let (kind, message) = (kind.to_owned(), message.into());
         Self {
@@ -120,7 +125,8 @@ impl Failure {
         }
     }
 
-    /// The message, and after it those irritants that it does not name itself, each as `show` writes it.
+    /// Returns the message, followed by the irritants that it does not name; `show` prints each
+    /// irritant.
     pub fn told(&self, show: impl Fn(&IOValue) -> String) -> String {
         let mut told = self.message.clone();
         let mut separator = if told.ends_with(':') { " " } else { ": " };
@@ -132,7 +138,8 @@ impl Failure {
         told
     }
 
-    /// Says whether the message names an irritant already, as that of a name that is not defined does.
+    /// Says whether the message already names an irritant, as the message about an undefined name
+    /// does.
     fn is_said(&self, irritant: &IOValue) -> bool {
         let is_quoted = |text: &str| self.message.contains(&format!("`{text}`"));
         match (irritant.as_symbol(), irritant.as_string()) {

@@ -1,8 +1,9 @@
 //! The names of things inside a run: newtypes over counters that are part of the run's state.
 //!
-//! INVARIANT: an id is a function of the history that led to it, never of time, chance or an address; so replay and every fork
-//! assign the same ids, and an aborted turn gives its ids back.
-//! Nothing here says what an id refers to; `state.rs` does. Runs, branches and positions are named by the journal.
+//! INVARIANT: an id is a function of the history that led to it, never of time, chance or a memory
+//! address; so replay and every fork assign the same ids, and an aborted turn returns its ids.
+//! Nothing here says what an id refers to; `state.rs` does. The journal names runs, branches and
+//! turns.
 //! Read next: `codec.rs`.
 
 use std::fmt;
@@ -15,9 +16,9 @@ use uuid::Uuid;
 use crate::codec_struct;
 use crate::model::codec::{Bytes, Codec, DecodeError};
 
-/// The namespace of every name that leaves a run as text.
+/// Returns the namespace of every name that leaves a run as text.
 ///
-/// It is the version 5 UUID of the word `duet` in the nil namespace, so that it can be recomputed.
+/// It is the version 5 UUID of the word `duet` in the nil namespace, so anyone can recompute it.
 fn namespace() -> Uuid {
     Uuid::new_v5(&Uuid::nil(), b"duet")
 }
@@ -55,15 +56,15 @@ ids! {
     ActorId "actor "
     /// Names a facet; unique in the run, not just in its actor.
     FacetId "facet "
-    /// Names one assertion by one actor, or one match that an observer was told of.
+    /// Names one assertion by one actor, or one match that an observer was notified of.
     Handle "handle "
     /// Names an observer: a watch, or the observing half of a wait.
     ObserverId "observer "
-    /// Names a fiber: one line of computation inside an actor.
+    /// Names a fiber: a thread of computation inside an actor.
     FiberId "fiber "
-    /// Names a parked fiber's wait.
+    /// Names the wait of a parked fiber.
     WaitId "wait "
-    /// Names a request: what a turn asked of the world.
+    /// Names a request that a turn made to the world.
     RequestId "request "
     /// Names a capability.
     CapabilityId "capability "
@@ -92,7 +93,8 @@ pub enum Resource {
 
 /// A procedure or continuation that an actor's program keeps for the runtime between turns.
 ///
-/// What the number means is the program's affair: for Scheme it is a host root of the instance's heap. It never enters a record.
+/// The program gives the number its meaning: for Scheme it is a host root of the instance's heap.
+/// It never enters a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Callable(pub u32);
 
@@ -117,21 +119,21 @@ impl Codec for Callable {
 /// The counters from which a run's ids are drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Actors so far.
+    /// The number of actors so far.
     pub actors: u64,
-    /// Facets so far.
+    /// The number of facets so far.
     pub facets: u64,
-    /// Handles so far.
+    /// The number of handles so far.
     pub handles: u64,
-    /// Observers so far.
+    /// The number of observers so far.
     pub observers: u64,
-    /// Fibers so far.
+    /// The number of fibers so far.
     pub fibers: u64,
-    /// Waits so far.
+    /// The number of waits so far.
     pub waits: u64,
-    /// Requests so far.
+    /// The number of requests so far.
     pub requests: u64,
-    /// The next capability.
+    /// The number of capabilities so far.
     pub capabilities: u64,
 }
 codec_struct!(Counters "counters" { actors, facets, handles, observers, fibers, waits, requests, capabilities });
@@ -164,7 +166,8 @@ impl Counters {
     }
 }
 
-/// Where a name stands in a run, independent of branches: the same on every fork that shares the history.
+/// Makes names that depend on the run and its history but not on the branch, so all forks that
+/// share the history share the names.
 ///
 /// Source: version 5 UUIDs of (run, path, counter); RFC 9562, section 5.5.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,9 +183,10 @@ impl Namer {
         }
     }
 
-    /// Names the `counter`th thing at `path`, such as `("request", 7)`.
+    /// Names the thing with this counter at `path`, such as `("request", 7)`.
     ///
-    /// `path` is the caller's constant; it is followed by a zero byte, so no path is a prefix of another.
+    /// `path` is a constant of the caller; a zero byte follows it, so no path is a prefix of
+    /// another.
     pub fn name(&self, path: &str, counter: u64) -> String {
         let mut bytes = path.as_bytes().to_vec();
         bytes.push(0);

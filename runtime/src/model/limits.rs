@@ -1,21 +1,23 @@
-//! The limits that decide where turns are cut.
+//! The limits at which the runtime ends turns.
 //!
-//! INVARIANT: the limits are part of a run's first record, so a replay cuts its turns at the same places.
+//! INVARIANT: the limits are part of a run's first record, so a replay ends its turns at the same
+//! places.
 //! It does not measure anything.
 //! Read next: `record.rs`.
 
 use crate::codec_struct;
 
-/// The numbers that decide where turns are cut; part of a run for ever.
+/// The limits at which the runtime ends turns; they never change during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Fuel after which a main program's turn commits.
+    /// Fuel after which a turn of the main program commits.
     pub slice_fuel: u64,
-    /// Fuel that the handlers of one turn may use in all; beyond it the turn fails. After as much, the turn of an interaction commits.
+    /// Fuel for all handlers of one turn together; a turn that uses more fails. A turn that
+    /// evaluates a text of the REPL commits after the same amount.
     pub turn_fuel: u64,
-    /// Fuel that one call of a predicate may use; beyond it the answer is no.
+    /// Fuel for one call of a predicate; a call that uses more answers `#f`.
     pub predicate_fuel: u64,
-    /// Bytes that the heap of one actor may have.
+    /// Maximum size of one actor's heap in bytes.
     pub heap_bytes_max: u64,
 }
 codec_struct!(Limits "limits" { slice_fuel, turn_fuel, predicate_fuel, heap_bytes_max });

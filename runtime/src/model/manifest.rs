@@ -1,7 +1,7 @@
-//! Manifests: what actors were granted by name.
+//! Manifests: the capabilities that an actor has by name.
 //!
 //! INVARIANT: a manifest grants what its names say and nothing else.
-//! It does not judge; `gate.rs` does.
+//! It does not judge actions; `gate.rs` does.
 //! Read next: `capability.rs`.
 
 use duet_journal::packed::PackedWriter;
@@ -10,17 +10,18 @@ use preserves::IOValue;
 
 use crate::model::codec::{Codec, DecodeError};
 
-/// What an actor was granted: names of capabilities; `prefix/*` grants all that begin with `prefix/`, and `*` grants everything.
+/// The names of the capabilities of an actor; `prefix/*` grants every name that begins with
+/// `prefix/`, and `*` grants every name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest(pub OrdSet<String>);
 
 impl Manifest {
-    /// Makes a manifest of names.
+    /// Makes a manifest from names.
     pub fn of(names: &[&str]) -> Self {
         Self(names.iter().map(|name| (*name).to_owned()).collect())
     }
 
-    /// Says whether `capability` was granted.
+    /// Says whether the manifest grants `capability`.
     pub fn grants(&self, capability: &str) -> bool {
         let prefixes = capability
             .match_indices('/')
@@ -30,7 +31,7 @@ impl Manifest {
             || prefixes.into_iter().any(|prefix| self.0.contains(&prefix))
     }
 
-    /// Says whether everything that `other` grants is granted here.
+    /// Says whether the manifest grants everything that `other` grants.
     pub fn includes(&self, other: &Self) -> bool {
         other.0.iter().all(|name| self.grants(name))
     }
