@@ -1,4 +1,4 @@
-//! The maps of which a run's state consists.
+//! The maps that hold a run's state.
 //!
 //! INVARIANT: the order of iteration follows from the keys, never from hashes or addresses.
 //! It does not know what the maps hold.

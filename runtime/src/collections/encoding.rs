@@ -1,6 +1,7 @@
-//! How the collections are written and read.
+//! Encoding and decoding of the collections.
 //!
-//! INVARIANT: reading is strict: the keys of a map and the members of a set must stand in ascending order.
+//! INVARIANT: decoding is strict: the keys of a map and the members of a set must be in ascending
+//! order.
 //! It does not know what the collections hold.
 //! Read next: `../model/codec.rs`.
 

@@ -1,10 +1,12 @@
-//! A persistent ordered map that is small when it holds little and dense when it holds much.
+//! A persistent ordered map that is small when it holds few entries and dense when it holds many.
 //!
-//! Most maps of a state are an actor's or a facet's own and hold nothing or one entry: that one stands in the map itself. Keys that are given out in
-//! ascending order, as ids are, fill their leaves whole. (A run with 100,000 actors has a million maps; a B-tree whose every leaf
-//! has room for sixteen entries and is left half full by ascending keys took four times the memory.)
-//! INVARIANT: the entries of a node are in ascending order; a node below the root has one at least; a clone shares every node until one of the two changes.
-//! It does not know how to go back; `tracked.rs` does.
+//! Most maps of a state belong to one actor or one facet and hold at most one entry: the map stores
+//! a single entry inline. Ids ascend, and ascending keys fill their leaves completely. (A run with
+//! 100,000 actors has a million maps. A B-tree took four times the memory, because each of its
+//! leaves has room for sixteen entries and ascending keys leave it half full.)
+//! INVARIANT: the entries of a node are in ascending order; a node below the root has at least one;
+//! a clone shares every node until one of the two changes.
+//! It does not know how to undo changes; `tracked.rs` does.
 //! Read next: `ordered/key.rs`, `ordered/range.rs`, then `tracked.rs`.
 
 use std::borrow::Borrow;
@@ -21,13 +23,13 @@ mod range;
 pub use key::Key;
 pub use range::Range;
 
-/// The most entries of a leaf, and the most children of a branch.
+/// Maximum number of entries of a leaf, and of children of a branch.
 const NODE_MAX: usize = 32;
-/// A node that has shrunk to so many entries is joined with its neighbour,
+/// A node that shrinks to this number of entries joins its neighbour,
 const NODE_FEW: usize = NODE_MAX / 4;
-/// if both together have no more than so many.
+/// if both together have at most this number of entries.
 const JOINED_MAX: usize = NODE_MAX / 2;
-/// Nodes grow by at most so many places at a time.
+/// Nodes grow by at most this number of places at a time.
 const STEP: usize = 8;
 
 /// A map in the order of its keys.
@@ -49,16 +51,17 @@ enum Node<K, V> {
 
 #[derive(Clone)]
 struct Branch<K, V> {
-    /// For each child but the first a key that is no greater than its keys, and greater than those of the child before.
+    /// For each child but the first, a key that is at most its least key and greater than all keys
+    /// of the child before.
     keys: Vec<K>,
     children: Vec<Arc<Node<K, V>>>,
 }
 
-/// What became of an insertion into a node.
+/// The result of an insertion into a node.
 enum Inserted<K, V> {
     Replaced(V),
     Added,
-    /// The node was full: this one comes after it and has keys from this one on.
+    /// The node was full: this node comes after it, and its keys begin with this key.
     Split(K, Arc<Node<K, V>>),
 }
 
@@ -101,7 +104,7 @@ impl<K, V> Ordered<K, V> {
 }
 
 impl<K: Key, V> Ordered<K, V> {
-    /// Returns what stands under `key`.
+    /// Returns the value of `key`.
     pub fn get<Q: Key + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -113,7 +116,7 @@ impl<K: Key, V> Ordered<K, V> {
         }
     }
 
-    /// Says whether something stands under `key`.
+    /// Says whether `key` has a value.
     pub fn contains_key<Q: Key + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -145,7 +148,7 @@ impl<K: Key + Clone, V> Ordered<K, V> {
 }
 
 impl<K: Key + Clone, V: Clone> Ordered<K, V> {
-    /// Puts `value` under `key` and returns what stood there.
+    /// Sets the value of `key` and returns the old value.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match &mut self.0 {
             Root::Empty => self.0 = Root::One((key, value)),
@@ -184,7 +187,7 @@ impl<K: Key + Clone, V: Clone> Ordered<K, V> {
         }
     }
 
-    /// Returns what stands under `key`, to change it.
+    /// Returns the value of `key`, to change it.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let mut node = match &mut self.0 {
             Root::Empty => return None,
@@ -207,7 +210,7 @@ impl<K: Key + Clone, V: Clone> Ordered<K, V> {
         }
     }
 
-    /// Removes what stands under `key` and returns it.
+    /// Removes `key` and returns its value.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         match &mut self.0 {
             Root::Empty => None,
@@ -217,7 +220,8 @@ impl<K: Key + Clone, V: Clone> Ordered<K, V> {
                 Root::Empty | Root::Many { .. } => None,
             },
             Root::Many { node, length } => {
-                // A path that many share is not copied for nothing.
+                // Checks first, because a change would copy a shared path even if the key is
+                // absent.
                 if Arc::strong_count(node) > 1 {
                     node.get(key)?;
                 }
@@ -229,7 +233,7 @@ impl<K: Key + Clone, V: Clone> Ordered<K, V> {
         }
     }
 
-    /// Lets the root be no higher than what it holds demands.
+    /// Makes the root as low as its entries allow.
     fn lower(&mut self) {
         while let Root::Many { node, .. } = &mut self.0 {
             let next = match &**node {
@@ -264,7 +268,8 @@ impl<'a, K: Key, V> IntoIterator for &'a Ordered<K, V> {
     }
 }
 
-/// Where `key` is among entries, or where it would be. Most keys that are new are the greatest.
+/// Finds the position of `key` among entries, or the position to insert it; tries the end first,
+/// because most inserted keys are the greatest.
 fn position<K: Borrow<Q>, V, Q: Key + ?Sized>(entries: &[(K, V)], key: &Q) -> Result<usize, usize> {
     match entries.last() {
         Some((last, _)) if last.borrow() < key => Err(entries.len()),
@@ -272,28 +277,28 @@ fn position<K: Borrow<Q>, V, Q: Key + ?Sized>(entries: &[(K, V)], key: &Q) -> Re
     }
 }
 
-/// Makes room for one more item, and little else.
+/// Makes room for at most [`STEP`] more items.
 fn grow<T>(items: &mut Vec<T>) {
     if items.len() == items.capacity() {
         items.reserve_exact(items.len().clamp(1, STEP));
     }
 }
 
-/// Gives room back that would hold many more items.
+/// Frees room that would hold many more items.
 fn shrink<T>(items: &mut Vec<T>) {
     if items.capacity() >= items.len() + 2 * STEP {
         items.shrink_to(items.len() + STEP);
     }
 }
 
-/// Takes the second half of `items` off.
+/// Splits off the second half of `items`.
 fn halve<T>(items: &mut Vec<T>) -> Vec<T> {
     let second = items.split_off(items.len() / 2);
     shrink(items);
     second
 }
 
-/// A key that is no greater than those of the child at `place`, and one that is greater, where the branch's own are `bounds`.
+/// Returns the bounds of the keys of the child at `place`; `bounds` are those of the branch.
 fn around<'a, K>(keys: &'a [K], place: usize, bounds: Bounds<'a, K>) -> Bounds<'a, K> {
     let low = place.checked_sub(1).and_then(|before| keys.get(before));
     (low.or(bounds.0), keys.get(place).or(bounds.1))
@@ -340,7 +345,7 @@ impl<K: Key + Clone, V: Clone> Node<K, V> {
         }
     }
 
-    /// Removes an entry, if it is there.
+    /// Removes an entry, if it is present.
     fn remove(node: &mut Arc<Self>, key: &K) -> Option<V> {
         match Arc::make_mut(node) {
             Self::Leaf(entries) => {
@@ -365,7 +370,8 @@ impl<K: Key + Clone, V: Clone> Node<K, V> {
     }
 }
 
-/// Puts an entry into a full leaf. At either end, where ids and the like are added, the leaf stays full.
+/// Splits a full leaf to insert an entry. An insertion at either end leaves the old leaf full,
+/// because ids and similar keys arrive there.
 fn split_leaf<K: Clone, V>(entries: &mut Vec<(K, V)>, place: usize, entry: (K, V)) -> Inserted<K, V> {
     let right = if place == entries.len() {
         vec![entry]
@@ -385,7 +391,7 @@ fn split_leaf<K: Clone, V>(entries: &mut Vec<(K, V)>, place: usize, entry: (K, V
 }
 
 impl<K: Key + Clone, V: Clone> Branch<K, V> {
-    /// Puts `right` behind the child at `place`.
+    /// Inserts `right` after the child at `place`.
     fn insert_child(&mut self, place: usize, key: K, right: Arc<Node<K, V>>) -> Inserted<K, V> {
         grow(&mut self.keys);
         grow(&mut self.children);
@@ -394,7 +400,7 @@ impl<K: Key + Clone, V: Clone> Branch<K, V> {
         if self.children.len() <= NODE_MAX {
             return Inserted::Added;
         }
-        // As for leaves.
+        // An insertion at the end leaves the old branch full, as in a leaf.
         let is_last = place + 2 == self.children.len();
         let middle = if is_last {
             self.children.len() - 1
@@ -414,12 +420,13 @@ impl<K: Key + Clone, V: Clone> Branch<K, V> {
         }
     }
 
-    /// Removes the child at `place` if it is empty, and joins it with a neighbour if both are small.
+    /// Removes the child at `place` if it is empty, and joins it with a neighbour if both are
+    /// small.
     fn tidy(&mut self, place: usize) {
         let length = self.children[place].len();
         if length == 0 {
             self.children.remove(place);
-            // The first child's own bound is the branch's.
+            // The first child has the bound of its branch.
             if !self.keys.is_empty() {
                 self.keys.remove(place.saturating_sub(1));
             }
@@ -432,7 +439,7 @@ impl<K: Key + Clone, V: Clone> Branch<K, V> {
         }
     }
 
-    /// Joins the child at `left` with the next, if both together are small.
+    /// Joins the child at `left` with the next child, if both together are small.
     fn join(&mut self, left: usize) {
         if self.children[left].len() + self.children[left + 1].len() > JOINED_MAX {
             return;
@@ -446,7 +453,7 @@ impl<K: Key + Clone, V: Clone> Branch<K, V> {
                 branch.keys.extend(more.keys);
                 branch.children.extend(more.children);
             }
-            // All children of a branch are equally high.
+            // All children of a branch have the same height.
             (Node::Leaf(_), Node::Branch(_)) | (Node::Branch(_), Node::Leaf(_)) => {}
         }
     }

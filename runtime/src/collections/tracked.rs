@@ -1,12 +1,14 @@
-//! Maps that can go back to where a turn began.
+//! Maps that can undo the changes of a turn.
 //!
-//! Owns [`Tracked`], a table that notes what each change replaces, and the sets, cells, hooks and trees made of the same idea. A turn
-//! changes the maps of the state in place; committing forgets the notes, aborting puts back what they say. So a turn costs what it changes,
-//! whether it commits or not, and copies nothing that no checkpoint shares. (Copying the state before each turn was the alternative: it made
-//! every insertion copy a path of its tree.)
-//! INVARIANT: with no notes, a map is what it was when the turn began; the first note about a key holds what stood there then.
-//! It does not know what a turn is; `state.rs` does.
-//! Read next: `tracked/table.rs`, `tracked/tree.rs`, then `state.rs`.
+//! Owns [`Tracked`], a table with an undo log, and the sets, lists, cells and trees that use the
+//! same idea. A turn changes the maps of the state in place; a commit drops the log, an abort
+//! restores the old values from it. So a turn costs time in proportion to its changes, whether it
+//! commits or aborts, and copies only nodes that a checkpoint shares. (The alternative, a copy of
+//! the state before each turn, made every insertion copy a path of its tree.)
+//! INVARIANT: a map with an empty undo log equals the map at the start of the turn; the first note
+//! about a key holds the value from then.
+//! It does not know what a turn is; `../state.rs` does.
+//! Read next: `tracked/table.rs`, `tracked/tree.rs`, then `../state.rs`.
 
 mod cell;
 mod list;

@@ -1,10 +1,11 @@
-//! Keys, and where among others a key is likely to be.
+//! Keys, and guesses at the position of a key in a node.
 //!
-//! Ids are given out one after the other, and hashes lie evenly: so a key's place in a node follows from the bounds that led there. Whoever
-//! looks there first reads one or two items that are far away in memory, where halving reads several.
-//! INVARIANT: a guess only says where to look first; what is found depends on the order alone.
-//! It does not go down to a leaf; `ordered.rs` does.
-//! Read next: `ordered.rs`.
+//! Ids ascend and hashes are evenly distributed, so interpolation between the bounds of a node
+//! finds a key's likely position. A search that starts there reads one or two items, which are
+//! often far away in memory; a binary search reads several.
+//! INVARIANT: a guess decides where a search starts; its result depends on the order alone.
+//! It does not descend to a leaf; `ordered.rs` does.
+//! Read next: `../ordered.rs`.
 
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use crate::model::identity::{ActorId, CapabilityId, FacetId, FiberId, Handle, Ob
 
 /// A key of an ordered map.
 pub trait Key: Ord {
-    /// Where the key lies on a line: never further than a greater key, and mostly as far between two keys as it is among those between them.
+    /// Returns the position of the key on a line: never beyond that of a greater key, and roughly
+    /// proportional to the number of keys below it.
     fn ordinal(&self) -> Option<u64> {
         None
     }
@@ -63,7 +65,7 @@ impl<A: Key, B: Ord> Key for (A, B) {
     }
 }
 
-/// Two keys between which others lie: one that is no greater than any of them, and one that is greater.
+/// The bounds of some keys: the first is at most the least of them, the second is greater than all.
 pub(super) type Bounds<'a, K> = (Option<&'a K>, Option<&'a K>);
 
 /// Finds `key` among entries between two bounds.
@@ -83,12 +85,12 @@ pub(super) fn find<K: Borrow<Q>, V, Q: Key + ?Sized>(
         .map(|_| place)
 }
 
-/// The child of a branch that has `key`, if one has, by the least key of each child but the first.
+/// Finds the child of a branch that may hold `key`, from the least key of each child but the first.
 pub(super) fn child<K: Borrow<Q>, Q: Key + ?Sized>(keys: &[K], key: &Q, bounds: Bounds<'_, K>) -> usize {
     first_at(keys, |least| least.borrow() > key, guess(keys.len(), key, bounds))
 }
 
-/// The first place from which on `is_reached`, looked for around a guess.
+/// Finds the first item for which `is_reached` holds; starts at the guess.
 fn first_at<T>(items: &[T], is_reached: impl Fn(&T) -> bool, guess: Option<usize>) -> usize {
     let Some(guess) = guess else {
         return items.partition_point(|item| !is_reached(item));
@@ -101,7 +103,7 @@ fn first_at<T>(items: &[T], is_reached: impl Fn(&T) -> bool, guess: Option<usize
     before.len() + after.iter().take_while(|item| !is_reached(item)).count()
 }
 
-/// The likely place of `key` among `length` entries between two bounds.
+/// Guesses the position of `key` among `length` entries between two bounds.
 fn guess<K: Borrow<Q>, Q: Key + ?Sized>(length: usize, key: &Q, (low, high): Bounds<'_, K>) -> Option<usize> {
     let ordinal = key.ordinal()?;
     let (low, high) = (low?.borrow().ordinal()?, high?.borrow().ordinal()?);
@@ -109,7 +111,7 @@ fn guess<K: Borrow<Q>, Q: Key + ?Sized>(length: usize, key: &Q, (low, high): Bou
     if span == 0 {
         return None;
     }
-    // So that the product fits.
+    // The shift keeps the product below 2^64.
     let shift = (u64::BITS - span.leading_zeros()).saturating_sub(u64::BITS / 2);
     let place = (offset >> shift) * length as u64 / (span >> shift);
     Some(place as usize)

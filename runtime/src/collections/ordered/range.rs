@@ -1,8 +1,8 @@
 //! Entries in order, from either end.
 //!
-//! INVARIANT: every entry within the bounds is given once, by one of the two ends.
+//! INVARIANT: the iterator returns every entry within the bounds once, from one of the two ends.
 //! It does not change the map.
-//! Read next: `tracked.rs`.
+//! Read next: `../tracked.rs`.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -14,24 +14,24 @@ pub struct Range<'a, K, V> {
     root: &'a Root<K, V>,
     lower: Bound<K>,
     upper: Bound<K>,
-    /// At the next entry of either end, once that was asked for.
+    /// A cursor at the next entry of either end; `None` until the first request.
     front: Option<Cursor<'a, K, V>>,
     back: Option<Cursor<'a, K, V>>,
 }
 
-/// The children of a branch, and which of them was taken.
+/// The children of a branch, and the index of the one on the path.
 type Level<'a, K, V> = (&'a [Arc<Node<K, V>>], usize);
 
 /// A place in a map: an entry, or none.
 struct Cursor<'a, K, V> {
-    /// The branches above, from the highest.
+    /// The branches above, the highest first.
     above: Vec<Level<'a, K, V>>,
     entries: &'a [(K, V)],
-    /// Counted from 1, so that 0 is before the first.
+    /// Counts from 1; 0 is the position before the first entry.
     place: usize,
 }
 
-/// Where the way down to an entry begins.
+/// The start of the path to an entry.
 enum Top<'a, K, V> {
     Node(&'a Node<K, V>),
     Entries(&'a [(K, V)]),
@@ -48,7 +48,7 @@ impl<'a, K, V> Top<'a, K, V> {
 }
 
 impl<'a, K: Ord, V> Cursor<'a, K, V> {
-    /// Goes down to the entry that `choose_child` and `choose_entry` lead to.
+    /// Descends to the entry that `choose_child` and `choose_entry` select.
     fn descend(
         top: Top<'a, K, V>,
         choose_child: impl Fn(&[K]) -> usize,
@@ -71,7 +71,7 @@ impl<'a, K: Ord, V> Cursor<'a, K, V> {
         }
     }
 
-    /// The first entry that is not below the bound.
+    /// Finds the first entry that is not below the bound.
     fn first(root: &'a Root<K, V>, lower: &Bound<K>) -> Self {
         let top = Top::of(root);
         let mut cursor = match lower {
@@ -89,7 +89,7 @@ impl<'a, K: Ord, V> Cursor<'a, K, V> {
         cursor
     }
 
-    /// The last entry that is not above the bound.
+    /// Finds the last entry that is not above the bound.
     fn last(root: &'a Root<K, V>, upper: &Bound<K>) -> Self {
         let top = Top::of(root);
         let mut cursor = match upper {
@@ -125,7 +125,7 @@ impl<'a, K: Ord, V> Cursor<'a, K, V> {
         }
     }
 
-    /// Goes to the first entry behind the leaf; stays without an entry if there is none.
+    /// Moves to the first entry after the leaf; the cursor has no entry if there is none.
     fn next_leaf(&mut self) {
         let is_over = |level: &mut Level<'_, K, V>| level.1 + 1 == level.0.len();
         while self.above.pop_if(is_over).is_some() {}
@@ -137,7 +137,7 @@ impl<'a, K: Ord, V> Cursor<'a, K, V> {
         }
     }
 
-    /// Goes to the last entry before the leaf; stays without an entry if there is none.
+    /// Moves to the last entry before the leaf; the cursor has no entry if there is none.
     fn leaf_before(&mut self) {
         while self.above.pop_if(|(_, place)| *place == 0).is_some() {}
         if let Some((children, place)) = self.above.last_mut() {
@@ -201,7 +201,7 @@ impl<K: Ord, V> DoubleEndedIterator for Range<'_, K, V> {
     }
 }
 
-/// Chooses the child of a branch that has `key`, if one has.
+/// Returns a function that chooses the child of a branch that may hold `key`.
 fn child<K: Ord>(key: &K) -> impl Fn(&[K]) -> usize {
     move |keys| keys.partition_point(|least| least <= key)
 }

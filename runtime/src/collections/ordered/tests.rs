@@ -1,4 +1,4 @@
-//! The map behaves as the standard one, is independent of its clones, and is dense.
+//! The map behaves like the standard one, is independent of its clones, and is dense.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ fn perform(map: &mut Ordered<u32, u32>, model: &mut BTreeMap<u32, u32>, steps: &
     }
 }
 
-/// Checks the shape below a node, returns its height.
+/// Checks the shape below a node and returns its height.
 fn check_node(node: &Node<u32, u32>, from: Option<u32>, to: Option<u32>) -> usize {
     match node {
         Node::Leaf(entries) => {
@@ -134,7 +134,7 @@ proptest! {
             1 => Bound::Included(key),
             _ => Bound::Excluded(key),
         };
-        // The standard map panics where the bounds are in the wrong order.
+        // The standard map panics if the bounds are in the wrong order.
         let to = from.saturating_add(to % 100).max(from + 1);
         let range = (bound(kinds % 3, from), bound(kinds / 3, to));
         let (mut found, mut wanted) = (map.range(range), model.range(range));
@@ -149,7 +149,7 @@ proptest! {
     }
 }
 
-/// How many entries there is room for in the leaves.
+/// Returns the number of entries that the leaves have room for.
 fn room(node: &Node<u32, u32>) -> usize {
     match node {
         Node::Leaf(entries) => entries.capacity(),

@@ -1,8 +1,8 @@
 //! Tracked single values.
 //!
-//! INVARIANT: the note, if there is one, holds the value from when the turn began.
-//! It does not know what the value is.
-//! Read next: `actor.rs`.
+//! INVARIANT: `before`, if set, holds the value from the start of the turn.
+//! It does not know what the value means.
+//! Read next: `../../state/actor.rs`.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -13,12 +13,14 @@ use preserves::IOValue;
 use super::tracking::Tracking;
 use crate::model::codec::{Codec, DecodeError};
 
-/// A value whose changes since the last commit can be taken back; its clone, which has no marks, should be cheap.
+/// A value that can undo its changes since the last commit; its clone has no savepoints.
+///
+/// A turn that changes the value clones it once, so `T` should be cheap to clone.
 #[derive(Debug, Default)]
 pub struct TrackedCell<T> {
     now: T,
     before: Option<T>,
-    /// What it was at the marks, oldest first.
+    /// The value at each savepoint, oldest first.
     savepoints: VecDeque<(u64, T)>,
 }
 

@@ -1,8 +1,9 @@
-//! Tracked lists that only grow, until all of it goes.
+//! Tracked lists that support appending and clearing.
 //!
-//! INVARIANT: as for the map that a list is; the items have the places 0, 1, … in it.
-//! It does not know what the items are.
-//! Read next: `tracked/cell.rs`.
+//! INVARIANT: the list is a map from the places 0, 1, … to the items, and the map's invariant is
+//! its own.
+//! It does not know what the items mean.
+//! Read next: `cell.rs`.
 
 use std::fmt::{self, Debug};
 
@@ -13,7 +14,7 @@ use super::map::Tracked;
 use super::tracking::Tracking;
 use crate::model::codec::{Codec, DecodeError};
 
-/// A persistent list whose changes since the last commit can be taken back.
+/// A persistent list that can undo its changes since the last commit.
 #[derive(Clone)]
 pub struct TrackedList<T>(Tracked<u32, T>);
 
@@ -48,7 +49,7 @@ impl<T> TrackedList<T> {
 }
 
 impl<T: Clone> TrackedList<T> {
-    /// Adds an item at the end.
+    /// Appends an item.
     pub fn push(&mut self, item: T) {
         let place = self.0.len() as u32;
         self.0.insert(place, item);

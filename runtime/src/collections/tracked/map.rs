@@ -1,7 +1,8 @@
-//! Tracked maps: maps that note what each change replaces.
+//! Tracked maps: maps with an undo log.
 //!
-//! INVARIANT: with no notes, a map is what it was when the turn began; the first note about a key holds what stood there then.
-//! It does not know what a turn is; `state.rs` does.
+//! INVARIANT: a map with an empty undo log equals the map at the start of the turn; the first note
+//! about a key holds the value from then.
+//! It does not know what a turn is; `../../state.rs` does.
 //! Read next: `table.rs`, then `tree.rs`.
 
 use std::collections::BTreeMap;
@@ -17,28 +18,28 @@ use super::tracking::Tracking;
 use crate::collections::ordered::Ordered;
 use crate::model::codec::{Codec, DecodeError};
 
-/// Up to this many notes are searched one by one.
+/// A linear search finds a key among at most this many notes.
 const SHORT_MAX: usize = 16;
 
-/// Room for this many notes is kept from turn to turn.
+/// Room for this many notes stays allocated from turn to turn.
 const KEPT_MAX: usize = 4;
 
-/// A map whose changes since the last [`commit_turn`](Tracking::commit_turn) can be taken back.
+/// A map that can undo its changes since the last [`commit_turn`](Tracking::commit_turn).
 ///
-/// It reads like the [table](Table) `M` that it is; a clone has no marks.
+/// It dereferences to the [table](Table) `M` for reading; its clone has no savepoints.
 pub struct Tracked<K, V, M = Ordered<K, V>> {
     pub(super) map: M,
-    /// What stood where something changed; most maps have not changed for a while and have no room for it.
+    /// The undo log; `None` in most maps, because few changed lately.
     pub(super) notes: Option<Box<Notes<K, V>>>,
 }
 
-/// What stood where something changed; each key once.
+/// The undo log: the old value of each changed key, each key once.
 pub(super) struct Notes<K, V> {
-    /// The first few notes, in the order of the changes; not empty if there are others.
+    /// The first notes, in the order of the changes; not empty if `long` has any.
     short: Vec<(K, Option<V>)>,
     /// The other notes; few turns have any.
     long: BTreeMap<K, Option<V>>,
-    /// What becomes of the notes of turns that commit.
+    /// The savepoints, which receive the notes of turns that commit.
     pub(super) savepoints: Savepoints<K, V>,
 }
 
@@ -92,7 +93,7 @@ impl<K, V, M> Deref for Tracked<K, V, M> {
 }
 
 impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracked<K, V, M> {
-    /// Puts `value` under `key` and returns what stood there.
+    /// Sets the value of `key` and returns the old value.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         let old = self.map.insert(key.clone(), value);
         if self.note(&key).is_none() {
@@ -101,7 +102,7 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracked<K, V, M> {
         old
     }
 
-    /// Removes what stands under `key` and returns it.
+    /// Removes `key` and returns its value.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let old = self.map.remove(key)?;
         if self.note(key).is_none() {
@@ -110,7 +111,7 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracked<K, V, M> {
         Some(old)
     }
 
-    /// Returns what stands under `key`, to change it.
+    /// Returns the value of `key`, to change it.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         if self.note(key).is_none() {
             let old = self.map.get(key)?.clone();
@@ -119,7 +120,7 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracked<K, V, M> {
         self.map.get_mut(key)
     }
 
-    /// Returns what stood under `key` when the turn began.
+    /// Returns the value that `key` had at the start of the turn.
     pub fn before(&self, key: &K) -> Option<&V> {
         match self.note(key) {
             Some(old) => old.as_ref(),
@@ -127,12 +128,12 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracked<K, V, M> {
         }
     }
 
-    /// Says whether the turn has touched any key.
+    /// Says whether the turn has changed any key.
     pub(crate) fn has_changed(&self) -> bool {
         self.notes.as_ref().is_some_and(|notes| !notes.short.is_empty())
     }
 
-    /// Lists the keys that the turn has touched, each with what stood there when it began.
+    /// Lists the keys that the turn has changed, each with its value from the start of the turn.
     pub fn noted(&self) -> impl Iterator<Item = (&K, Option<&V>)> {
         let notes = self.notes.iter();
         notes.flat_map(|notes| {
@@ -217,23 +218,24 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracking for Tracked<K, V, M> {
 }
 
 impl<K: Ord + Clone, V: Clone> Notes<K, V> {
-    /// What the turn noted of a key.
+    /// Returns the note about a key.
     pub(super) fn get(&self, key: &K) -> Option<&Option<V>> {
         let short = self.short.iter().find(|(noted, _)| noted == key);
         short.map(|(_, old)| old).or_else(|| self.long.get(key))
     }
 
-    /// Passes the notes on to the newest mark, if there is one.
+    /// Passes the notes to the newest savepoint, if there is one.
     fn settle(&mut self) {
         let used = self.short.len();
         for (key, old) in self.short.drain(..) {
             self.savepoints.keep(&key, || old);
         }
-        // Room is given back only by a turn that needed much less, so that equal turns allocate nothing.
+        // Only a turn that needed much less frees room, so that turns of equal size allocate
+        // nothing.
         if used <= KEPT_MAX && self.short.capacity() > 2 * KEPT_MAX {
             self.short.shrink_to(KEPT_MAX);
         }
-        // Taking an empty tree costs as much as looking through a small one.
+        // Taking an empty tree costs as much as searching a small one.
         if !self.long.is_empty() {
             for (key, old) in std::mem::take(&mut self.long) {
                 self.savepoints.keep(&key, || old);

@@ -1,28 +1,32 @@
-//! Savepoints: how a map goes back over many turns.
+//! Savepoints: how a map returns to a state of many turns ago.
 //!
-//! Owns, for each mark, what stood under the keys that have changed since. Ids are given out in ascending order, so most of what a turn adds lies beyond the greatest
-//! key that there was, and nothing need be noted of it. (A clone of the map was the alternative: the first change of a node after each copies it and
-//! counts a reference to everything below, which among many things is far away in memory.)
-//! INVARIANT: with all that stands in the newest mark put back, and what lies beyond its end removed, the map is as it was then.
-//! It does not know how many turns a mark is kept; `past.rs` does.
-//! Read next: `tracked.rs`.
+//! Owns, for each savepoint, the old values of the keys that changed after it. Ids ascend, so most
+//! keys that a turn adds lie beyond the greatest key at the savepoint, and need no note. (The
+//! alternative was a clone of the map: the first change of each node after a clone copies the node
+//! and increments a reference count for everything below it, which in a large map is far away in
+//! memory.)
+//! INVARIANT: a map that restores the old values of its newest savepoint and removes the keys
+//! beyond its end equals the map at the savepoint.
+//! It does not know for how many turns a savepoint stays; `../../run/checkpoints.rs` does.
+//! Read next: `../tracked.rs`.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Bound, RangeBounds};
 
 use super::table::Table;
 
-/// The keys of which a mark knows what stood there are no more; a map that changes more between two marks cannot go back.
+/// Maximum number of old values in a savepoint; a map with more changes between two savepoints
+/// drops all of them.
 const KEPT_MAX: usize = 1 << 16;
 
-/// The marks of a map, oldest first.
+/// The savepoints of a map, oldest first.
 pub(super) struct Savepoints<K, V>(VecDeque<Savepoint<K, V>>);
 
 struct Savepoint<K, V> {
     number: u64,
-    /// From where on there was no key, if most keys that are added lie there.
+    /// The bound beyond which the map had no key, if most added keys lie there.
     end: Option<Bound<K>>,
-    /// What stood under other keys where something changed before the next mark.
+    /// The old values of other keys that changed before the next savepoint.
     old: BTreeMap<K, Option<V>>,
 }
 
@@ -33,12 +37,12 @@ impl<K, V> Default for Savepoints<K, V> {
 }
 
 impl<K: Ord + Clone, V: Clone> Savepoints<K, V> {
-    /// Says whether there are none.
+    /// Says whether there are no savepoints.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Savepoints a map, whose keys end there, under a number greater than those before.
+    /// Makes a savepoint of a map whose keys end at `end`; its number is greater than those before.
     pub(super) fn push(&mut self, number: u64, end: Option<Bound<K>>) {
         self.0.push_back(Savepoint {
             number,
@@ -47,7 +51,7 @@ impl<K: Ord + Clone, V: Clone> Savepoints<K, V> {
         });
     }
 
-    /// Keeps what stood under a key before it changed, unless that is known.
+    /// Records the value that a key had before it changed, unless the savepoint knows it.
     pub(super) fn keep(&mut self, key: &K, old: impl FnOnce() -> Option<V>) {
         let Some(newest) = self.0.back_mut() else { return };
         let is_beyond = |end: &Bound<K>| (end.as_ref(), Bound::Unbounded).contains(key);
@@ -61,12 +65,13 @@ impl<K: Ord + Clone, V: Clone> Savepoints<K, V> {
         }
     }
 
-    /// Forgets the marks with numbers below `oldest`.
+    /// Drops the savepoints with numbers below `oldest`.
     pub(super) fn forget(&mut self, oldest: u64) {
         while self.0.pop_front_if(|mark| mark.number < oldest).is_some() {}
     }
 
-    /// Takes a map back to the mark with this number, which is gone then like those after it; says whether it was still there.
+    /// Restores a map to the savepoint with this number and drops it and the later ones; says
+    /// whether it existed.
     pub(super) fn restore_savepoint(&mut self, number: u64, map: &mut impl Table<K, V>) -> bool {
         let mut reached = None;
         while let Some(mark) = self.0.pop_back_if(|mark| mark.number >= number) {

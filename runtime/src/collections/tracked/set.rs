@@ -1,8 +1,8 @@
 //! Tracked sets.
 //!
-//! INVARIANT: as for the map that a set is.
-//! It does not know what the members are.
-//! Read next: `tracked/list.rs`.
+//! INVARIANT: a set is a map from its members to nothing, and the map's invariant is its own.
+//! It does not know what the members mean.
+//! Read next: `list.rs`.
 
 use std::fmt::{self, Debug};
 use std::ops::RangeBounds;
@@ -15,7 +15,7 @@ use super::tracking::Tracking;
 use crate::collections::ordered::Key;
 use crate::model::codec::{Codec, DecodeError};
 
-/// A persistent set whose changes since the last commit can be taken back.
+/// A persistent set that can undo its changes since the last commit.
 #[derive(Clone, PartialEq)]
 pub struct TrackedSet<K: Key + Clone>(Tracked<K, ()>);
 
@@ -37,12 +37,12 @@ impl<K: Key + Clone> TrackedSet<K> {
         self.0.insert(member, ());
     }
 
-    /// Removes a member, if it is one.
+    /// Removes a member, if it is present.
     pub fn remove(&mut self, member: &K) {
         self.0.remove(member);
     }
 
-    /// Says whether it has no members.
+    /// Says whether the set has no members.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

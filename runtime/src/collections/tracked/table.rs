@@ -1,34 +1,34 @@
-//! Tables: the kinds of maps that are tracked.
+//! Tables: the kinds of maps that can be tracked.
 //!
-//! INVARIANT: what was put under a key last is found there until it is removed.
-//! It does not take anything back; `tracked.rs` does.
+//! INVARIANT: a key has the value of its last insertion until someone removes it.
+//! It does not undo changes; `map.rs` does.
 //! Read next: `../ordered.rs`.
 
 use std::ops::Bound;
 
 use crate::collections::ordered::{Key, Ordered};
 
-/// A map whose changes can be noted and taken back.
+/// A map whose changes [`Tracked`](super::map::Tracked) can note and undo.
 pub trait Table<K, V>: Default {
     /// Returns the number of entries.
     fn count(&self) -> usize;
 
-    /// Returns what stands under `key`.
+    /// Returns the value of `key`.
     fn get(&self, key: &K) -> Option<&V>;
 
-    /// Returns what stands under `key`, to change it.
+    /// Returns the value of `key`, to change it.
     fn get_mut(&mut self, key: &K) -> Option<&mut V>;
 
-    /// Puts `value` under `key` and returns what stood there.
+    /// Sets the value of `key` and returns the old value.
     fn insert(&mut self, key: K, value: V) -> Option<V>;
 
-    /// Removes what stands under `key` and returns it.
+    /// Removes `key` and returns its value.
     fn remove(&mut self, key: &K) -> Option<V>;
 
-    /// Lists the keys from `from` on.
+    /// Lists the keys that lie beyond the lower bound `from`.
     fn keys_from(&self, from: Bound<K>) -> Vec<K>;
 
-    /// Returns from where on no key lies, if keys that are added mostly lie there.
+    /// Returns a bound beyond which no key lies, if most added keys lie there.
     fn end(&self) -> Option<Bound<K>>;
 
     /// Lists the values.

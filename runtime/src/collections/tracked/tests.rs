@@ -1,4 +1,4 @@
-//! The property of all tracked things: what is aborted never was.
+//! The property of all tracked collections: an abort restores the state from before the turn.
 
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ fn steps() -> impl Strategy<Value = Vec<Do>> {
     proptest::collection::vec(step, 0..60)
 }
 
-/// A kind of table, and its keys.
+/// A kind of table and its keys.
 trait Kind {
     type Key: Ord + Clone + Debug;
     type Map: Table<Self::Key, u32> + Clone;
@@ -99,7 +99,8 @@ fn check_aborting<T: Kind>([kept, undone, after]: &[Vec<Do>; 3]) {
     assert_eq!(contents::<T>(&map), begun);
 }
 
-/// Takes turns of two parts, the first of which is kept, with a mark before each, and goes back to one.
+/// Runs turns of two parts, of which the first is kept, makes a savepoint before each, and restores
+/// one.
 fn check_going_back<T: Kind>(turns: &[(Vec<Do>, Vec<Do>, bool)], to: usize) {
     let mut map = Map::<T>::default();
     let mut marked = Vec::new();

@@ -1,36 +1,40 @@
-//! What every tracked collection can do: commit, abort, and return to a savepoint.
+//! The operations of every tracked collection: commit, abort and savepoints.
 //!
-//! INVARIANT: a struct is tracked field by field, and a field that is forgotten does not compile.
-//! It does not hold anything.
+//! INVARIANT: a tracked struct lists each of its fields, and omitting one is a compile error.
+//! It does not hold any data.
 //! Read next: `map.rs`.
 
-/// Something that keeps notes of its own changes.
+/// Something that can undo its own changes.
 pub trait Tracking {
     /// Keeps the changes since the last commit.
     fn commit_turn(&mut self);
 
-    /// Takes the changes since the last commit back.
+    /// Undoes the changes since the last commit.
     fn abort_turn(&mut self);
 
-    /// Gives back the room that is kept for the next turn's notes, between turns, when that turn may be far away.
+    /// Frees the room for the next turn's notes; call it between turns, when the next turn may be
+    /// far away.
     fn compact(&mut self);
 
-    /// Says whether no room is kept, so that [`rest`](Self::rest) would do nothing.
+    /// Says whether no room is allocated, so that [`compact`](Self::compact) would do nothing.
     fn is_compacted(&self) -> bool;
 
-    /// Savepoints the present state, between turns, under a number greater than those before.
+    /// Makes a savepoint of the present state, between turns; its number is greater than those
+    /// before.
     fn make_savepoint(&mut self, number: u64);
 
-    /// Goes back to the mark with this number, which is gone then like those after it; says whether it was still there. If not, nothing can be said of
-    /// what is left.
+    /// Restores the savepoint with this number and drops it and the later ones; says whether it
+    /// existed. If it did not, the state afterwards is unspecified.
     fn restore_savepoint(&mut self, number: u64) -> bool;
 
-    /// Gives up the marks with numbers below `oldest`.
+    /// Drops the savepoints with numbers below `oldest`.
     fn drop_savepoints(&mut self, oldest: u64);
 }
 
-/// Makes a struct [`Tracking`]: every field is named, those that keep notes and, after `but not`, those that a turn leaves alone or need not
-/// give back; a field that is forgotten does not compile.
+/// Implements [`Tracking`] for a struct.
+///
+/// It names every field: first those that track changes, then, after `but not`, those that no turn
+/// changes or that need no undo. Omitting a field is a compile error.
 macro_rules! tracked_fields {
     ($type:ident { $($field:ident),* $(,)? } $(but not { $($other:ident),* $(,)? })?) => {
         impl $crate::collections::tracked::tracking::Tracking for $type {

@@ -1,9 +1,9 @@
-//! Tracked maps of things that keep notes themselves.
+//! Tracked maps whose values track their own changes.
 //!
-//! INVARIANT: a value with notes is listed as touched, or stands in a note of the map, until the turn ends; a mark keeps a value as it was before it was
-//! touched for the first time since.
-//! It does not know what the values are; `state.rs` and `actor.rs` do.
-//! Read next: `tracked/set.rs`.
+//! INVARIANT: until the turn ends, a value with notes is in `touched` or in a note of the map; a
+//! savepoint keeps a value as it was before its first change after the savepoint.
+//! It does not know what the values mean; `../../state.rs` and `../../state/actor.rs` do.
+//! Read next: `set.rs`.
 
 use std::fmt::{self, Debug};
 use std::ops::{Bound, Deref};
@@ -18,14 +18,14 @@ use super::tracking::Tracking;
 use crate::collections::ordered::Ordered;
 use crate::model::codec::{Codec, DecodeError};
 
-/// Up to so many values rest with their tree.
+/// A tree with at most this many values compacts them with itself.
 const RESTED_MAX: usize = 4;
 
 /// A tracked map whose values keep notes of their own changes, so that changing one copies nothing.
 #[derive(Clone)]
 pub struct TrackedTree<K, V, M = Ordered<K, Arc<V>>> {
     map: Tracked<K, Arc<V>, M>,
-    /// The values that may have notes.
+    /// The keys of the values that may have notes.
     touched: Vec<K>,
 }
 
@@ -53,22 +53,23 @@ impl<K, V, M> Deref for TrackedTree<K, V, M> {
 }
 
 impl<K: Ord + Clone, V: Clone + Tracking, M: Table<K, Arc<V>>> TrackedTree<K, V, M> {
-    /// Puts `value` under `key` and returns what stood there.
+    /// Sets the value of `key` and returns the old value.
     pub fn insert(&mut self, key: K, value: V) -> Option<Arc<V>> {
         self.map.insert(key, value.into())
     }
 
-    /// Removes what stands under `key` and returns it.
+    /// Removes `key` and returns its value.
     pub fn remove(&mut self, key: &K) -> Option<Arc<V>> {
         self.map.remove(key)
     }
 
-    /// Returns what stands under `key`, to change what it tracks.
+    /// Returns the value of `key`, to change the fields that it tracks.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let value = self.map.map.get_mut(key)?;
         if self.touched.last() != Some(key) {
             self.touched.push(key.clone());
-            // What the turn put there or took away is in a note, which the mark gets when the turn commits.
+            // If the turn inserted or removed the value, its note passes to the savepoint at the
+            // commit.
             if let Some(notes) = self.map.notes.as_mut().filter(|notes| notes.get(key).is_none()) {
                 notes.savepoints.keep(key, || Some(Arc::clone(value)));
             }
@@ -76,9 +77,9 @@ impl<K: Ord + Clone, V: Clone + Tracking, M: Table<K, Arc<V>>> TrackedTree<K, V,
         Some(Arc::make_mut(value))
     }
 
-    /// Gives back, between turns, the room that a value keeps for the next turn's notes.
+    /// Frees, between turns, the room that a value keeps for the next turn's notes.
     pub fn compact_value(&mut self, key: &K) {
-        // Reaching a value to change it copies the way there, if a checkpoint shares it.
+        // A mutable access would copy the path to the value, if a checkpoint shares it.
         if self.map.map.get(key).is_none_or(|value| value.is_compacted()) {
             return;
         }
@@ -120,7 +121,7 @@ impl<K: Ord + Clone, V: Clone + Tracking, M: Table<K, Arc<V>>> Tracking for Trac
     }
 
     fn abort_turn(&mut self) {
-        // What was removed or replaced comes back with the notes it had then.
+        // This restores removed and replaced values together with the notes that they had.
         self.map.abort_turn();
         self.each_touched(V::abort_turn);
     }
@@ -128,7 +129,7 @@ impl<K: Ord + Clone, V: Clone + Tracking, M: Table<K, Arc<V>>> Tracking for Trac
     fn compact(&mut self) {
         self.map.compact();
         self.touched = Vec::new();
-        // It must not cost more than a turn: of many values, those keep their room that ever needed it.
+        // Compacting must not cost more than a turn, so the values of a large tree keep their room.
         if self.map.count() <= RESTED_MAX {
             let keys = self.map.keys_from(Bound::Unbounded);
             keys.iter().for_each(|key| self.compact_value(key));
