@@ -1,7 +1,9 @@
-//! Capabilities: what may be done, as a thing that can be passed on, narrowed and taken back.
+//! Capabilities: rights that an actor can pass on, narrow and revoke.
 //!
-//! Owns the authorities that a capability can stand for, and the caveats that rewrite or refuse a value on its way.
-//! INVARIANT: whatever is done through a capability has passed all caveats of its chain, the newest first, and no link of the chain is revoked.
+//! Owns the authorities that a capability can stand for, and the caveats that rewrite or refuse a
+//! value that passes through it.
+//! INVARIANT: every value that passes through a capability has passed all caveats of its chain, the
+//! newest first, and no link of the chain is revoked.
 //! It does not judge actions; `gate.rs` asks here.
 //! Read next: `capability/caveat.rs`.
 //!
@@ -25,7 +27,7 @@ pub mod template;
 pub use caveat::Caveat;
 pub use error::CaveatError;
 
-/// What a capability gives the right to do.
+/// The right that a capability gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Authority {
     /// To call a tool.
@@ -33,7 +35,7 @@ pub enum Authority {
         /// Its name.
         name: String,
     },
-    /// To assert and to tell.
+    /// To assert facts and send messages in the dataspace.
     Dataspace {},
     /// To send to a facet.
     Facet {
@@ -42,9 +44,9 @@ pub enum Authority {
         /// Its facet.
         facet: FacetId,
     },
-    /// What another capability gives, or less.
+    /// The right of another capability, or a part of it.
     Capability {
-        /// The other one.
+        /// The other capability.
         capability: CapabilityId,
     },
 }
@@ -69,13 +71,13 @@ impl fmt::Display for Authority {
 /// A link of a chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capability {
-    /// Who made it, and alone may revoke it; it ends with this actor.
+    /// The actor that made it and alone may revoke it; it ends with this actor.
     pub owner: ActorId,
-    /// What it gives, before its own caveats.
+    /// Its right before its own caveats.
     pub from: Authority,
     /// Its own caveats, the newest last.
     pub caveats: Vec<Caveat>,
-    /// Whether it gives nothing any more.
+    /// Whether it is revoked and gives no right any more.
     pub is_revoked: bool,
 }
 codec_struct!(Capability "capability-state" { owner, from, caveats, is_revoked });
@@ -94,5 +96,5 @@ impl Codec for Caveat {
     }
 }
 
-/// Capabilities are at most this far from what they stand for; an attenuation beyond it is refused.
+/// Maximum length of a chain of capabilities; the runtime refuses to attenuate one at this length.
 pub const CHAIN_MAX: usize = 64;

@@ -1,7 +1,8 @@
-//! Caveats: what a value must be, and what becomes of it, on its way through a capability.
+//! Caveats: conditions on values that pass through a capability, and rewrites of them.
 //!
-//! INVARIANT: a caveat that is not understood lets nothing pass.
-//! Read next: `capability/pattern.rs`.
+//! INVARIANT: an unknown caveat lets nothing pass.
+//! It does not know what passes values through it.
+//! Read next: `pattern.rs`.
 
 use preserves::{IOValue, ValueImpl};
 
@@ -10,7 +11,7 @@ use super::pattern::Pattern;
 use super::template::{Attenuate, Template};
 use crate::model::codec::label_of;
 
-/// A condition on values, with what it was read from.
+/// A condition on values, with the value that it was read from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Caveat {
     source: IOValue,
@@ -19,9 +20,10 @@ pub struct Caveat {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Rule {
-    /// The first rewrite whose pattern matches makes another value; if none does, nothing passes.
+    /// The first rewrite whose pattern matches produces the new value; if none matches, the value
+    /// does not pass.
     Alternatives(Vec<Rewrite>),
-    /// What matches does not pass.
+    /// A value that matches does not pass.
     Reject(Pattern),
     /// Nothing passes.
     Unknown,
@@ -34,10 +36,11 @@ struct Rewrite {
 }
 
 impl Caveat {
-    /// Reads a caveat: `<rewrite pattern template>`, `<or [rewrite …]>`, `<reject pattern>`. Anything else lets nothing pass.
+    /// Reads a caveat: `<rewrite pattern template>`, `<or [rewrite …]>` or `<reject pattern>`; any
+    /// other value is a caveat that lets nothing pass.
     ///
     /// # Errors
-    /// [`CaveatError`] if it is one of these and a part of it cannot be used.
+    /// [`CaveatError`] if it has one of these forms and a part of it is invalid.
     pub fn read(source: &IOValue) -> Result<Self, CaveatError> {
         let fields: Vec<IOValue> = if source.is_record() {
             source.iter().map(IOValue::from).collect()
@@ -62,12 +65,12 @@ impl Caveat {
         })
     }
 
-    /// What it was read from.
+    /// Returns the value that the caveat was read from.
     pub fn source(&self) -> &IOValue {
         &self.source
     }
 
-    /// Passes a value through; nothing comes of one that does not pass.
+    /// Applies the caveat to a value; returns `None` if the value does not pass.
     pub fn apply(&self, value: &IOValue, attenuate: &mut Attenuate<'_>) -> Option<IOValue> {
         match &self.rule {
             Rule::Alternatives(alternatives) => alternatives.iter().find_map(|rewrite| {

@@ -1,6 +1,6 @@
-//! Why a caveat cannot be read.
+//! Errors in caveats.
 //!
-//! INVARIANT: an error shows at most 60 characters of the value at fault.
+//! INVARIANT: an error shows at most 60 characters of the invalid value.
 //! It does not read caveats; `caveat.rs` does.
 //! Read next: `pattern.rs`.
 
@@ -8,32 +8,32 @@ use std::fmt;
 
 use preserves::IOValue;
 
-/// A caveat is nested at most this many levels.
+/// Maximum depth of a caveat in levels.
 pub(super) const DEPTH_MAX: usize = 64;
 
-/// Why a caveat cannot be used.
+/// Why a caveat is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaveatError {
-    /// A part is none of the patterns.
+    /// A part has none of the forms of a pattern.
     NotAPattern {
         /// The part, shortened.
         found: String,
     },
-    /// A part is none of the templates.
+    /// A part has none of the forms of a template.
     NotATemplate {
         /// The part, shortened.
         found: String,
     },
     /// A template refers to a part that its pattern does not bind.
     Unbound {
-        /// The number it refers to.
+        /// The number of the part.
         reference: usize,
-        /// How many parts are bound.
+        /// The number of parts that the pattern binds.
         bound: usize,
     },
-    /// A pattern binds under a negation, where nothing would be bound.
+    /// A pattern has a binding under a negation, which can never bind a value.
     BindingUnderNegation,
-    /// It is nested too deeply.
+    /// The caveat is nested too deeply.
     TooDeep,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for CaveatError {
 
 impl std::error::Error for CaveatError {}
 
-/// Shows a part for people, shortened.
+/// Prints a part for people, shortened.
 pub(super) fn shown(value: &IOValue) -> String {
     const CHARACTERS_MAX: usize = 60;
     let text = format!("{value:?}");

@@ -1,8 +1,10 @@
 //! Patterns of caveats.
 //!
-//! INVARIANT: records and sequences match exactly as many parts as the pattern has; they are not extensible, unlike the dataspace's. A
-//! dictionary matches if it has the pattern's keys, so that rejecting a key cannot be evaded by adding another.
-//! Read next: `capability/template.rs`.
+//! INVARIANT: a record or sequence pattern matches only a value with exactly as many parts; unlike
+//! the dataspace's patterns, it is not extensible. A dictionary matches if it has the pattern's
+//! keys, so nobody can evade the rejection of a key by adding another.
+//! It does not rewrite values; `template.rs` does.
+//! Read next: `template.rs`.
 
 use preserves::{AtomClass, IOValue, ValueClass, ValueImpl};
 
@@ -12,25 +14,26 @@ use crate::model::codec::label_of;
 /// A pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pattern {
-    /// Anything.
+    /// Matches any value.
     Discard,
-    /// Any atom of a class.
+    /// Matches any atom of a class.
     Atom(AtomClass),
-    /// Any reference.
+    /// Matches any reference.
     Embedded,
-    /// What matches the inner pattern, which is bound; numbers are given from the outside in and from left to right.
+    /// Binds the value if the inner pattern matches it; bindings are numbered from the outside in
+    /// and from left to right.
     Bind(Box<Pattern>),
-    /// What matches all of them.
+    /// Matches if all of them match.
     And(Vec<Pattern>),
-    /// What does not match.
+    /// Matches if the inner pattern does not.
     Not(Box<Pattern>),
-    /// This value.
+    /// Matches this value.
     Literal(IOValue),
-    /// A record of this label and exactly these fields.
+    /// Matches a record with this label and exactly these fields.
     Record(IOValue, Vec<Pattern>),
-    /// A sequence of exactly these items.
+    /// Matches a sequence of exactly these items.
     Sequence(Vec<Pattern>),
-    /// A dictionary with at least these keys.
+    /// Matches a dictionary with at least these keys.
     Dictionary(Vec<(IOValue, Pattern)>),
 }
 
@@ -82,7 +85,7 @@ impl Pattern {
         }
     }
 
-    /// Counts the parts that it binds.
+    /// Counts the bindings.
     ///
     /// # Errors
     /// [`CaveatError::BindingUnderNegation`].
@@ -98,7 +101,7 @@ impl Pattern {
         }
     }
 
-    /// Matches a value; returns the parts bound.
+    /// Matches a value and returns the bound parts.
     pub(super) fn matches(&self, value: &IOValue) -> Option<Vec<IOValue>> {
         let mut bound = Vec::new();
         self.collect(value, &mut bound).then_some(bound)

@@ -1,11 +1,12 @@
-//! Sturdy references: capabilities written down, so that they can leave and come back.
+//! Sturdy references: signed capabilities that can leave a run and come back.
 //!
-//! INVARIANT: a reference is admitted only with the signature that its secret key gives, over its name and each of its caveats in turn; whoever
-//! holds one can add caveats and nobody can take one away.
-//! It does not know what a name stands for.
-//! Read next: `capability/caveat.rs`.
+//! INVARIANT: a reference is valid only with the signature that its secret key gives over its name
+//! and each of its caveats in turn; any holder can add caveats, and nobody can remove one.
+//! It does not know the meaning of a name.
+//! Read next: `caveat.rs`.
 //!
-//! Source: the Syndicate protocol, `sturdy.prs`: f(k, d) is HMAC-BLAKE2s-256 cut to 16 bytes, the signature f(… f(f(k, oid), caveat) …).
+//! Source: the Syndicate protocol, `sturdy.prs`: f(k, d) is HMAC-BLAKE2s-256 cut to 16 bytes, the
+//! signature f(… f(f(k, oid), caveat) …).
 
 use std::fmt;
 
@@ -22,7 +23,7 @@ use crate::model::codec::label_of;
 /// The length of a signature in bytes.
 pub const SIGNATURE_BYTES: usize = 16;
 
-/// A reference that was signed, or claims to be.
+/// A reference with a signature, which may be invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SturdyRef {
     oid: IOValue,
@@ -30,16 +31,16 @@ pub struct SturdyRef {
     signature: Vec<u8>,
 }
 
-/// Why a sturdy reference is not admitted.
+/// Why a sturdy reference is invalid.
 #[derive(Debug)]
 pub enum SturdyError {
-    /// It is no `<ref {oid: … sig: …}>`.
+    /// It does not have the form `<ref {oid: … sig: …}>`.
     Malformed,
-    /// A caveat cannot be used.
+    /// A caveat is invalid.
     Caveat(CaveatError),
     /// A part cannot be encoded.
     Packed(PackedError),
-    /// The signature is not that of the key.
+    /// The signature does not match the key.
     Signature,
 }
 
@@ -80,7 +81,7 @@ impl From<PackedError> for SturdyError {
 }
 
 impl SturdyRef {
-    /// Signs a reference to what `oid` names.
+    /// Signs a reference to the object named `oid`.
     ///
     /// # Errors
     /// [`SturdyError::Packed`].
@@ -93,7 +94,7 @@ impl SturdyRef {
         })
     }
 
-    /// Adds a caveat; needs no key.
+    /// Adds a caveat; this needs no key.
     ///
     /// # Errors
     /// [`SturdyError::Packed`].
@@ -103,7 +104,7 @@ impl SturdyRef {
         Ok(self)
     }
 
-    /// Requires that the reference was signed with `key`.
+    /// Checks that `key` signed the reference.
     ///
     /// # Errors
     /// [`SturdyError::Signature`].
@@ -112,7 +113,7 @@ impl SturdyRef {
         for caveat in &self.caveats {
             signature = sign(&signature, caveat.source())?;
         }
-        // Every byte is looked at, so that the time taken tells nothing.
+        // The comparison reads every byte, so that its duration reveals nothing.
         let difference = signature
             .as_slice()
             .iter()
@@ -122,17 +123,17 @@ impl SturdyRef {
         is_right.then_some(()).ok_or(SturdyError::Signature)
     }
 
-    /// What it names.
+    /// Returns the name of the object.
     pub fn oid(&self) -> &IOValue {
         &self.oid
     }
 
-    /// Its caveats, the newest last.
+    /// Returns the caveats, the newest last.
     pub fn caveats(&self) -> &[Caveat] {
         &self.caveats
     }
 
-    /// Writes it as a value.
+    /// Represents the reference as a value.
     pub fn to_value(&self) -> IOValue {
         let mut fields: Map<Value<IOValue>, IOValue> = Map::new();
         fields.insert(Value::symbol("oid"), self.oid.clone());
@@ -144,7 +145,7 @@ impl SturdyRef {
         IOValue::record(IOValue::symbol("ref"), vec![IOValue::new(fields)])
     }
 
-    /// Reads one from a value; whether its signature is right, [`validate`](Self::validate) says.
+    /// Reads a reference from a value; [`validate`](Self::validate) checks the signature.
     ///
     /// # Errors
     /// [`SturdyError::Malformed`], [`SturdyError::Caveat`].

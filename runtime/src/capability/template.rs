@@ -1,7 +1,9 @@
-//! Templates of caveats: what is made of the parts that a pattern bound.
+//! Templates of caveats: how a rewrite builds a value from the parts that a pattern bound.
 //!
-//! INVARIANT: a template refers only to parts that its pattern binds; that was checked when the caveat was read.
-//! Read next: `capability/sturdy.rs`.
+//! INVARIANT: a template refers only to parts that its pattern binds, because reading a caveat
+//! checks this.
+//! It does not match values; `pattern.rs` does.
+//! Read next: `sturdy.rs`.
 
 use preserves::{IOValue, Map, Value, ValueImpl};
 
@@ -9,15 +11,15 @@ use super::caveat::Caveat;
 use super::error::{CaveatError, shown};
 use crate::model::codec::label_of;
 
-/// Makes a narrower capability of a reference to one; of anything else, nothing.
+/// Makes a narrower capability from a reference to one; returns `None` for any other value.
 pub type Attenuate<'a> = dyn FnMut(&IOValue, &[Caveat]) -> Option<IOValue> + 'a;
 
 /// A template.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Template {
-    /// The capability that the inner template gives, narrowed.
+    /// The capability that the inner template produces, narrowed by these caveats.
     Attenuate(Box<Template>, Vec<Caveat>),
-    /// A part that was bound, counted from 0.
+    /// A bound part, counted from 0.
     Reference(usize),
     /// This value.
     Literal(IOValue),
@@ -73,7 +75,7 @@ impl Template {
         }
     }
 
-    /// Finds the highest part that it refers to.
+    /// Returns the highest number of a part that it refers to.
     pub(super) fn highest(&self) -> Option<usize> {
         match self {
             Self::Reference(number) => Some(*number),
@@ -84,7 +86,8 @@ impl Template {
         }
     }
 
-    /// Fills in the parts; nothing comes of a template that narrows what is no capability.
+    /// Builds the value from the bound parts; returns `None` if the template narrows a value that
+    /// is not a capability.
     pub(super) fn fill(&self, bound: &[IOValue], attenuate: &mut Attenuate<'_>) -> Option<IOValue> {
         let mut all = |items: &[Self]| {
             items
