@@ -1,10 +1,11 @@
 //! Policy: what the keyed entries of the dataspace say about a proposal.
 //!
-//! Owns the entries (`policy.*`, `constraint.*`, `goal.*`, `fact.*`, each a versioned JSON text), the constraints among them, and the ruling on
-//! a proposal. INVARIANT: a ruling is a pure function of the snapshot, the principal and the proposal; whatever is absent, unknown or
-//! malformed makes it stricter, never milder.
+//! Owns the entries (`policy.*`, `constraint.*`, `goal.*`, `fact.*`, each a versioned JSON text),
+//! the constraints among them, and the ruling on a proposal.
+//! INVARIANT: a ruling is a pure function of the snapshot, the principal and the proposal; anything
+//! absent, unknown or malformed makes it stricter, never milder.
 //! It does not know actors, turns or the journal; `gate.rs` asks it.
-//! In suggested reading order; read next: `gate.rs`.
+//! The modules are in suggested reading order. Read next: `gate.rs`.
 //!
 //! Source: SS-01, "Symbolic Substrate".
 

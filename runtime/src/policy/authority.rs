@@ -1,6 +1,6 @@
-//! Who may write what.
+//! Namespaces and the roles that may write in them.
 //!
-//! INVARIANT: a namespace that is not in the table belongs to nobody.
+//! INVARIANT: nobody may write in a namespace that is not in the table.
 //! It does not judge values; `evidence.rs` does.
 //! Read next: `evidence.rs`.
 //!
@@ -9,7 +9,7 @@
 use super::path::is_segment;
 use super::ruling::{Code, Ruling};
 
-/// In which capacity a principal proposes.
+/// The capacity in which a principal proposes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Writes policy and constraints.
@@ -38,7 +38,8 @@ impl Role {
     }
 }
 
-/// The namespaces, the roles that write in them, and the capability that makes an actor one of these.
+/// Each namespace with the roles that write in it and the capability that gives an actor such a
+/// role.
 pub const NAMESPACES: [(&str, &[Role], &str); 4] = [
     ("policy", &[Role::Policy], POLICY_UPDATE),
     ("constraint", &[Role::Policy], POLICY_UPDATE),
@@ -55,7 +56,8 @@ pub const GOAL_PROPOSE: &str = "goal/propose";
 /// The capability to write facts.
 pub const FACT_RECORD: &str = "fact/record";
 
-/// Says why nobody with these roles may write under `key`, if so; otherwise names the capability under which it is written.
+/// Checks that one of these roles may write under `key`, and returns the capability that this
+/// needs.
 ///
 /// # Errors
 /// The denial.

@@ -1,6 +1,7 @@
 //! Tools as a run's first record describes them to policy.
 //!
-//! INVARIANT: what a card says holds for the whole run, whatever the tools of a later process are like, so that judging again gives the same.
+//! INVARIANT: a card holds for the whole run, whatever tools a later process has, so judging again
+//! gives the same ruling.
 //! It does not know what tools do; the drivers do.
 //! Read next: `item.rs`.
 //!
@@ -12,25 +13,26 @@ use super::item::{ArgumentSchema, Tool, Tools};
 use super::json;
 use crate::codec_struct;
 
-/// What policy knows of a tool.
+/// What policy knows about a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCard {
     /// Its name; `prefix/*` stands for every name that begins with `prefix/`.
     pub name: String,
-    /// The capabilities that a call needs besides the one of its own name, by which constraints and tokens can speak of it: `fs.read`, `net`.
+    /// The capabilities that a call needs besides the one of its own name, such as `fs.read` or
+    /// `net`; constraints and tokens refer to them.
     pub capabilities: Vec<String>,
-    /// The JSON Schema of its arguments; may be empty, then any will do.
+    /// The JSON Schema of its arguments; if empty, any arguments are valid.
     pub schema: String,
-    /// Whether each call must be approved by a person.
+    /// Whether a person must approve each call.
     pub needs_approval: bool,
 }
 codec_struct!(ToolCard "tool-card" { name, capabilities, schema, needs_approval });
 
 impl Tools {
-    /// Makes the tools of a run: those on cards, and any others, of which nothing is known.
+    /// Makes the tools of a run: those on cards, and any others, about which policy knows nothing.
     pub fn of_cards(cards: &[ToolCard]) -> Self {
         let known = cards.iter().map(|card| {
-            // A text that is no JSON makes a schema that nothing fits.
+            // A text that is not JSON becomes a schema that accepts no arguments.
             let schema = || ArgumentSchema::of(json::parse(&card.schema).unwrap_or_default());
             let tool = Tool {
                 capabilities: card.capabilities.iter().cloned().collect::<BTreeSet<_>>(),

@@ -1,8 +1,9 @@
-//! Cases: situations with the ruling expected, as conformance files hold them, one JSON object per line.
+//! Cases: situations with the expected ruling, one JSON object per line, as in conformance files.
 //!
-//! INVARIANT: what a case leaves out is empty; what it has in another shape than it should is an error that names the place.
+//! INVARIANT: an absent part of a case is empty; a part of the wrong shape is an error that names
+//! the place.
 //! It does not read files; the command does.
-//! Read next: `gate.rs`.
+//! Read next: `../gate.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,16 +20,16 @@ use super::ruling::{Code, Ruling};
 use super::schema::Schema;
 use super::token::{Limits, Names, Principal};
 
-/// Why a line is no case.
+/// Why a line is not a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CaseError {
-    /// It is no JSON.
+    /// It is not JSON.
     Json(String),
-    /// Something in it has the wrong shape.
+    /// A part has the wrong shape.
     Shape {
-        /// Where, such as `proposal.deltas`.
+        /// The place, such as `proposal.deltas`.
         at: String,
-        /// What was expected.
+        /// The shape that belongs there.
         expected: &'static str,
     },
 }
@@ -44,12 +45,12 @@ impl fmt::Display for CaseError {
 
 impl std::error::Error for CaseError {}
 
-/// What a case expects, or what was found.
+/// The ruling that a case expects, or the one that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// `allow`, `defer` or `deny`.
     pub decision: String,
-    /// What follows; absent if it is allowed.
+    /// The consequence, if the decision is not `allow`.
     pub on_fail: Option<String>,
     /// The reason's code.
     pub reason_code: String,
@@ -75,9 +76,9 @@ impl From<&Ruling> for Outcome {
 /// A case.
 #[derive(Debug)]
 pub struct Case {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it expects.
+    /// The expected ruling.
     pub expected: Outcome,
     snapshot: Option<String>,
     entries: Option<Entries>,
@@ -89,14 +90,14 @@ pub struct Case {
     items: Vec<Item>,
 }
 
-/// What a person has said of the proposal.
+/// A person's decision on the proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Approval {
-    /// Nothing.
+    /// The person has not decided.
     None,
-    /// It is approved.
+    /// The person approved it.
     Given,
-    /// Something was approved that this is not any more, or the approval was used before.
+    /// The person approved another proposal or policy, or the approval was used before.
     Stale,
 }
 
@@ -153,7 +154,7 @@ impl Case {
     }
 }
 
-/// An approval holds once, for the proposal and the policy that it names by hash.
+/// Reads the approval, which holds once, for the proposal and the policy that it names by hash.
 fn approval(case: &Part<'_>) -> Result<Approval, CaseError> {
     let approval = case.field("approval");
     if approval.fields()?.is_none() {
@@ -169,7 +170,7 @@ fn approval(case: &Part<'_>) -> Result<Approval, CaseError> {
     Ok(if is_fresh { Approval::Given } else { Approval::Stale })
 }
 
-/// A part of a case, with where it is.
+/// A part of a case with its place.
 struct Part<'a> {
     at: String,
     value: &'a Value,
@@ -255,7 +256,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The entries; none if the case says that there is no policy to be had, by a null.
+/// Reads the entries; a null means that no policy is available, and gives `None`.
 fn entries(case: &Part<'_>) -> Result<Option<Entries>, CaseError> {
     let part = case.field("f_sparse");
     if case.value.get("f_sparse").is_some_and(Value::is_null) {
@@ -307,7 +308,7 @@ fn principal(part: &Part<'_>) -> Result<Principal, CaseError> {
     for source in sources {
         source.fields()?;
         if let Some(named) = source.field("tools").texts()? {
-            // A token narrows what the principal has.
+            // A token narrows the rights of the principal.
             let named = Names(named.into_iter().collect());
             tools = Some(match tools {
                 Some(known) => known
@@ -331,7 +332,7 @@ fn principal(part: &Part<'_>) -> Result<Principal, CaseError> {
     })
 }
 
-/// What a token names of what the principal has by a prefix.
+/// Returns the tools that a token names and that a prefix among the principal's tools covers.
 fn narrowed(principal: &Part<'_>, named: &Names) -> Vec<String> {
     let has = principal.field("tools").texts().ok().flatten().unwrap_or_default();
     let has = Names(has.into_iter().collect());

@@ -1,7 +1,7 @@
-//! Constraints: what is written under `constraint.*`.
+//! Constraints: the entries under `constraint.*`.
 //!
-//! INVARIANT: a text that is not exactly a constraint is [`Broken`], which fires as a denial for every item its subject covers, or for all
-//! items if the subject itself cannot be read.
+//! INVARIANT: a text that is not exactly a constraint is [`Broken`]. It denies every item that its
+//! subject covers, or all items if the subject itself is unreadable.
 //! It does not combine constraints; `item.rs` does.
 //! Read next: `entry.rs`.
 
@@ -12,47 +12,47 @@ use super::json;
 use super::predicate::{Predicate, Situation};
 use super::ruling::OnFail;
 
-/// Whether a constraint speaks for or against.
+/// Whether a constraint allows or denies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// For.
+    /// It allows.
     Allow,
-    /// Against.
+    /// It denies.
     Deny,
 }
 
-/// What a constraint is about.
+/// The items that a constraint covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// Everything.
+    /// All items.
     All,
     /// The calls of one tool.
     Tool(String),
-    /// What needs a capability.
+    /// The items that need this capability.
     Capability(String),
 }
 
 /// A constraint.
 #[derive(Clone, Debug)]
 pub struct Constraint {
-    /// For or against.
+    /// Whether it allows or denies.
     pub effect: Effect,
-    /// What it is about.
+    /// The items that it covers.
     pub subject: Subject,
-    /// When it speaks; always, if there is no predicate.
+    /// The condition under which it applies; a constraint without one always applies.
     pub when: Option<Predicate>,
-    /// What follows if it stands in the way.
+    /// The consequence if the constraint prevents an item.
     pub on_fail: OnFail,
-    /// Why it was made, for people; may be empty.
+    /// The reason for the constraint, for people; may be empty.
     pub reason: String,
 }
 
-/// Something under `constraint.*` that is no constraint.
+/// An entry under `constraint.*` that is not a constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// What it is about, as far as can be told.
+    /// The items that it covers, as far as they are readable.
     pub subject: Subject,
-    /// What is wrong.
+    /// The fault.
     pub fault: Malformed,
 }
 
@@ -62,7 +62,7 @@ impl Constraint {
     /// Reads a constraint.
     ///
     /// # Errors
-    /// [`Broken`], with the subject as far as it can be read.
+    /// [`Broken`], with the subject as far as it is readable.
     pub fn parse(text: &str) -> Result<Self, Broken> {
         let everything = |fault| Broken {
             subject: Subject::All,
@@ -113,10 +113,10 @@ impl Constraint {
         })
     }
 
-    /// Says whether it speaks in a situation.
+    /// Says whether the constraint applies in a situation.
     ///
     /// # Errors
-    /// [`Malformed`] if what it reads cannot be understood.
+    /// [`Malformed`] if its predicate reads a malformed part of the situation.
     pub fn holds(&self, situation: Situation<'_>) -> Result<bool, Malformed> {
         self.when.as_ref().map_or(Ok(true), |when| when.holds(situation))
     }

@@ -1,6 +1,6 @@
 //! Documents: the JSON values of entries, which paths read.
 //!
-//! INVARIANT: a document that is malformed is an error for whoever reads it, never absent.
+//! INVARIANT: reading a malformed document is an error; it never counts as absent.
 //! It does not hold documents; `entry.rs` does.
 //! Read next: `path.rs`.
 
@@ -11,16 +11,16 @@ use serde_json::Value;
 
 /// Finds documents by the keys of their entries.
 pub trait Documents: fmt::Debug {
-    /// Returns the object under a key; an entry that has expired is absent.
+    /// Returns the object under a key; an expired entry counts as absent.
     fn document(&self, key: &str) -> Option<Result<&Value, &Malformed>>;
 }
 
-/// Why a constraint, or what it reads, cannot be understood.
+/// Why a constraint, or something that it reads, is malformed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed(pub Cow<'static, str>);
 
 impl Malformed {
-    /// Makes one of a clause.
+    /// Makes a fault from a clause.
     pub fn new(what: impl Into<Cow<'static, str>>) -> Self {
         Self(what.into())
     }

@@ -1,8 +1,9 @@
-//! The keyed entries: each key one JSON text.
+//! The keyed entries: each key has one JSON text.
 //!
-//! INVARIANT: each text is read once, when it is entered; a key with two different texts is malformed, whoever entered them, because none of
-//! them can be preferred. A clone is cheap and independent.
-//! It does not say who may write; `authority.rs` does.
+//! INVARIANT: each text is parsed once, when it is added; a key with two different texts is
+//! malformed, whoever wrote them, because nothing decides between them. A clone is cheap and
+//! independent.
+//! It does not know who may write; `authority.rs` does.
 //! Read next: `authority.rs`.
 //!
 //! Source: SS-01, "Authority model": a map from text to text.
@@ -18,31 +19,31 @@ use super::document::{Documents, Malformed};
 use super::json;
 use super::schema::Schema;
 
-/// Constraints, by key.
+/// The prefix of constraints.
 pub const CONSTRAINTS: &str = "constraint.";
 
-/// The constraints that are judged again after the change.
+/// The prefix of the constraints that are judged again after the change.
 pub const INVARIANTS: &str = "constraint.invariant.";
 
-/// The schemas that predicates know by name, each under `schema`.
+/// The prefix of the schemas that predicates know by name; the schema is in the field `schema`.
 pub const SCHEMAS: &str = "policy.schema.";
 
-/// The entry that says what time it is, in milliseconds, under `value`.
+/// The entry that holds the time in milliseconds, in its field `value`.
 pub const CLOCK: &str = "fact.clock";
 
-/// What one text says.
+/// The meaning of one text.
 #[derive(Debug)]
 pub struct Entry {
-    /// The object, if it is a versioned one.
+    /// The object, if the text is a versioned one.
     pub document: Result<Value, Malformed>,
-    /// The constraint, under a key of one.
+    /// The constraint, if the key is that of a constraint.
     pub constraint: Option<Result<Constraint, Broken>>,
-    /// The schema, under a key of one.
+    /// The schema, if the key is that of a schema.
     pub schema: Option<Result<Schema, Malformed>>,
 }
 
 impl Entry {
-    /// Reads a text that stands under `key`.
+    /// Parses the text of `key`.
     pub fn read(key: &str, text: &str) -> Self {
         let document = versioned(text);
         let schema = key.starts_with(SCHEMAS).then(|| schema(&document));
@@ -54,7 +55,7 @@ impl Entry {
         }
     }
 
-    /// What a key says that has several texts.
+    /// Makes the entry of a key with several texts.
     fn ambiguous(key: &str) -> Self {
         let fault = Malformed::new("the key has two different values");
         let broken = Broken {
@@ -68,7 +69,7 @@ impl Entry {
         }
     }
 
-    /// Says what is wrong with it, if anything is.
+    /// Returns the fault of the entry, if it has one.
     pub fn fault(&self) -> Option<&Malformed> {
         let constraint = self
             .constraint
@@ -97,7 +98,7 @@ fn schema(document: &Result<Value, Malformed>) -> Result<Schema, Malformed> {
     Schema::parse(document.get("schema").unwrap_or(&Value::Null))
 }
 
-/// The texts under one key, with how often each is there.
+/// The texts of one key, with a count of each.
 #[derive(Clone, Debug)]
 struct Shelf {
     texts: Vec<(Arc<str>, u64)>,
@@ -122,12 +123,12 @@ impl Shelf {
 pub struct Entries(OrdMap<Arc<str>, Shelf>);
 
 impl Entries {
-    /// Says whether there is none.
+    /// Says whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Enters a text once more.
+    /// Adds one occurrence of a text.
     pub fn add(&mut self, key: &str, text: &str) {
         let Some(shelf) = self.0.get_mut(key) else {
             self.0.insert(key.into(), Shelf::of(key, vec![(text.into(), 1)]));
@@ -142,7 +143,7 @@ impl Entries {
         *shelf = Shelf::of(key, texts);
     }
 
-    /// Takes a text away once.
+    /// Removes one occurrence of a text.
     pub fn remove(&mut self, key: &str, text: &str) {
         let Some(shelf) = self.0.get_mut(key) else { return };
         let Some(position) = shelf.texts.iter().position(|(known, _)| **known == *text) else {
@@ -161,7 +162,7 @@ impl Entries {
         }
     }
 
-    /// Puts a text under a key in place of what was there, or removes the key.
+    /// Sets the only text of a key, or removes the key.
     pub fn set(&mut self, key: &str, text: Option<&str>) {
         match text {
             Some(text) => {
@@ -173,7 +174,7 @@ impl Entries {
         }
     }
 
-    /// Returns the text under a key, if there is exactly one.
+    /// Returns the text of a key, if it has exactly one.
     pub fn text(&self, key: &str) -> Option<&str> {
         match &self.0.get(key)?.texts[..] {
             [(text, _)] => Some(text),
@@ -181,7 +182,7 @@ impl Entries {
         }
     }
 
-    /// Returns what stands under a key.
+    /// Returns the entry of a key.
     pub fn get(&self, key: &str) -> Option<&Entry> {
         self.0.get(key).map(|shelf| &*shelf.entry)
     }
@@ -198,14 +199,14 @@ impl Entries {
         entries.map(|(key, shelf)| (&**key, &*shelf.entry))
     }
 
-    /// Lists keys and texts under `prefix`, in order; a text that is there several times is listed once.
+    /// Lists keys and texts under `prefix`, in order; each text once, whatever its count.
     pub fn texts(&self, prefix: &str) -> impl Iterator<Item = (&str, &str)> {
         let entries = self.0.range(Arc::<str>::from(prefix)..);
         let entries = entries.take_while(move |(key, _)| key.starts_with(prefix));
         entries.flat_map(|(key, shelf)| shelf.texts.iter().map(|(text, _)| (&**key, &**text)))
     }
 
-    /// Returns the schemas that are known by name.
+    /// Returns the schemas by name.
     pub fn schemas(&self) -> BTreeMap<String, Result<Schema, Malformed>> {
         let named = self
             .under(SCHEMAS)
@@ -228,7 +229,8 @@ impl Documents for Entries {
     }
 }
 
-/// When a claim's life ends: at `expires_at`, or `ttl_ms` after `stored_at`, in milliseconds.
+/// Returns the time at which a claim expires, in milliseconds: `expires_at`, or `ttl_ms` after
+/// `stored_at`.
 fn expiry_ms(document: &Value) -> Option<u64> {
     let number = |field: &str| document.get(field).and_then(Value::as_u64);
     number("expires_at").or_else(|| number("stored_at")?.checked_add(number("ttl_ms")?))

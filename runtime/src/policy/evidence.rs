@@ -1,7 +1,8 @@
-//! Evidence: which claims may be stored as what.
+//! Evidence: which claims an actor may store, and as what.
 //!
-//! Owns the rules for memory entries: facts whose `kind` is one of memory, or that carry evidence. INVARIANT: a claim that is not confirmed is
-//! stored as a hypothesis or as derived, with an end of its life, and becomes more only by evidence it did not have.
+//! Owns the rules for memory entries: facts whose `kind` is one of memory, or that carry evidence.
+//! INVARIANT: an unconfirmed claim is a hypothesis or derived and has an expiry; only evidence that
+//! it did not have before promotes it.
 //! It does not know who writes.
 //! Read next: `token.rs`.
 //!
@@ -13,10 +14,11 @@ use super::entry::Entries;
 use super::json;
 use super::ruling::{Code, Ruling};
 
-/// The last segment of the policy keys that say how confident a claim must be; the strictest of them counts.
+/// The last segment of the policy keys that set the minimum confidence of a claim; the strictest
+/// counts.
 const THRESHOLD: &str = "confidence_threshold";
 
-/// What only claims about the world carry.
+/// The fields that only claims about the world have.
 const EVIDENCE: [&str; 4] = [
     "confirmed_by_event_id",
     "source_chunk_ids",
@@ -24,7 +26,8 @@ const EVIDENCE: [&str; 4] = [
     "conflict_state",
 ];
 
-/// Judges a value that is to be stored under a key of a fact; `None` if nothing speaks against it.
+/// Judges a value that an actor wants to store under the key of a fact; `None` if there is no
+/// objection.
 pub fn fault(entries: &Entries, key: &str, claim: &Value) -> Option<Ruling> {
     let kind = claim.get("kind").and_then(Value::as_str);
     let is_speculation = matches!(kind, Some("hypothesis" | "derived"));
@@ -98,12 +101,12 @@ fn has_more_evidence(stored: &Value, claim: &Value) -> bool {
     event.is_some_and(|event| stored.get("confirmed_by_event_id") != Some(event)) || sources(claim).iter().any(is_new)
 }
 
-/// Returns how confident a claim must be; without a policy no confidence is enough.
+/// Returns the minimum confidence of a claim; without a policy, no confidence suffices.
 fn threshold(entries: &Entries) -> Option<f64> {
     let is_threshold = |key: &str| key.rsplit('.').next() == Some(THRESHOLD);
     let mut strictest: Option<f64> = None;
     for (_, entry) in entries.under("policy.").filter(|(key, _)| is_threshold(key)) {
-        // One that cannot be read is one that nothing reaches.
+        // A malformed threshold counts as one that no claim reaches.
         let value = entry
             .document
             .as_ref()

@@ -1,8 +1,10 @@
 //! One item of a proposal, a call or a delta, and the ruling on it alone.
 //!
-//! Owns the order of the checks: capability and scope, constraints and invariants, the shape of the arguments. INVARIANT: a constraint that denies outweighs
-//! any that allow, the strictest of those decides, and what nothing allows is denied; the order of the constraints changes nothing.
-//! What concerns several items stands in `proposal.rs`.
+//! Owns the order of the checks: capability and scope, constraints and invariants, the schema of
+//! the arguments.
+//! INVARIANT: a constraint that denies outweighs any that allow, the strictest denial decides, and
+//! an item that no constraint allows is denied; the order of the constraints does not matter.
+//! It does not judge relations between items; `proposal.rs` does.
 //! Read next: `proposal.rs`.
 //!
 //! Source: SS-01, "Arbitration contract" and "Minimal constraint payload".
@@ -22,7 +24,7 @@ use super::ruling::{Code, OnFail, Ruling};
 use super::schema::Schema;
 use super::token::{GRANTS, Principal};
 
-/// What is proposed.
+/// One item of a proposal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// A call of a tool.
@@ -31,30 +33,30 @@ pub enum Item {
         tool: String,
         /// Its arguments.
         arguments: Value,
-        /// Whether a capability value gives it, so that nobody needs to have granted it to the principal.
+        /// Whether a capability value conveys the right, so that the principal needs no grant.
         is_conveyed: bool,
     },
     /// A change of an entry.
     Delta {
         /// The key.
         key: String,
-        /// The text to be, or none to remove it.
+        /// The new text, or `None` to remove the entry.
         text: Option<String>,
     },
 }
 
-/// What is known of a tool.
+/// What is known about a tool.
 #[derive(Clone, Debug, Default)]
 pub struct Tool {
-    /// What it needs.
+    /// The capabilities that it needs.
     pub capabilities: BTreeSet<String>,
-    /// What its arguments must fit.
+    /// The schema of its arguments.
     pub arguments: Option<ArgumentSchema>,
-    /// Whether each call must be approved.
+    /// Whether a person must approve each call.
     pub needs_approval: bool,
 }
 
-/// What the arguments of a tool must fit; made ready for use when the first call is judged.
+/// The schema of a tool's arguments; it is compiled when the first call is judged.
 #[derive(Clone, Debug)]
 pub struct ArgumentSchema {
     source: Value,
@@ -62,7 +64,7 @@ pub struct ArgumentSchema {
 }
 
 impl ArgumentSchema {
-    /// Takes a schema, which may turn out to be none: then no arguments fit.
+    /// Takes a schema; an invalid one accepts no arguments.
     pub fn of(source: Value) -> Self {
         Self {
             source,
@@ -78,24 +80,24 @@ impl ArgumentSchema {
     }
 }
 
-/// The tools there are.
+/// The tools of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Tools {
-    /// Those that are described; `prefix/*` stands for every name that begins with `prefix/`.
+    /// The tools with a description; `prefix/*` stands for every name that begins with `prefix/`.
     pub known: BTreeMap<String, Tool>,
-    /// Whether others exist, each needing the capability of its own name.
+    /// Whether other tools exist; each needs the capability of its own name.
     pub is_open: bool,
 }
 
 impl Tools {
-    /// Finds what is known of a tool.
+    /// Returns what is known about a tool.
     pub fn find(&self, name: &str) -> Option<&Tool> {
         let family = || name.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/*"));
         self.known.get(name).or_else(|| self.known.get(&family()?))
     }
 }
 
-/// What an item is judged by.
+/// The grounds on which an item is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Grounds<'a> {
     /// The snapshot.
@@ -104,17 +106,17 @@ pub struct Grounds<'a> {
     pub schemas: &'a BTreeMap<String, Result<Schema, Malformed>>,
     /// The tools.
     pub tools: &'a Tools,
-    /// Who proposes.
+    /// The principal that proposes.
     pub principal: &'a Principal,
-    /// Whether a person has approved: then what asks is answered.
+    /// Whether a person has approved; this satisfies every `ask`.
     pub is_approved: bool,
 }
 
-/// An item with what constraints see of it.
+/// An item with the values that constraints read from it.
 #[derive(Debug)]
 pub(super) struct Case<'a> {
     item: &'a Item,
-    /// What `args` means.
+    /// The value of `args`.
     arguments: Value,
     capabilities: BTreeSet<String>,
 }
@@ -161,7 +163,9 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Judges the item, in the state `after` to which the proposal leads, by all but what concerns other items; `earlier` calls come before it.
+    /// Judges the item apart from its relations to other items.
+    ///
+    /// The proposal leads to the state `after`; `earlier` calls come before the item.
     pub(super) fn rule(&self, grounds: Grounds<'_>, after: &Entries, earlier: usize) -> Ruling {
         let entitled = match self.item {
             Item::Call { tool, is_conveyed, .. } => self.entitlement_fault(grounds, (tool, *is_conveyed), earlier),
@@ -220,7 +224,7 @@ impl<'a> Case<'a> {
         if let Some(fault) = entry.fault() {
             return Some(Ruling::deny(Code::MalformedValue, format!("{key}: {fault}")));
         }
-        // Whoever grants cannot grant more than they have.
+        // A principal cannot grant more than it has.
         let subject = entry.constraint.filter(|_| key.starts_with(GRANTS))?.ok()?.subject;
         let is_excess = match &subject {
             Subject::Capability(name) | Subject::Tool(name) => !grounds.principal.is_granted(grounds.entries, name),
@@ -262,7 +266,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Finds what a constraint says of the item, when the entries are `entries`.
+    /// Evaluates a constraint on the item, with these entries.
     fn speaks<'e>(&self, grounds: Grounds<'_>, entries: &Entries, entry: &'e Entry) -> Speech<'e> {
         let constraint = match &entry.constraint {
             None => return Speech::Silent,
@@ -286,7 +290,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Finds an invariant that denies the item in the state that the proposal leads to.
+    /// Finds an invariant that denies the item in the state after the proposal.
     fn invariant_ruling(&self, grounds: Grounds<'_>, after: &Entries) -> Ruling {
         let is_denial = |entry| {
             matches!(
@@ -305,7 +309,7 @@ impl<'a> Case<'a> {
         let principal = grounds.principal;
         let is_granted = match self.item {
             Item::Call { tool, is_conveyed, .. } => *is_conveyed || principal.is_granted(grounds.entries, tool),
-            // The roles come from what was granted.
+            // The roles that may write follow from the grants already.
             Item::Delta { .. } => true,
         };
         principal.grants_allow && is_granted
@@ -323,7 +327,7 @@ impl Tool {
     }
 }
 
-/// What a constraint says of an item.
+/// The result of a constraint on an item.
 enum Speech<'e> {
     Silent,
     Broken(String),
@@ -332,7 +336,7 @@ enum Speech<'e> {
     Unmet(&'e Constraint),
 }
 
-/// What the constraints say together.
+/// The combined results of the constraints.
 #[derive(Default)]
 struct Scale {
     denial: Option<Ruling>,
@@ -341,7 +345,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// Keeps the strictest denial; of equally strict ones, what cannot be understood; then the first.
+    /// Keeps the strictest denial; among equals, one of a malformed constraint, then the first.
     fn against(&mut self, found: Ruling) {
         let rank = |ruling: &Ruling| (ruling.on_fail, ruling.code == Code::ConstraintMalformed);
         if self.denial.as_ref().is_none_or(|kept| rank(&found) > rank(kept)) {
@@ -349,7 +353,7 @@ impl Scale {
         }
     }
 
-    /// Keeps the mildest: allowances are alternatives.
+    /// Keeps the mildest consequence, because allowances are alternatives.
     fn unmet(&mut self, found: Ruling) {
         if self.unmet.as_ref().is_none_or(|kept| found.on_fail < kept.on_fail) {
             self.unmet = Some(found);

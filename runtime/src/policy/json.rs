@@ -1,7 +1,7 @@
-//! JSON as policy is written in it: strict texts, exact numbers.
+//! JSON as policy uses it: strict texts, exact numbers.
 //!
-//! INVARIANT: a text with a repeated key is no JSON here, because readers would differ in what it says; numbers are compared by value,
-//! without rounding.
+//! INVARIANT: a text with a repeated key is not JSON here, because readers would disagree about its
+//! meaning; numbers are compared by value, without rounding.
 //! It does not know what an entry means; `entry.rs` does.
 //! Read next: `path.rs`.
 
@@ -12,7 +12,7 @@ use num_bigint::BigInt;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 
-/// Why a text is no JSON.
+/// Why a text is not JSON.
 #[derive(Debug)]
 pub struct JsonError(serde_json::Error);
 
@@ -24,7 +24,7 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// Reads a text that is one JSON value, at most 127 levels deep.
+/// Parses a text that is one JSON value, at most 127 levels deep.
 ///
 /// # Errors
 /// [`JsonError`] with the place of the mistake.
@@ -33,9 +33,9 @@ pub fn parse(text: &str) -> Result<Value, JsonError> {
     serde_json::from_str(text).map_err(JsonError)
 }
 
-/// Says whether two values are the same, numbers by value; `true` is not 1.
+/// Says whether two values are equal; numbers compare by value, and `true` is not 1.
 ///
-/// Both come from [`parse`], so their depth is bounded.
+/// Both values come from [`parse`], so their depth is bounded.
 pub fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => Decimal::of(left) == Decimal::of(right),
@@ -53,12 +53,13 @@ pub fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Says whether a value is an integer as written: digits only.
+/// Says whether a value is written as an integer: digits only.
 pub fn is_integer(value: &Value) -> bool {
     matches!(value, Value::Number(number) if number.as_str().bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'))
 }
 
-/// A number taken apart: the digits without zeros at either end, and the power of ten of the last one.
+/// The parts of a number: its digits without zeros at either end, and the power of ten of the last
+/// digit.
 #[derive(Debug, PartialEq, Eq)]
 struct Decimal {
     is_negative: bool,
@@ -142,7 +143,8 @@ impl<'de> Visitor<'de> for Check {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Unrepeated, A::Error> {
         let mut seen = BTreeSet::new();
         while let Some(key) = entries.next_key::<String>()? {
-            // A number of arbitrary precision arrives as a map of one private key; what is under it has no keys.
+            // `serde_json` delivers a number of arbitrary precision as a map with one private key;
+            // its value has no keys.
             if key.starts_with("$serde_json::private") {
                 entries.next_value::<IgnoredAny>()?;
                 continue;

@@ -1,7 +1,8 @@
 //! Facts that are entries: `<policy "name" "json">`, and likewise `constraint`, `goal` and `fact`.
 //!
-//! INVARIANT: a record with the label `policy` or `constraint` is always an entry, if need be a malformed one, so that a slip is refused and
-//! never passed over; `goal` and `fact` are one only with two strings, because programs have other uses for these words.
+//! INVARIANT: a record with the label `policy` or `constraint` is always an entry, though perhaps a
+//! malformed one, so that a mistake is refused and never ignored; `goal` and `fact` are entries
+//! only with two strings, because programs use these words for other purposes too.
 //! It does not judge.
 //! Read next: `ruling.rs`.
 
@@ -17,7 +18,7 @@ const LABELS: [(&[u8], &str, bool); 4] = [
     (b"\xb3\x04fact", "fact", false),
 ];
 
-/// An entry as a fact says it.
+/// An entry in the form of a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keyed {
     /// The key: the label, a dot, the name.
@@ -28,7 +29,7 @@ pub struct Keyed {
 
 /// Reads a fact as an entry, if it is one.
 pub fn of(fact: &Fact) -> Option<Keyed> {
-    // Almost no fact is one: that must cost next to nothing.
+    // Hardly any fact is an entry, so the check must cost next to nothing.
     let label = fact.view().label()?.as_bytes();
     let (_, label, is_reserved) = LABELS.iter().find(|(packed, ..)| *packed == label)?;
     let value = fact.value();

@@ -1,7 +1,7 @@
-//! Paths: how predicates name what they read.
+//! Paths: how predicates name the values that they read.
 //!
-//! INVARIANT: a path reads the snapshot or the proposal, and nothing else; what is absent is [`None`], which a JSON null is not; what is
-//! there and cannot be understood is [`Malformed`].
+//! INVARIANT: a path reads the snapshot or the proposal, and nothing else; an absent value is
+//! [`None`], unlike a JSON null; a malformed value is [`Malformed`].
 //! It does not compare; `predicate.rs` does.
 //! Read next: `schema.rs`.
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::document::{Documents, Malformed};
 
-/// The name of something in the snapshot or in the proposed item: segments joined by dots.
+/// The name of a value in the snapshot or in the proposed item: segments joined by dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path(String);
 
@@ -43,10 +43,11 @@ impl Path {
         }
     }
 
-    /// Reads what the path names: the longest key that is the path or begins it, and in it the fields and positions that remain.
+    /// Returns the value of the path: finds the longest key that equals or begins the path, and in
+    /// its entry follows the rest of the path.
     ///
     /// # Errors
-    /// [`Malformed`] if the entry is no versioned object.
+    /// [`Malformed`] if the entry is not a versioned object.
     pub fn read<'a>(&self, documents: &'a dyn Documents, arguments: &'a Value) -> Result<Option<&'a Value>, Malformed> {
         if self.0 == "args" {
             return Ok(Some(arguments));

@@ -1,6 +1,7 @@
 //! Predicates: the `when` of a constraint.
 //!
-//! Owns their forms and their meaning. INVARIANT: every branch is evaluated, so that a malformed one is never hidden; nothing is coerced.
+//! Owns their forms and their meaning. INVARIANT: the whole predicate is evaluated, so a malformed
+//! branch never hides; nothing is coerced.
 //! It does not know what follows from the answer; `constraint.rs` does.
 //! Read next: `constraint.rs`.
 
@@ -13,20 +14,20 @@ use super::json;
 use super::path::Path;
 use super::schema::Schema;
 
-/// How deep predicates may be nested; one without others in it is 1 deep.
+/// Maximum depth of a predicate; one without others in it has depth 1.
 pub const DEPTH_MAX: usize = 32;
 
-/// How many arguments a predicate may have.
+/// Maximum number of arguments of a predicate.
 pub const ARGUMENTS_MAX: usize = 256;
 
-/// What a predicate is judged in.
+/// The situation in which a predicate is judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
     /// The snapshot.
     pub entries: &'a dyn Documents,
-    /// What `args` means: the arguments of a call, or the key and the value of a delta.
+    /// The value of `args`: the arguments of a call, or the key and the value of a delta.
     pub arguments: &'a Value,
-    /// The schemas known by name; an invalid one is malformed wherever it is used.
+    /// The schemas by name; a predicate that uses an invalid one is malformed.
     pub schemas: &'a BTreeMap<String, Result<Schema, Malformed>>,
 }
 
@@ -39,31 +40,31 @@ pub enum Predicate {
     Any(Vec<Self>),
     /// It does not hold.
     Not(Box<Self>),
-    /// Everything named is there.
+    /// All of these values are present.
     Exists(Vec<Path>),
-    /// Something named is not there.
+    /// At least one of these values is absent.
     Missing(Vec<Path>),
-    /// Two things are the same.
+    /// Two values are equal.
     Eq(Operand, Operand),
-    /// Something is an element of a list.
+    /// A value is an element of a list.
     In(Operand, Operand),
-    /// Something fits a schema.
+    /// A value matches a schema.
     Schema(Path, SchemaName),
 }
 
 /// One side of a comparison.
 #[derive(Clone, Debug)]
 pub enum Operand {
-    /// What is read there.
+    /// The value at this path.
     Read(Path),
-    /// The thing itself.
+    /// This value.
     Literal(Value),
 }
 
-/// Which schema.
+/// A reference to a schema, or the schema itself.
 #[derive(Clone, Debug)]
 pub enum SchemaName {
-    /// One that is known.
+    /// A schema with a name.
     Known(String),
     /// This one.
     Inline(Schema),
@@ -128,10 +129,10 @@ impl Predicate {
         }
     }
 
-    /// Says whether it holds.
+    /// Says whether the predicate holds.
     ///
     /// # Errors
-    /// [`Malformed`] if any part of it reads what cannot be understood.
+    /// [`Malformed`] if any part of it reads a malformed value.
     pub fn holds(&self, situation: Situation<'_>) -> Result<bool, Malformed> {
         match self {
             Self::All(inner) => Ok(count(inner, situation)? == inner.len()),
@@ -177,7 +178,8 @@ fn are_present(paths: &[Path], situation: Situation<'_>) -> Result<bool, Malform
     Ok(present == paths.len())
 }
 
-/// Compares; an object and something plain are a slip, such as `fact.tier` for `fact.tier.value`.
+/// Compares two values; comparing an object with a plain value is an error, because it is a mistake
+/// such as `fact.tier` for `fact.tier.value`.
 fn same(left: &Value, right: &Value) -> Result<bool, Malformed> {
     let is_slip = |one: &Value, other: &Value| one.is_object() && !other.is_object() && !other.is_array();
     if is_slip(left, right) || is_slip(right, left) {
@@ -190,7 +192,7 @@ fn same(left: &Value, right: &Value) -> Result<bool, Malformed> {
 }
 
 impl Operand {
-    /// The first side: a path, or `{"ref": path}`.
+    /// Reads the first side: a path, or `{"ref": path}`.
     fn subject(value: &Value) -> Result<Self, Malformed> {
         match value {
             Value::String(_) => Path::parse(value).map(Self::Read),
@@ -204,7 +206,7 @@ impl Operand {
         }
     }
 
-    /// The second side: something plain or a list, `{"ref": path}` or `{"lit": anything}`.
+    /// Reads the second side: a plain value or a list, `{"ref": path}` or `{"lit": anything}`.
     fn object(value: &Value) -> Result<Self, Malformed> {
         let Value::Object(fields) = value else {
             return Ok(Self::Literal(value.clone()));

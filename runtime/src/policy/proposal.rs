@@ -1,8 +1,9 @@
-//! A proposal: items that are allowed together or not at all.
+//! A proposal: items that policy allows together or not at all.
 //!
-//! INVARIANT: the strictest ruling on any item, on an invariant or on a conflict of goals is the ruling on the proposal.
-//! It carries nothing out.
-//! Read next: `case.rs`, then `gate.rs`.
+//! INVARIANT: the strictest ruling on any item, on an invariant or on a conflict of goals is the
+//! ruling on the proposal.
+//! It performs nothing.
+//! Read next: `case.rs`, then `../gate.rs`.
 //!
 //! Source: SS-01, "Arbitration contract".
 
@@ -13,10 +14,12 @@ use super::entry::Entries;
 use super::item::{Case, Grounds, Item};
 use super::ruling::{Code, Decision, OnFail, Ruling};
 
-/// The goals of which at most one may be set: `keys` of each entry.
+/// The prefix of the entries that list exclusive goals: at most one of an entry's `keys` may be
+/// set.
 const EXCLUSIVE: &str = "policy.exclusive.";
 
-/// The reasons for which the kernel goes on with less instead of refusing outright.
+/// The prefix of the entries that name a reason for denial; the kernel answers such a denial by
+/// going on with less instead of refusing outright.
 const DEGRADE: &str = "policy.degrade.";
 
 /// Judges a proposal; `earlier` calls of the same turn come before it.
@@ -46,7 +49,7 @@ pub fn judge_with(grounds: Grounds<'_>, items: &[Item], after: &Entries, earlier
     degrade(ruling, grounds.entries)
 }
 
-/// Finds a set of goals of which more than one would be there, and of which the proposal sets one.
+/// Finds a set of exclusive goals of which the proposal sets one and more than one would be set.
 fn goal_ruling(items: &[Item], before: &Entries, after: &Entries) -> Ruling {
     let set: Vec<&str> = items.iter().filter_map(set_goal).collect();
     if set.is_empty() {

@@ -6,14 +6,14 @@
 
 use std::fmt;
 
-/// What is decided.
+/// The decision of a ruling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
-    /// It may be.
+    /// The item is allowed.
     Allow,
-    /// Not yet.
+    /// The item must wait.
     Defer,
-    /// It may not.
+    /// The item is refused.
     Deny,
 }
 
@@ -28,7 +28,7 @@ impl Decision {
     }
 }
 
-/// What follows from a failure, mildest first.
+/// The consequence of a ruling that is not an allowance, mildest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OnFail {
     /// Ask for more evidence, or try later.
@@ -52,7 +52,7 @@ impl OnFail {
         }
     }
 
-    /// Returns the decision that it goes with.
+    /// Returns the decision that has this consequence.
     pub fn decision(self) -> Decision {
         match self {
             Self::Defer | Self::Ask => Decision::Defer,
@@ -63,7 +63,7 @@ impl OnFail {
 
 macro_rules! reasons {
     ($($(#[doc = $doc:literal])+ $kind:ident $name:literal)*) => {
-        /// Why a ruling is as it is; a stable code.
+        /// The reason for a ruling; a stable code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Code {
             $($(#[doc = $doc])+ $kind,)*
@@ -153,18 +153,18 @@ impl Code {
 /// A ruling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling {
-    /// What follows from it; none if it is an allowance.
+    /// The consequence; `None` for an allowance.
     pub on_fail: Option<OnFail>,
-    /// Why.
+    /// The reason.
     pub code: Code,
     /// The key of the entry that decided, if one did.
     pub decided_by: Option<String>,
-    /// More about why, for people; may be empty.
+    /// More about the reason, for people; may be empty.
     pub detail: String,
 }
 
 impl Ruling {
-    /// Allows.
+    /// Makes an allowance.
     pub fn allow() -> Self {
         Self {
             on_fail: None,
@@ -174,12 +174,12 @@ impl Ruling {
         }
     }
 
-    /// Denies for a reason.
+    /// Makes a denial.
     pub fn deny(code: Code, detail: impl Into<String>) -> Self {
         Self::fail(OnFail::Block, code, detail)
     }
 
-    /// Does not allow, for a reason.
+    /// Makes a ruling that is not an allowance.
     pub fn fail(on_fail: OnFail, code: Code, detail: impl Into<String>) -> Self {
         Self {
             on_fail: Some(on_fail),
@@ -196,12 +196,12 @@ impl Ruling {
         self
     }
 
-    /// Returns what is decided.
+    /// Returns the decision.
     pub fn decision(&self) -> Decision {
         self.on_fail.map_or(Decision::Allow, OnFail::decision)
     }
 
-    /// Says whether it is an allowance.
+    /// Says whether the ruling is an allowance.
     pub fn is_allowed(&self) -> bool {
         self.on_fail.is_none()
     }

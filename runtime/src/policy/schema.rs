@@ -1,6 +1,7 @@
 //! JSON Schema, draft 2020-12, as predicates and tools use it.
 //!
-//! INVARIANT: judging by a schema opens no file and no connection; a reference that leaves the schema makes it invalid.
+//! INVARIANT: validation opens no file and no connection; a reference that leaves the schema makes
+//! it invalid.
 //! It does not know where schemas are kept; `proposal.rs` and `predicate.rs` do.
 //! Read next: `predicate.rs`.
 
@@ -12,15 +13,15 @@ use serde_json::Value;
 
 use super::document::Malformed;
 
-/// A schema that is ready for use; cheap to clone.
+/// A compiled schema; cheap to clone.
 #[derive(Clone)]
 pub struct Schema(Arc<Validator>);
 
 impl Schema {
-    /// Reads a schema.
+    /// Compiles a schema.
     ///
     /// # Errors
-    /// [`Malformed`] if it is none, or refers to something outside of itself.
+    /// [`Malformed`] if the value is not a schema, or refers to something outside of itself.
     pub fn parse(value: &Value) -> Result<Self, Malformed> {
         if !value.is_object() && !value.is_boolean() {
             return Err(Malformed::new("a schema is an object or a boolean"));
@@ -35,7 +36,7 @@ impl Schema {
         self.0.is_valid(value)
     }
 
-    /// Says what is wrong with the value, if anything is.
+    /// Returns the first fault of the value, if it has one.
     pub fn fault(&self, value: &Value) -> Option<String> {
         self.0.validate(value).err().map(|error| error.to_string())
     }

@@ -1,7 +1,7 @@
-//! Tokens: what a principal was granted.
+//! Tokens: the grants of a principal.
 //!
-//! INVARIANT: a token grants what it names, until it expires or is revoked, inside its roots and hosts, as often as its budget says; what
-//! cannot be shown to lie inside lies outside.
+//! INVARIANT: a token grants what it names, until it expires or is revoked, inside its roots and
+//! hosts, as often as its budget allows; a path or host that is not provably inside is outside.
 //! It does not know constraints; `item.rs` does.
 //! Read next: `item.rs`.
 //!
@@ -16,12 +16,13 @@ use super::document::Malformed;
 use super::entry::Entries;
 use super::ruling::{Code, Ruling};
 
-/// Names, and prefixes that stand for all names that begin with them: `prefix/*`, `prefix.*` and `*`.
+/// A set of names, some of which are prefixes that cover every name that begins with them:
+/// `prefix/*`, `prefix.*` and `*`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names(pub BTreeSet<String>);
 
 impl Names {
-    /// Says whether `name` is among them.
+    /// Says whether the set covers `name`.
     pub fn include(&self, name: &str) -> bool {
         let mut prefixes = name
             .match_indices(['/', '.'])
@@ -30,10 +31,10 @@ impl Names {
     }
 }
 
-/// What limits the use of a token, beyond the tools it names.
+/// The limits on the use of a token besides the tools that it names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// The capabilities that the tools may need; all, if there is no list.
+    /// The capabilities that the tools may need; `None` means all.
     pub capabilities: Option<Names>,
     /// The directories for calls that need `fs.read`.
     pub read_roots: Option<Vec<String>>,
@@ -41,35 +42,35 @@ pub struct Limits {
     pub write_roots: Option<Vec<String>>,
     /// The hosts for calls that need `net`.
     pub hosts: Option<Vec<String>>,
-    /// What is left of each budget; `tool_calls` counts calls.
+    /// The remainder of each budget; `tool_calls` counts calls.
     pub budgets: BTreeMap<String, f64>,
-    /// When it ends, in milliseconds.
+    /// The time at which it expires, in milliseconds.
     pub expires_at_ms: Option<u64>,
     /// Whether it was revoked, or has ended for a reason other than time.
     pub is_revoked: bool,
-    /// Whether it has ended, by whatever clock.
+    /// Whether it has expired, by whatever clock.
     pub is_expired: bool,
 }
 
-/// Who proposes.
+/// The principal that proposes.
 #[derive(Clone, Debug, Default)]
 pub struct Principal {
-    /// In which capacities.
+    /// The roles of the principal.
     pub roles: Vec<Role>,
     /// The tools granted.
     pub tools: Names,
-    /// What limits their use.
+    /// The limits on their use.
     pub limits: Limits,
-    /// The tools to which a token limits what was granted, if one does.
+    /// The tools to which a token limits the grants, if there is a token.
     pub token: Option<Names>,
     /// The session, under which grants are kept.
     pub session: Option<String>,
-    /// Whether what was granted is also allowed, unless a constraint denies it.
+    /// Whether every granted call is allowed unless a constraint denies it.
     pub grants_allow: bool,
 }
 
 impl Principal {
-    /// Says whether the principal was granted `capability`, by its manifest or by policy.
+    /// Says whether the manifest or policy grants `capability` to the principal.
     pub fn is_granted(&self, entries: &Entries, capability: &str) -> bool {
         self.tools.include(capability) || self.is_granted_by_policy(entries, capability)
     }
@@ -96,17 +97,18 @@ impl Principal {
     }
 }
 
-/// What further limits the calls of a session: `policy.token.<session>`.
+/// The prefix of the entries that limit the calls of a session: `policy.token.<session>`.
 pub const TOKENS: &str = "policy.token.";
 
-/// The constraints that grant: `constraint.grant.<session>.<name>`.
+/// The prefix of the constraints that grant: `constraint.grant.<session>.<name>`.
 pub const GRANTS: &str = "constraint.grant.";
 
 impl Limits {
-    /// Reads what an entry says of a session's calls: the tools that it is limited to, if it is, and the limits.
+    /// Reads an entry about a session's calls: the tools that it limits the session to, if any, and
+    /// the limits.
     ///
     /// # Errors
-    /// [`Malformed`] if a field is none of these, or is not what it should be.
+    /// [`Malformed`] if a field is unknown or invalid.
     pub fn read(document: &Value) -> Result<(Option<Names>, Self), Malformed> {
         let mut tools = None;
         let mut limits = Self::default();
@@ -140,7 +142,8 @@ impl Limits {
         Ok((tools, limits))
     }
 
-    /// Says why a call cannot be made under the token, if so; `earlier` calls of the proposal come before it.
+    /// Says why the token does not permit a call, if so; `earlier` calls of the proposal come
+    /// before it.
     pub fn fault(
         &self,
         now_ms: Option<u64>,
@@ -151,7 +154,7 @@ impl Limits {
         if self.is_revoked {
             return Some(Ruling::deny(Code::CapabilityRevoked, ""));
         }
-        // A token that ends is of no use where nobody knows the time.
+        // A token with an expiry permits nothing while the time is unknown.
         if self.is_expired
             || self
                 .expires_at_ms
@@ -213,7 +216,7 @@ fn is_inside(path: &str, root: &str) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The host that a call is about: `host`, or that of `url`.
+/// Returns the host of a call: `host`, or that of `url`.
 fn host(arguments: &Value) -> Option<String> {
     if let Some(host) = arguments.get("host").and_then(Value::as_str) {
         return Some(host.to_ascii_lowercase());
@@ -230,7 +233,7 @@ fn host(arguments: &Value) -> Option<String> {
     Some(host.to_ascii_lowercase())
 }
 
-/// Says whether a host is the one allowed, or below the one of `*.name`.
+/// Says whether `host` is the allowed host, or a subdomain if that is `*.name`.
 fn is_host(host: &str, allowed: &str) -> bool {
     match allowed.strip_prefix('*') {
         Some("") => true,
