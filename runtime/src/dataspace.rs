@@ -1,10 +1,11 @@
-//! The dataspace: a bag of facts, and who observes them.
+//! The dataspace: a bag of facts and their observers.
 //!
-//! Owns which facts are present how often, and turns each change into notices for observers. Observing is itself a fact,
-//! `<Observe pattern #:<observer actor id>>`: while it is present, the observer is registered.
-//! INVARIANT: each observer has been told `Added` once, and not yet `Removed`, for exactly the capture tuples its pattern
-//! finds among the facts that are present.
-//! It does not know facets, turns or who asserted what; `state.rs` does.
+//! Owns the facts that are present with their counts, and turns each change into notices for
+//! observers. Observing is itself a fact, `<Observe pattern #:<observer actor id>>`: while it is
+//! present, the observer is registered.
+//! INVARIANT: each observer has received one `Added` and no `Removed` for exactly the capture
+//! tuples that its pattern finds among the present facts.
+//! It does not know facets, turns or who asserted a fact; `state.rs` does.
 //! Read next: `dataspace/pattern.rs`, then `dataspace/index.rs`.
 
 pub(crate) mod facts;
@@ -30,22 +31,26 @@ use crate::model::value::{Fact, compare};
 
 pub use notice::{Captures, Notice, NoticeKind, Notices, ObserverRef};
 
-/// A bag of facts with an index of observers; a value: a clone is independent.
+/// A bag of facts with an index of observers; a clone is independent.
 #[derive(Clone, Debug, Default)]
 pub struct Dataspace {
     index: Index,
-    /// The `Observe` facts while no pattern could match one: hardly any program asks for them, and they need not be found by their content.
+    /// The `Observe` facts while no pattern can match them. They stay out of the index, because
+    /// hardly any program observes them.
     unlisted: Tracked<ObserverId, Fact>,
-    /// Whether a pattern was observed that could match them; then all facts are in the index.
+    /// Whether a pattern that could match `Observe` facts was observed; from then on the index
+    /// holds all facts.
     is_listing: TrackedCell<bool>,
-    /// Where the index's numbers come from. They mean nothing outside, so a turn that is taken back need not give them back.
+    /// The next number for the index. Nothing outside depends on the numbers, so an abort need not
+    /// restore this one.
     next_number: u64,
 }
 
 tracked_fields!(Dataspace { index, unlisted, is_listing } but not { next_number });
 
 impl Dataspace {
-    /// Adds one occurrence of `fact`; a first one is told to its observers, in the order of their ids.
+    /// Adds one occurrence of `fact`; the first one sends `Added` to its observers, in the order of
+    /// their ids.
     pub fn assert(&mut self, fact: &Fact, counters: &mut Counters) -> Notices {
         let observed = parse_observe(fact);
         if let Some((to, pattern)) = &observed {
@@ -80,7 +85,8 @@ impl Dataspace {
         notices
     }
 
-    /// Puts the facts into the index that are not there, since somebody may want to know of them. No pattern so far matches any.
+    /// Puts the `Observe` facts into the index, because a pattern that could match them arrives; no
+    /// earlier pattern matches one.
     fn list_all(&mut self) {
         if *self.is_listing {
             return;
@@ -95,9 +101,11 @@ impl Dataspace {
         }
     }
 
-    /// Removes one occurrence of `fact`; the last one is told to its observers, in the order of their ids.
+    /// Removes one occurrence of `fact`; removing the last one sends `Removed` to its observers, in
+    /// the order of their ids.
     ///
-    /// An observer whose `Observe` fact goes sees all its matches removed. Removing an absent fact does nothing.
+    /// An observer whose `Observe` fact disappears receives `Removed` for all its matches. Removing
+    /// an absent fact does nothing.
     pub fn retract(&mut self, fact: &Fact) -> Notices {
         let observed = parse_observe(fact).map(|(to, _)| to);
         if let Some(to) = observed.filter(|to| self.unlisted.get(&to.observer) == Some(fact)) {
@@ -127,7 +135,8 @@ impl Dataspace {
         notices
     }
 
-    /// Tells `message` to everyone whose pattern matches it, in the order of the observers' ids; nothing stays.
+    /// Sends `message` to every observer whose pattern matches it, in the order of their ids; the
+    /// dataspace does not store it.
     pub fn message(&self, message: &Fact) -> impl Iterator<Item = Notice> {
         let notice = |(to, captures)| Notice {
             to,
@@ -137,12 +146,12 @@ impl Dataspace {
         self.index.witnesses(message).into_iter().map(notice)
     }
 
-    /// Returns what an observer captures of `value`, if its pattern matches it.
+    /// Returns the captures of an observer in `value`, if its pattern matches.
     pub(crate) fn read(&self, observer: ObserverId, value: &Fact) -> Option<Captures> {
         self.index.read(observer, value.view())
     }
 
-    /// Says how often `fact` is present.
+    /// Returns the number of occurrences of `fact`.
     pub fn count(&self, fact: &Fact) -> u64 {
         let is_unlisted = |(to, _): (ObserverRef, Pattern)| self.unlisted.get(&to.observer) == Some(fact);
         match self.index.facts.find(fact) {
@@ -151,7 +160,7 @@ impl Dataspace {
         }
     }
 
-    /// Lists the facts that are present, each with its count, in the order of Preserves.
+    /// Lists the present facts with their counts, in the order of Preserves.
     pub fn facts(&self) -> Vec<(IOValue, u64)> {
         let facts = self.index.facts.present().values();
         let facts = facts.map(|presence| (presence.fact.value(), presence.count));
@@ -161,7 +170,7 @@ impl Dataspace {
         facts
     }
 
-    /// Returns the number of different facts that are present.
+    /// Returns the number of different present facts.
     pub fn len(&self) -> usize {
         self.index.facts.present().len() + self.unlisted.len()
     }
@@ -212,7 +221,7 @@ impl Dataspace {
     }
 }
 
-/// Makes the fact by which `to` observes `pattern`.
+/// Makes the fact that registers `to` as an observer of `pattern`.
 ///
 /// # Errors
 /// [`PackedError`] if the pattern is too deep or too large.
@@ -225,7 +234,7 @@ pub fn observe_fact(to: ObserverRef, pattern: &PackedPattern) -> Result<Fact, Pa
     })
 }
 
-/// The packed symbols that label the fact and what stands for the observer in it.
+/// The packed symbols that label the `Observe` fact and the observer in it.
 const OBSERVE: &[u8] = b"\xb3\x07Observe";
 const OBSERVER: &[u8] = b"\xb3\x08observer";
 
@@ -246,7 +255,7 @@ fn may_see_observers(pattern: &Pattern) -> bool {
 }
 
 fn parse_observe(fact: &Fact) -> Option<(ObserverRef, Pattern)> {
-    // Almost no fact is one: that must cost neither a tree nor the making of an error.
+    // Almost no fact is an `Observe` fact, so the check must build neither a tree nor an error.
     if fact.view().label()?.as_bytes() != OBSERVE {
         return None;
     }
@@ -263,14 +272,14 @@ fn parse_observe(fact: &Fact) -> Option<(ObserverRef, Pattern)> {
     is_it.then_some((to, pattern))
 }
 
-/// The matches of one leaf: who observes it, and the handles by which they know what they see.
+/// The matches of one leaf: its observers, and the handles that they know the matches by.
 struct KnownMatches {
     observers: Vec<ObserverId>,
     matches: Vec<(Captures, Handle)>,
 }
 codec_struct!(KnownMatches "matches" { observers, matches });
 
-/// The facts, and the handles by which observers know their matches. The index is rebuilt.
+/// Encodes the facts and the handles of matches; decoding rebuilds the index.
 impl Codec for Dataspace {
     fn encode(&self) -> IOValue {
         record(
@@ -306,7 +315,8 @@ impl Codec for Dataspace {
 }
 
 impl Dataspace {
-    /// The facts with their counts, in the order of their bytes, which no history of the dataspace changes.
+    /// Lists the facts with their counts, in the order of their bytes, which does not depend on the
+    /// dataspace's history.
     fn counted(&self) -> Vec<(Fact, u64)> {
         let listed = self.index.facts.present().values();
         let listed = listed.map(|presence| (presence.fact.clone(), presence.count));

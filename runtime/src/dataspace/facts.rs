@@ -1,13 +1,14 @@
-//! The facts that are present, found by their content and by their terms.
+//! The present facts, indexed by content and by terms.
 //!
-//! INVARIANT: a fact is present once, with a count above zero; the postings list exactly the facts numbered up to `posted` that are present,
-//! and those numbered above it are `waiting` in number.
+//! INVARIANT: each present fact has one entry with a count above zero; the postings list exactly
+//! the present facts with numbers up to `posted`, and `waiting` counts those above it.
 //!
-//! Facts are posted late: posting is most of what asserting costs, only a new observer reads the postings, and many a fact is gone before one
-//! comes. A new observer posts what waits; so that it never waits long for that, no more than [`WAITING_MAX`] facts wait. (Posting at once was
-//! the alternative: a third of the time of a turn that asserts.)
+//! Facts are posted late, because posting is most of the cost of an assertion, only a new observer
+//! reads the postings, and many facts disappear before one arrives. A new observer posts the
+//! waiting facts; at most [`WAITING_MAX`] wait, which bounds its delay. (The alternative, posting
+//! at once, took a third of the time of a turn that asserts.)
 //! It knows no observers; `index.rs` does.
-//! Read next: `dataspace/listing.rs`, then `dataspace/index.rs`.
+//! Read next: `listing.rs`, then `index.rs`.
 
 use super::form::{Term, Terms};
 use super::listing::{ContentHash, Listing, Presence};
@@ -16,19 +17,19 @@ use crate::collections::ordered::Ordered;
 use crate::collections::tracked::{Tracked, TrackedCell, TrackedSet, tracked_fields};
 use crate::model::value::Fact;
 
-/// At most this many facts are not posted; posting them takes a few milliseconds.
+/// Maximum number of facts that wait to be posted; posting them takes a few milliseconds.
 const WAITING_MAX: u64 = 4096;
 
-/// The facts that are present, by number.
+/// The present facts, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
     present: Tracked<u64, Presence, Listing>,
     postings: Postings,
-    /// Facts with too many terms to post.
+    /// The numbers of the posted facts that have too many terms to list.
     unlisted: TrackedSet<u64>,
-    /// The highest number of a fact that was posted.
+    /// The highest number of a posted fact.
     posted: TrackedCell<u64>,
-    /// How many facts are still to be posted.
+    /// The number of facts that wait to be posted.
     waiting: TrackedCell<u64>,
 }
 
@@ -41,22 +42,22 @@ tracked_fields!(Facts {
 });
 
 impl Facts {
-    /// Returns the facts that are present, by number.
+    /// Returns the present facts, by number.
     pub(crate) fn present(&self) -> &Ordered<u64, Presence> {
         self.present.by_number()
     }
 
-    /// Finds the number of a fact and how often it is present, or the hash under which it is to be listed.
+    /// Finds a fact's number and count; if it is absent, returns the hash to list it under.
     pub(crate) fn find(&self, fact: &Fact) -> Result<(u64, u64), ContentHash> {
         self.present.find(fact).map(|(number, found)| (number, found.count))
     }
 
-    /// Returns how often the fact called `number` is present, to change it; it stays above zero.
+    /// Returns the count of the fact `number`, to change it; it must stay above zero.
     pub(crate) fn count_mut(&mut self, number: u64) -> Option<&mut u64> {
         self.present.get_mut(&number).map(|presence| &mut presence.count)
     }
 
-    /// Adds a fact that was not [found](Self::find), under a number higher than any before.
+    /// Adds a fact that [`find`](Self::find) did not find, under a number higher than any before.
     pub(crate) fn add(&mut self, number: u64, presence: Presence) {
         self.present.insert(number, presence);
         *self.waiting.get_mut() += 1;
@@ -65,7 +66,7 @@ impl Facts {
         }
     }
 
-    /// Removes the fact called `number` and returns it.
+    /// Removes the fact `number` and returns it.
     pub(crate) fn remove(&mut self, number: u64) -> Option<Fact> {
         let Presence { fact, .. } = self.present.remove(&number)?;
         if number > *self.posted {
@@ -79,7 +80,7 @@ impl Facts {
         Some(fact)
     }
 
-    /// Lists facts among which are all that have `terms`.
+    /// Lists candidates: a superset of the facts that have all of `terms`.
     pub(crate) fn candidates(&mut self, terms: &[Term]) -> Vec<u64> {
         while *self.waiting > 0 && !terms.is_empty() {
             self.post_next();
@@ -90,7 +91,7 @@ impl Facts {
         }
     }
 
-    /// Posts the oldest fact that waits.
+    /// Posts the oldest waiting fact.
     fn post_next(&mut self) {
         let next = self.present().range(*self.posted + 1..).next();
         let Some((number, terms)) = next.map(|(number, presence)| (*number, Terms::of(&presence.fact))) else {
@@ -115,7 +116,8 @@ mod tests {
     use crate::collections::tracked::Tracking;
     use crate::dataspace::form::mix;
 
-    /// Different facts of one hash: byte strings whose last eight bytes make up for what the eight before do to it.
+    /// Makes different facts with one hash: byte strings whose last eight bytes cancel the effect
+    /// of the eight before.
     fn colliding(count: u8) -> Vec<Fact> {
         let step = |hash: u64, word: [u8; 8]| {
             let product = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -188,7 +190,8 @@ mod tests {
             let alone = (0..3_u8).map(|byte| Fact::from_bytes(vec![0xb2, 1, byte]).expect("a byte string"));
             let all: Vec<Fact> = colliding(3).into_iter().chain(alone).collect();
             let (mut facts, mut number, mut mark) = (Facts::default(), 0, 0);
-            // What is present, was when the turn began, and was at each mark: facts by their places in `all`.
+            // The present facts, those at the start of the turn, and those at each savepoint, by
+            // their places in `all`.
             let (mut now, mut begun) = (BTreeMap::new(), BTreeMap::new());
             let mut marked = Vec::new();
             for step in steps {

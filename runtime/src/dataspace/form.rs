@@ -1,9 +1,11 @@
-//! Compiled patterns: a form, which many patterns share, and the constants that tell them apart.
+//! Compiled patterns: a form, which many patterns share, and the constants that distinguish them.
 //!
-//! Owns [`Form`] (paths to check, to compare and to capture) and the terms under which facts and forms find each other.
-//! INVARIANT: if a pattern matches a fact, each of the pattern's terms is among the fact's terms, unless the fact has too many to list.
+//! Owns [`Form`] (paths to check, to compare and to capture) and the terms under which facts and
+//! forms find each other.
+//! INVARIANT: if a pattern matches a fact, each of the pattern's terms is among the fact's terms,
+//! unless the fact has too many to list.
 //! It stores nothing; `index.rs` does.
-//! Read next: `dataspace/index.rs`.
+//! Read next: `index.rs`.
 
 use duet_journal::packed::{Class, View};
 use smallvec::{SmallVec, smallvec};
@@ -12,26 +14,26 @@ use super::notice::Captures;
 use super::pattern::{GroupKind, Pattern, Step};
 use crate::model::value::Fact;
 
-/// The way from a value to a part of it.
+/// The steps from a value to a part of it.
 pub(crate) type Path = Vec<Step>;
 
 /// A pattern without its constants.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Form {
-    /// Compounds that must be there, with kind and size.
+    /// Compounds that must be present, with kind and size.
     compounds: Vec<(Path, GroupKind, Option<u64>)>,
-    /// Parts that must be there.
+    /// Parts that must be present.
     present: Vec<Path>,
     /// Parts that must equal the pattern's constants.
     constants: Vec<Path>,
-    /// Parts that are told to the observer.
+    /// Parts that the observer receives.
     captures: Vec<Path>,
 }
 
-/// The canonical bytes of constants, one after the other; mostly few.
+/// The canonical bytes of the constants, concatenated; mostly short.
 pub(crate) type Constants = SmallVec<[u8; 24]>;
 
-/// What a form reads out of a value that has its shape.
+/// The parts that a form reads from a value of its shape.
 pub(crate) struct Reading<'a> {
     /// The constants.
     pub(crate) constants: Constants,
@@ -39,21 +41,21 @@ pub(crate) struct Reading<'a> {
     captures: SmallVec<[View<'a>; 4]>,
 }
 
-/// A pattern, taken apart.
+/// A pattern, divided into form and constants.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiled {
     /// The form.
     pub(crate) form: Form,
     /// The constants.
     pub(crate) constants: Constants,
-    /// Terms that every matching fact has; none if every fact may match.
+    /// Terms that every matching fact has; empty if every fact may match.
     pub(crate) terms: Vec<Term>,
-    /// Terms that every fact has that matches any pattern of this form; at least one.
+    /// Terms of every fact that matches any pattern of this form; at least one.
     pub(crate) form_terms: Vec<Term>,
 }
 
 impl Compiled {
-    /// Takes a pattern apart.
+    /// Compiles a pattern.
     pub(crate) fn of(pattern: &Pattern) -> Self {
         let mut compiled = Self {
             form: Form::default(),
@@ -98,7 +100,8 @@ impl Compiled {
 }
 
 impl Form {
-    /// Reads constants and captures out of `value`; `None` if it does not have the shape.
+    /// Reads constants and captures from `value`; returns `None` if the value does not have the
+    /// form's shape.
     pub(crate) fn read<'a>(&self, value: View<'a>) -> Option<Reading<'a>> {
         let find = |path: &Path| {
             let mut part = value;
@@ -132,15 +135,15 @@ impl Reading<'_> {
     }
 }
 
-/// Parts deeper than this many steps are not listed as terms.
+/// Parts deeper than this number of steps have no terms.
 const TERM_DEPTH_MAX: u8 = 4;
 
-/// A fact with more terms than this is not listed under all of them, and is found by scanning.
+/// A fact with more terms than this has no list of terms, and the index finds it by a scan.
 const TERM_COUNT_MAX: usize = 96;
 
-/// A hash of one observation about a value: what stands at which path.
+/// A hash of one observation about a value: the content at a path.
 ///
-/// Different observations may collide; whoever finds a candidate by a term checks it.
+/// Different observations may collide, so the code that finds a candidate by a term checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Term {
     depth: u8,
@@ -148,10 +151,10 @@ pub(crate) struct Term {
 }
 
 impl Term {
-    /// The term of every fact; facts are not listed under it.
+    /// The term of every fact; the postings do not list facts under it.
     pub(crate) const ANY: Self = Self { depth: 0, hash: 0 };
 
-    /// Says whether it is about a part, and not about the whole.
+    /// Says whether it describes a part of a value, as opposed to the whole.
     pub(crate) fn is_of_a_part(self) -> bool {
         self.depth > 0
     }
@@ -166,12 +169,12 @@ impl Term {
 pub(crate) struct Terms {
     /// The terms of its parts and of their kinds.
     parts: Vec<Term>,
-    /// Whether these are all; if not, `parts` has no use.
+    /// Whether `parts` is complete; if not, it is unusable.
     is_complete: bool,
 }
 
 impl Terms {
-    /// Lists what can be observed about `fact`.
+    /// Lists the observations about `fact`.
     pub(crate) fn of(fact: &Fact) -> Self {
         let mut terms = Self {
             parts: Vec::with_capacity(8),
@@ -209,24 +212,25 @@ impl Terms {
     }
 }
 
-/// Whether forms are listed under terms of parts.
+/// Whether the index lists forms under terms of parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parts {
-    /// Some are.
+    /// It lists some forms so.
     Wanted,
-    /// All are listed under what a fact as a whole is.
+    /// It lists every form under a term of the whole fact.
     Unwanted,
 }
 
-/// The terms of a fact under which forms may be found that read it.
+/// The terms of a fact that lead to the forms that may match it.
 pub(crate) struct FormTerms {
     terms: SmallVec<[Term; 4]>,
-    /// How many parts have been looked at.
+    /// The number of parts visited so far.
     looked_at: usize,
 }
 
 impl FormTerms {
-    /// Lists the terms of a fact, of its parts too if they are `wanted`, and the term of every fact; `None` if there are too many parts to look at.
+    /// Lists the term of every fact and the terms of this one, with those of its parts if they are
+    /// `wanted`; `None` if it has too many parts.
     pub(crate) fn of(fact: &Fact, wanted: Parts) -> Option<SmallVec<[Term; 4]>> {
         let mut found = Self {
             terms: smallvec![Term::ANY],
@@ -243,7 +247,7 @@ impl FormTerms {
         is_complete.then_some(found.terms)
     }
 
-    /// Lists what is found in a part; says whether all could be looked at.
+    /// Adds the terms of a part; returns false if there are too many parts.
     fn look_at(&mut self, part: View<'_>, hash: impl FnOnce() -> PathHash) -> bool {
         self.looked_at += 1;
         if self.looked_at > TERM_COUNT_MAX {
@@ -316,7 +320,8 @@ impl PathHash {
         })
     }
 
-    /// Makes the term of an atom wholly, and of a compound from what [`GroupKind`] tells: its kind, and a record's label.
+    /// Makes the term of an atom from its whole content, and of a compound from its [`GroupKind`]:
+    /// its kind, and a record's label.
     fn content(self, value: View<'_>) -> Term {
         self.term(match value.class() {
             Class::Atom => mix(mix(self.hash, b"a"), value.as_bytes()),
@@ -329,7 +334,7 @@ impl PathHash {
     }
 }
 
-/// Mixes bytes into a hash, eight at a time; the last ones carry their number.
+/// Mixes bytes into a hash, eight at a time; the last chunk includes its length.
 pub(super) fn mix(hash: u64, bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];

@@ -1,11 +1,12 @@
-//! The index: finds the observers of a fact and the facts for an observer without looking at the others.
+//! The index: finds the observers of a fact and the facts for an observer without scanning the
+//! others.
 //!
-//! Owns the postings from terms to forms, and the leaves: for each form and each tuple of constants, who observes it and which capture tuples
-//! currently match.
-//! INVARIANT: a leaf's matches are exactly the capture tuples of the present facts that its pattern matches, each counted as often as
-//! facts yield it; a leaf has at least one observer.
-//! It does not know handles, actors, or that observing is itself a fact; `dataspace.rs` does.
-//! Read next: `dataspace.rs`.
+//! Owns the postings from terms to forms, and the leaves: for each form and each tuple of
+//! constants, its observers and the capture tuples that currently match.
+//! INVARIANT: a leaf's matches are exactly the capture tuples that its pattern finds in the present
+//! facts, each with the number of facts that yield it; a leaf has at least one observer.
+//! It does not know handles, actors, or that observing is itself a fact; `../dataspace.rs` does.
+//! Read next: `../dataspace.rs`.
 
 use std::sync::Arc;
 
@@ -24,15 +25,16 @@ use crate::collections::tracked::{Tracked, TrackedCell, tracked_fields};
 use crate::model::identity::{Handle, ObserverId};
 use crate::model::value::{Fact, compare_all};
 
-/// So many forms are listed under what a fact as a whole is before a rarer term of a part is sought.
+/// If a term of the whole fact has at least this number of forms, a form is listed under its rarest
+/// term instead.
 const CROWD: usize = 8;
 
-/// What is known of a capture tuple that some present facts yield.
+/// The record of a capture tuple that some present facts yield.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// How many facts yield it.
+    /// The number of facts that yield it.
     count: u64,
-    /// What observers know the match by.
+    /// The handle that observers know the match by.
     handle: Handle,
 }
 
@@ -41,24 +43,24 @@ struct Known {
 pub(crate) struct Match {
     /// The captured parts.
     pub(crate) captures: Captures,
-    /// What observers know it by.
+    /// The handle that observers know it by.
     pub(crate) handle: Handle,
 }
 
-/// Those that are listed under one key; mostly one.
+/// The members of one key; mostly one.
 #[derive(Clone, Debug)]
 pub(crate) enum Members<T: Ord + Copy> {
-    /// There is no other.
+    /// The only member.
     One(T),
-    /// Any number.
+    /// Any number of members.
     Many(OrdSet<T>),
 }
 
-/// Who observes the same.
+/// The observers of one leaf.
 pub(crate) type Observers = Members<ObserverRef>;
 
 impl<T: Ord + Copy> Members<T> {
-    /// Walks over them in ascending order.
+    /// Iterates over the members in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = T> {
         let (one, many) = match self {
             Self::One(member) => (Some(*member), None),
@@ -67,7 +69,7 @@ impl<T: Ord + Copy> Members<T> {
         one.into_iter().chain(many.into_iter().flatten().copied())
     }
 
-    /// Looks at them in ascending order.
+    /// Calls `look` with each member in ascending order.
     pub(crate) fn each(&self, look: impl FnMut(T)) {
         match self {
             Self::One(member) => std::iter::once(*member).for_each(look),
@@ -75,7 +77,7 @@ impl<T: Ord + Copy> Members<T> {
         }
     }
 
-    /// Returns the oldest.
+    /// Returns the first member.
     pub(crate) fn first(&self) -> Option<T> {
         match self {
             Self::One(member) => Some(*member),
@@ -98,7 +100,7 @@ impl<T: Ord + Copy> Members<T> {
         }
     }
 
-    /// Says whether any is left.
+    /// Removes a member; says whether any is left.
     fn remove(&mut self, member: T) -> bool {
         match self {
             Self::One(known) => *known != member,
@@ -110,27 +112,27 @@ impl<T: Ord + Copy> Members<T> {
     }
 }
 
-/// The observers that want the same.
+/// The observers of one pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf {
-    /// What its matches are listed under.
+    /// The number that its matches are listed under.
     number: u64,
-    /// Who observes.
+    /// The observers.
     pub(crate) observers: Observers,
 }
 
-/// A leaf whose matches a fact has changed.
+/// A match that appeared or disappeared in a leaf.
 pub(crate) struct Change {
-    /// Who observes the leaf.
+    /// The observers of the leaf.
     pub(crate) observers: Observers,
-    /// The captured parts of the match that came or went.
+    /// The captured parts of the match.
     pub(crate) captures: Captures,
-    /// What it was known by, if it went.
+    /// The handle of a match that disappeared; unset for one that appeared.
     pub(crate) handle: Handle,
     leaf: u64,
 }
 
-/// What a fact changes; mostly one leaf or none.
+/// The changes that one fact causes; mostly one or none.
 pub(crate) type Changes = SmallVec<[Change; 1]>;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -151,18 +153,18 @@ struct FormEntry {
     leaves: u64,
 }
 
-/// Facts and observers, so arranged that they find each other.
+/// An index of facts and observers, by which each side finds the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     pub(crate) facts: Facts,
     forms: Tracked<u64, FormEntry>,
     form_numbers: Tracked<Arc<Form>, u64>,
-    /// The forms by the one term under which facts find each.
+    /// The forms by the term under which facts find them; each form has one.
     forms_by_term: Tracked<u64, Members<u64>>,
-    /// How many forms are listed under a term of a part.
+    /// The number of forms listed under a term of a part.
     by_part: TrackedCell<u64>,
     leaves: Tracked<LeafKey, Leaf>,
-    /// The matches by their leaf's number.
+    /// The matches by the number of their leaf.
     matches: Tracked<(u64, Captures), Known>,
     leaf_of: Tracked<ObserverId, LeafKey>,
 }
@@ -179,7 +181,8 @@ tracked_fields!(Index {
 });
 
 impl Index {
-    /// Adds the fact called `number` and returns the leaves in which a match appeared, ordered by their first observer.
+    /// Adds the fact `number` and returns the leaves in which a match appeared, ordered by their
+    /// first observer.
     pub(crate) fn add(&mut self, number: u64, presence: Presence) -> Changes {
         let mut changes = Changes::new();
         for (leaf, observers, captures) in self.leaves_for(&presence.fact) {
@@ -200,13 +203,14 @@ impl Index {
         changes
     }
 
-    /// Completes a change reported by [`add`](Self::add): the match is now known by `handle`.
+    /// Completes a change that [`add`](Self::add) returned: the match gets `handle`.
     pub(crate) fn appear(&mut self, change: &Change, handle: Handle) {
         let known = Known { count: 1, handle };
         self.matches.insert((change.leaf, change.captures.clone()), known);
     }
 
-    /// Removes the fact called `number` and returns the leaves in which a match disappeared, ordered by their first observer.
+    /// Removes the fact `number` and returns the leaves in which a match disappeared, ordered by
+    /// their first observer.
     pub(crate) fn remove(&mut self, number: u64) -> Changes {
         let Some(fact) = self.facts.remove(number) else {
             return Changes::new();
@@ -234,7 +238,8 @@ impl Index {
         changes
     }
 
-    /// Tells who would see `fact`, and what, were it a message; ordered by observer.
+    /// Lists the observers whose patterns match the message `fact`, with their captures, ordered by
+    /// observer.
     pub(crate) fn witnesses(&self, fact: &Fact) -> SmallVec<[(ObserverRef, Captures); 2]> {
         let mut witnesses = SmallVec::new();
         self.each_leaf(fact, |leaf, reading| {
@@ -246,15 +251,17 @@ impl Index {
         witnesses
     }
 
-    /// Returns what an observer would see of `value`, were it a message.
+    /// Returns the captures of an observer in the message `value`.
     pub(crate) fn read(&self, observer: ObserverId, value: View<'_>) -> Option<Captures> {
         let LeafKey { form, constants, .. } = self.leaf_of.get(&observer)?;
         let reading = self.forms.get(form)?.form.read(value)?;
         (reading.constants == *constants).then(|| reading.captures())
     }
 
-    /// Adds an observer and returns its matches in the order of Preserves. `number` is for its leaf, should it be the first to observe that;
-    /// `handle` names matches that nobody has observed before.
+    /// Adds an observer and returns its matches in the order of Preserves.
+    ///
+    /// `number` becomes the number of its leaf if the leaf is absent; `handle` makes handles for
+    /// matches that have no observer yet.
     pub(crate) fn observe(
         &mut self,
         observer: ObserverRef,
@@ -282,7 +289,7 @@ impl Index {
         self.sorted(number)
     }
 
-    /// Removes an observer and returns the matches it was seeing, in the order of Preserves.
+    /// Removes an observer and returns its matches in the order of Preserves.
     pub(crate) fn unobserve(&mut self, observer: ObserverRef) -> Vec<Match> {
         let Some(key) = self.leaf_of.remove(&observer.observer) else {
             return Vec::new();
@@ -304,7 +311,8 @@ impl Index {
         matches
     }
 
-    /// Returns the observers and matches of every leaf that has matches, ordered by its first observer.
+    /// Returns the observers and matches of every leaf that has matches, ordered by its first
+    /// observer.
     pub(crate) fn leaves(&self) -> Vec<(&Observers, Vec<Match>)> {
         let leaves = self.leaves.iter().map(|(_, leaf)| {
             (
@@ -329,7 +337,7 @@ impl Index {
         matches
     }
 
-    /// Finds the form's number; `new` is its number if it has none.
+    /// Returns the number of a form; adds the form with the number `new` if it is absent.
     fn number_form(&mut self, compiled: &Compiled, new: u64) -> u64 {
         if let Some(number) = self.form_numbers.get(&compiled.form) {
             return *number;
@@ -369,7 +377,8 @@ impl Index {
         }
     }
 
-    /// Finds the facts that a pattern matches, by its rarest term, and lists the matches under `leaf`.
+    /// Finds the facts that a pattern matches, by its rarest term, and lists the matches under
+    /// `leaf`.
     fn populate(&mut self, compiled: &Compiled, leaf: u64, mut handle: impl FnMut(&Captures) -> Handle) {
         let candidates = self.facts.candidates(&compiled.terms);
         let mut found: OrdMap<Captures, u64> = OrdMap::new();
@@ -390,7 +399,7 @@ impl Index {
         }
     }
 
-    /// Finds the leaves that see `fact`: their numbers, who observes them, and what they are told.
+    /// Finds the leaves that match `fact`: their numbers, observers and captures.
     fn leaves_for(&self, fact: &Fact) -> SmallVec<[(u64, Observers, Captures); 2]> {
         let mut found = SmallVec::new();
         self.each_leaf(fact, |leaf, reading| {
@@ -399,7 +408,7 @@ impl Index {
         found
     }
 
-    /// Looks at each leaf that sees `fact`, and at what its form reads.
+    /// Visits each leaf that matches `fact`, with the parts that its form reads.
     fn each_leaf<'a>(&self, fact: &'a Fact, mut see: impl FnMut(&Leaf, &Reading<'a>)) {
         let mut look = |form: u64| {
             let entry = self.forms.get(&form);
@@ -426,7 +435,7 @@ impl Index {
     }
 }
 
-/// A match as its observers know it.
+/// Makes a match as its observers see it.
 fn seen(((_, captures), known): (&(u64, Captures), &Known)) -> Match {
     Match {
         captures: captures.clone(),
@@ -436,7 +445,7 @@ fn seen(((_, captures), known): (&(u64, Captures), &Known)) -> Match {
 
 /// Sorts by captures, in the order of Preserves.
 fn sort<T>(matches: &mut [T], captures: impl Fn(&T) -> &Captures) {
-    // Most observers see one match at first, or none.
+    // Most observers have at most one match at first.
     if matches.len() > 1 {
         let values = |found: &T| captures(found).iter().map(View::to_value).collect();
         matches.sort_by_cached_key(|found| Tuple(values(found)));

@@ -1,9 +1,10 @@
-//! The table of the facts that are present: by number, and with it by content.
+//! The table of the present facts: by number, and with it by content.
 //!
-//! INVARIANT: every fact that is present is listed once under the hash of its content, and no caller changes the fact of a presence. So
-//! a change to the table that is undone undoes the listing too, which needs no notes of its own.
+//! INVARIANT: the table lists every present fact once under the hash of its content, and no caller
+//! changes the fact of an entry. So undoing a change to the table undoes the change to the hash
+//! table too, which needs no undo log of its own.
 //! It does not know terms or observers.
-//! Read next: `dataspace/facts.rs`.
+//! Read next: `facts.rs`.
 
 use std::ops::Bound;
 
@@ -13,12 +14,12 @@ use crate::model::value::Fact;
 
 use super::form::Terms;
 
-/// A fact that is present.
+/// A present fact.
 #[derive(Clone, Debug)]
 pub(crate) struct Presence {
     /// The fact.
     pub(crate) fact: Fact,
-    /// How often it is present.
+    /// The number of its occurrences.
     pub(crate) count: u64,
     /// The hash of its content.
     pub(crate) hash: ContentHash,
@@ -35,11 +36,11 @@ impl ContentHash {
     }
 }
 
-/// The facts that are present, by number.
+/// The present facts, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Listing {
     by_number: Ordered<u64, Presence>,
-    /// Numbers by the hash of the content; hardly ever two have the same.
+    /// Numbers by the hash of the content; collisions are rare.
     by_content: Ordered<(u64, u64), ()>,
 }
 
@@ -49,7 +50,7 @@ impl Listing {
         &self.by_number
     }
 
-    /// Finds a fact by its content; if it is not there, the hash of that.
+    /// Finds a fact by its content; if it is absent, returns the hash of its content.
     pub(crate) fn find(&self, fact: &Fact) -> Result<(u64, &Presence), ContentHash> {
         let hash = ContentHash::of(fact);
         let found = self.numbers(hash).find_map(|number| {
@@ -59,7 +60,7 @@ impl Listing {
         found.ok_or(hash)
     }
 
-    /// Lists the numbers of the facts whose content has a hash.
+    /// Lists the numbers of the facts with this hash.
     fn numbers(&self, hash: ContentHash) -> impl Iterator<Item = u64> {
         let range = self.by_content.range((hash.0, 0)..=(hash.0, u64::MAX));
         range.map(|((_, number), ())| *number)

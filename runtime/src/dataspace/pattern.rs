@@ -1,13 +1,16 @@
-//! Patterns: what an observer is interested in, and which parts it wants to be told.
+//! Patterns: which values an observer wants, and which parts it receives.
 //!
-//! Owns [`Pattern`], its encoding as a value, and matching by walking the value, which is the definition that the index must agree with.
-//! INVARIANT: a pattern is no deeper than the value it was read from, so recursion on it is bounded.
-//! It does not know how many patterns or facts there are; `index.rs` does.
-//! Read next: `dataspace/form.rs`.
+//! Owns [`Pattern`], its encoding as a value, and matching by a walk over the value, which defines
+//! the result that the index must produce.
+//! INVARIANT: a pattern is no deeper than the value that it was read from, so recursion on it is
+//! bounded.
+//! It does not know how many patterns or facts exist; `index.rs` does.
+//! Read next: `form.rs`.
 //!
-//! Source: the schema `dataspacePatterns` of the Syndicate protocols. Groups are extensible: `<p _>` matches `<p 1 2>`. A group type with a
-//! second field, `<rec label size>`, `<arr size>`, `<dict size>`, fixes the number of entries, and a literal may be any value; both are
-//! extensions of Duet.
+//! Source: the schema `dataspacePatterns` of the Syndicate protocols. Groups are extensible: `<p
+//! _>` matches `<p 1 2>`. A group type with a second field, `<rec label size>`, `<arr size>`,
+//! `<dict size>`, fixes the number of entries, and a literal may be any value; both are extensions
+//! of Duet.
 
 use std::fmt;
 
@@ -17,7 +20,7 @@ use preserves::{IOValue, Map, Value, ValueImpl};
 use crate::model::codec::{Codec, DecodeError, Fields, label_of, record};
 use crate::model::value::{Fact, Ordered, Tree, compare};
 
-/// What to look for in a value.
+/// A condition on a value, with the parts to capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// Matches any value.
@@ -30,7 +33,7 @@ pub enum Pattern {
     Group {
         /// The kind of compound.
         kind: GroupKind,
-        /// The exact number of entries, if it matters.
+        /// The exact number of entries; `None` means any number.
         size: Option<u64>,
         /// Patterns for some of the entries, in ascending order of their steps.
         entries: Vec<(Step, Pattern)>,
@@ -86,7 +89,8 @@ impl Step {
 }
 
 impl GroupKind {
-    /// Says whether packed bytes are a compound of this kind, with exactly `size` entries if that is given.
+    /// Says whether packed bytes are a compound of this kind, with exactly `size` entries if a size
+    /// is given.
     pub(crate) fn is_kind_of(&self, size: Option<u64>, value: View<'_>) -> bool {
         let is_kind = match self {
             Self::Record(label) => value.label() == Some(label.view()),
@@ -97,7 +101,8 @@ impl GroupKind {
         is_kind && size.is_none_or(|size| length() == size)
     }
 
-    /// Says whether `value` is a compound of this kind, with exactly `size` entries if that is given.
+    /// Says whether `value` is a compound of this kind, with exactly `size` entries if a size is
+    /// given.
     pub(crate) fn admits(&self, size: Option<u64>, value: &Tree) -> bool {
         let is_kind = match self {
             Self::Record(label) => value.is_record() && compare(&label.value(), &value.label().into()).is_eq(),
@@ -109,12 +114,12 @@ impl GroupKind {
 }
 
 impl Pattern {
-    /// Makes a pattern that captures whatever `inner` matches.
+    /// Makes a pattern that captures every value that `inner` matches.
     pub fn bind(inner: Pattern) -> Self {
         Self::Bind(Box::new(inner))
     }
 
-    /// Makes a pattern for a record whose first fields match `fields`; any number may follow.
+    /// Makes a pattern for a record whose first fields match `fields`; more fields may follow.
     pub fn record(label: Fact, fields: Vec<Pattern>) -> Self {
         let entries = (0..).map(Step::Index).zip(fields).collect();
         Self::Group {
@@ -124,7 +129,8 @@ impl Pattern {
         }
     }
 
-    /// Says whether any value at all can match: whether entries that are looked for fit into the sizes that are asked for.
+    /// Says whether any value can match: whether every wanted entry fits into the size of its
+    /// group.
     pub fn is_possible(&self) -> bool {
         match self {
             Self::Discard | Self::Literal(_) => true,
@@ -140,7 +146,8 @@ impl Pattern {
         }
     }
 
-    /// Returns what the pattern captures of `value`, outer captures before inner ones, entries in order; `None` if it does not match.
+    /// Returns the captures in `value`, outer captures before inner ones, entries in order; `None`
+    /// if it does not match.
     pub fn matches(&self, value: &IOValue) -> Option<Vec<IOValue>> {
         let mut captures = Vec::new();
         self.collect(value.value(), &mut captures).then_some(captures)
@@ -202,7 +209,7 @@ impl Codec for Pattern {
     }
 }
 
-/// A pattern as its canonical bytes, as it is recorded and kept; cheap to clone.
+/// A pattern in its canonical bytes, the form for records and for memory; cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackedPattern(Fact);
 
@@ -210,12 +217,12 @@ impl PackedPattern {
     /// Packs a pattern.
     ///
     /// # Errors
-    /// [`PackedError`] if it is too large to be recorded.
+    /// [`PackedError`] if it is too large for a record.
     pub fn of(pattern: &Pattern) -> Result<Self, PackedError> {
         Fact::new(pattern.encode()).map(Self)
     }
 
-    /// Looks into the bytes.
+    /// Returns a view of the bytes.
     pub(crate) fn view(&self) -> View<'_> {
         self.0.view()
     }
@@ -242,7 +249,7 @@ impl Codec for PackedPattern {
     }
 }
 
-/// Reads a pattern out of packed bytes, without a tree of them.
+/// Reads a pattern from packed bytes without building a tree.
 impl Pattern {
     pub(crate) fn read(value: View<'_>) -> Option<Self> {
         let mut fields = value.items();

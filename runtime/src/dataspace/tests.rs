@@ -1,4 +1,5 @@
-//! Table tests of the bag and its notices, and the property that the index agrees with matching one by one.
+//! Table tests of the bag and its notices, and the property that the index agrees with matching one
+//! by one.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +42,7 @@ fn show(notices: &[Notice]) -> String {
     lines.collect::<Vec<_>>().join(" ")
 }
 
-/// Performs the steps; the last one's notices must read `expected`.
+/// Performs the steps; the notices of the last one must read `expected`.
 #[track_caller]
 fn check(steps: Vec<Do>, expected: &str) {
     let (mut dataspace, mut counters) = (Dataspace::default(), Counters::default());
@@ -188,7 +189,7 @@ fn what_nobody_asks_for_is_a_fact_all_the_same() {
     dataspace.commit_turn();
     let facts = dataspace.facts();
     assert_eq!(facts, [(first.value(), 1)]);
-    // Somebody asks, and then that turn never was.
+    // A pattern for observers arrives in a turn that aborts.
     dataspace.assert(&observe(3, "<_>"), &mut counters);
     assert_eq!(dataspace.len(), 2);
     dataspace.abort_turn();
@@ -337,7 +338,7 @@ enum Operation {
     Unobserve(u64),
     Message(String),
     Reload,
-    /// A turn that is taken back.
+    /// A turn that aborts.
     Abort(Vec<Operation>),
 }
 
@@ -359,7 +360,7 @@ fn change() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// What each observer believes to be matching, from the notices it got: handle to captures.
+/// The present matches of each observer, derived from its notices: handle to captures.
 type Beliefs = BTreeMap<u64, BTreeMap<Handle, Vec<IOValue>>>;
 
 fn believe(beliefs: &mut Beliefs, notices: &[Notice]) {
