@@ -1,13 +1,14 @@
-//! The gate: whether what a turn did may be.
+//! The gate: decides whether a turn's actions are allowed.
 //!
-//! Owns the judgement of proposals. INVARIANT: every action of every turn, whoever causes it, passes [`judge`] exactly once before the turn
-//! commits; a proposal is all or nothing, so one denial undoes the turn; the judgement depends on nothing but its arguments, so replay gives
-//! the same.
-//! It performs nothing and remembers nothing.
+//! Owns the judgement of proposals.
+//! INVARIANT: every action of every turn, whatever its cause, passes [`judge`] exactly once before
+//! the turn commits; a proposal is all or nothing, so one denial undoes the turn; the judgement
+//! depends only on its arguments, so replay repeats it.
+//! It performs nothing and stores nothing.
 //! Read next: `record.rs`.
 //!
-//! Source: SS-01, "Arbitration contract": the proposal is the turn's actions, the snapshot is the state before the turn, the provenance is
-//! the principal.
+//! Source: SS-01, "Arbitration contract": the proposal is the turn's actions, the snapshot is the
+//! state before the turn, the provenance is the principal.
 
 pub mod bench;
 mod chain;
@@ -30,46 +31,46 @@ use crate::policy::keyed;
 use crate::policy::ruling::{Code, Decision, OnFail, Ruling};
 use crate::state::before::StateBefore;
 
-/// On whose behalf a turn acts.
+/// The principal on whose behalf a turn acts.
 #[derive(Clone, Copy, Debug)]
 pub struct Principal<'a> {
     /// The actor.
     pub actor: ActorId,
-    /// What it was granted.
+    /// The capabilities of the actor by name.
     pub manifest: &'a Manifest,
 }
 
-/// What a turn wants to do, and in which situation.
+/// A turn's actions, with the situation in which it proposes them.
 #[derive(Clone, Copy, Debug)]
 pub struct Proposal<'a> {
     /// The state before the turn.
     pub before: StateBefore<'a>,
-    /// Who proposes.
+    /// The principal that proposes.
     pub principal: Principal<'a>,
-    /// What, in order.
+    /// The actions, in order.
     pub actions: &'a [Action],
 }
 
 /// The judgement of one action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may be.
+    /// The action is allowed.
     Allow {},
-    /// It may not.
+    /// The action is denied.
     Deny {
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
-    /// Not yet.
+    /// The action must wait.
     Defer {
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
 }
 codec_enum!(Verdict "a verdict" { Allow "allow" {} Deny "deny" { reason } Defer "defer" { reason } });
 
 impl Verdict {
-    /// Makes a verdict of a ruling.
+    /// Makes a verdict from a ruling.
     fn of(ruling: &Ruling) -> Self {
         let Some(on_fail) = ruling.on_fail else {
             return Self::Allow {};
@@ -86,7 +87,8 @@ impl Verdict {
         }
     }
 
-    /// Says why a turn in which `action` has this verdict cannot commit, if so. What is on record as refused or put off is meant to be.
+    /// Returns the reason why a turn in which `action` has this verdict cannot commit, or `None` if
+    /// it can. An action that itself records a refusal or a postponement expects such a verdict.
     pub fn fault(&self, action: &Action) -> Option<&Reason> {
         let is_refused = matches!(action, Action::Refuse(_));
         match self {
@@ -107,7 +109,8 @@ impl Verdict {
     }
 }
 
-/// Says whether an action puts off what policy wants put off so: asked of a person, or tried later.
+/// Says whether an action postpones its attempts in the way that policy demands: by asking a
+/// person, or until later.
 #[expect(clippy::wildcard_enum_match_arm, reason = "only two kinds put anything off")]
 fn is_put_off_by(action: &Action, on_fail: &str) -> bool {
     match action {
@@ -117,32 +120,32 @@ fn is_put_off_by(action: &Action, on_fail: &str) -> bool {
     }
 }
 
-/// Why an action is denied; a stable code.
+/// The reason for a denial; a stable code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The principal was not granted the capability.
+    /// The principal does not have the capability.
     CapabilityMissing {
         /// Its name.
         capability: String,
     },
-    /// The principal would grant more than it was granted itself.
+    /// The principal would grant more than it has.
     CapabilityExceeded {},
-    /// Something used or ended is not there, or not the principal's.
+    /// A used or ended resource does not exist or belongs to another actor.
     NotOwned {},
-    /// Something made has an id that was given out before.
+    /// The id of a new resource was assigned before.
     NotFresh {},
-    /// Policy does not allow it.
+    /// Policy does not allow the action.
     Policy {
         /// The reason's code.
         code: String,
-        /// What follows: block, ask, defer or degrade.
+        /// The consequence: block, ask, defer or degrade.
         on_fail: String,
         /// The key of the entry that decided, if one did.
         decided_by: Option<String>,
-        /// More about why; may be empty.
+        /// More about the reason; may be empty.
         detail: String,
     },
-    /// It is on record as refused or put off, and nothing stands in its way.
+    /// The action records a refusal or a postponement of attempts that policy allows.
     Unfounded {},
 }
 codec_enum!(Reason "a reason" {
@@ -201,31 +204,34 @@ pub fn judge(proposal: &Proposal<'_>) -> Vec<Verdict> {
         .collect()
 }
 
-/// Says whether an action enters an entry.
+/// Says whether an action adds a keyed entry.
 fn is_entry(action: &Action) -> bool {
     let mut done = action.done().iter();
     done.any(|action| matches!(action, Action::Assert(assert) if keyed::of(&assert.value).is_some()))
 }
 
-/// Says whether policy has any say in actions: whether there is one, a tool is called that the run describes, or an entry is spoken of.
+/// Says whether policy applies to actions: if any entries exist, if an action calls a tool that the
+/// run describes, or if an action mentions an entry.
 fn concerns_policy(proposal: &Proposal<'_>, actions: &[Action]) -> bool {
     let tools = proposal.before.tools();
     let is_described = |call: &InvokeTool| tools.find(&call.tool).is_some();
     let calls_described = |action: &Action| action.call().is_some_and(is_described);
-    // An entry that was made or removed is policy already; one that was refused is not.
+    // Policy already includes an entry that the turn added or removed, but not one in a refused
+    // attempt.
     let concerns = |part: &Action| calls_described(part) || is_entry(part);
     let is_concerned = |action: &Action| calls_described(action) || action.parts().iter().any(concerns);
     proposal.before.has_policy() || actions.iter().any(is_concerned)
 }
 
-/// Finds the entries to which a turn leads.
+/// Computes the entries after a turn.
 fn after(proposal: &Proposal<'_>) -> Entries {
     let mut bench = Bench::new(*proposal);
     proposal.actions.iter().for_each(|action| bench.note(action));
     bench.after().clone()
 }
 
-/// Says what policy makes of attempts that are made together after the proposal's actions; [`None`] if it has no say in them.
+/// Returns policy's ruling on attempts that follow the proposal's actions together; [`None`] if
+/// policy does not apply to them.
 pub fn explain(proposal: &Proposal<'_>, attempts: &[Action], is_approved: bool) -> Option<Ruling> {
     if !concerns_policy(proposal, attempts) && !attempts.iter().any(is_entry) {
         return None;
@@ -235,29 +241,30 @@ pub fn explain(proposal: &Proposal<'_>, attempts: &[Action], is_approved: bool) 
     bench.rule(attempts, is_approved)
 }
 
-/// What the earlier actions of the proposal made and ended.
+/// The claims of the proposal's earlier actions.
 struct TurnClaims<'a> {
     proposal: Proposal<'a>,
-    /// The policy, if there is any, which is hardly ever.
+    /// The policy, if there is any; most runs have none.
     policy: Option<Box<Policy<'a>>>,
     made: Resources,
     ended: Resources,
-    /// What the capabilities made stand for, if any was made.
+    /// The authorities of the capabilities made so far, if any.
     conveyed: Option<Conveyed>,
 }
 
-/// What policy judges a turn by.
+/// The policy by which a turn is judged.
 struct Policy<'a> {
     bench: Bench<'a>,
-    /// The entries to which the turn leads: what is done together is judged by what it leads to together.
+    /// The entries after the turn, because actions that happen together are judged by their
+    /// combined result.
     after: Entries,
 }
 
-/// A set of things: most turns make and end few, which are looked through one by one.
+/// A set of resources; a linear search is enough for most turns, which make and end few.
 #[derive(Default)]
 struct Resources {
     few: SmallVec<[Resource; 4]>,
-    /// The others, once there are any.
+    /// The other resources, if there are more.
     many: Option<BTreeSet<Resource>>,
 }
 
@@ -314,10 +321,10 @@ impl TurnClaims<'_> {
         }
     }
 
-    /// Finds an entry that the turn leaves with two values.
+    /// Finds an entry for which the turn leaves two values.
     #[expect(clippy::wildcard_enum_match_arm, reason = "only assertions enter anything")]
     fn ambiguity(&self, action: &Action) -> Option<Ruling> {
-        // Where an entry is entered, there is one.
+        // If the turn adds an entry, this map is not empty.
         let after = self.proposal.before.entries_after();
         if after.is_empty() {
             return None;
@@ -393,7 +400,7 @@ impl TurnClaims<'_> {
     }
 }
 
-/// Says whether the id of `thing` was still to be given out.
+/// Says whether the id of `thing` is not assigned yet.
 fn is_unused(counters: &Counters, thing: Resource) -> bool {
     match thing {
         Resource::Actor(id) => id.0 >= counters.actors,

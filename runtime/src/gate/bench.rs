@@ -1,9 +1,9 @@
-//! What policy says of attempts: actions as items, the actor as a principal.
+//! Policy's view of a turn: actions as items, the actor as a principal.
 //!
-//! INVARIANT: a ruling depends on the state before the turn, the principal and the actions of the turn so far, so that a program is told
-//! before it acts what the gate will say after it has.
-//! It does not know what becomes of a ruling.
-//! Read next: `policy/proposal.rs`.
+//! INVARIANT: a ruling depends on the state before the turn, the principal and the actions of the
+//! turn so far, so a program receives the same ruling before it acts as the gate makes afterwards.
+//! It does not know the consequences of a ruling.
+//! Read next: `../policy/proposal.rs`.
 
 use std::collections::BTreeMap;
 
@@ -21,21 +21,21 @@ use crate::policy::ruling::{Code, Ruling};
 use crate::policy::schema::Schema;
 use crate::policy::token::{Limits, Names, Principal, TOKENS};
 
-/// The policy before a turn, and what the turn has done to it.
+/// The policy before a turn, with the changes that the turn has made to it.
 pub(crate) struct Bench<'a> {
     proposal: Proposal<'a>,
     before: &'a Entries,
     schemas: BTreeMap<String, Result<Schema, Malformed>>,
     tools: &'a Tools,
     principal: Principal,
-    /// Why the actor's token cannot be understood, if so: then it calls nothing.
+    /// The ruling on every call if the actor's token is malformed.
     broken_token: Option<Ruling>,
     after: Entries,
     calls: usize,
 }
 
 impl<'a> Bench<'a> {
-    /// Makes ready to judge a turn; nothing of it has happened.
+    /// Prepares the judgement of a turn that has not acted yet.
     pub(crate) fn new(proposal: Proposal<'a>) -> Self {
         let before = proposal.before.entries();
         let mut principal = Principal {
@@ -60,12 +60,13 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Says whether the principal was granted `capability` by policy, if not by its manifest.
+    /// Says whether policy or the manifest grants `capability` to the principal.
     pub(crate) fn is_granted(&self, capability: &str) -> bool {
         self.principal.is_granted(self.before, capability)
     }
 
-    /// Judges attempts that are made together after what has been noted; [`None`] if policy has no say in them.
+    /// Judges attempts that happen together after the noted actions; [`None`] if policy does not
+    /// apply to them.
     pub(crate) fn rule(&self, attempts: &[Action], is_approved: bool) -> Option<Ruling> {
         let mut after = self.after.clone();
         let items = attempts.iter().filter_map(|attempt| self.item(attempt));
@@ -73,7 +74,8 @@ impl<'a> Bench<'a> {
         self.rule_with(attempts, &after, is_approved)
     }
 
-    /// Judges actions of the turn, which leads to the entries `after`; [`None`] if policy has no say in them.
+    /// Judges actions of a turn that leads to the entries `after`; [`None`] if policy does not
+    /// apply to them.
     pub(crate) fn rule_with(&self, attempts: &[Action], after: &Entries, is_approved: bool) -> Option<Ruling> {
         let items: Vec<Item> = attempts.iter().filter_map(|attempt| self.item(attempt)).collect();
         if items.is_empty() {
@@ -92,7 +94,7 @@ impl<'a> Bench<'a> {
         Some(broken.map_or(ruling.clone(), |broken| ruling.or_stricter(broken)))
     }
 
-    /// Notes that an action was carried out.
+    /// Notes that an action was performed.
     pub(crate) fn note(&mut self, action: &Action) {
         for item in action
             .done()
@@ -105,12 +107,12 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Returns the entries as what was noted leaves them.
+    /// Returns the entries after the noted actions.
     pub(crate) fn after(&self) -> &Entries {
         &self.after
     }
 
-    /// What policy sees of an action; the others are the actor's own affair.
+    /// Makes the item that policy sees of an action; policy does not apply to the other actions.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "policy is about calls and entries; the table of actions is long"
@@ -142,7 +144,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The name under which an actor's grants are kept.
+/// Returns the name under which an actor's grants are kept.
 pub fn session(actor: crate::model::identity::ActorId) -> String {
     format!("actor-{}", actor.0)
 }
@@ -176,7 +178,7 @@ fn roles(principal: &Principal, before: &Entries) -> Vec<Role> {
     granted.flat_map(|(_, roles, _)| roles.iter().copied()).collect()
 }
 
-/// Describes the arguments of an action to those who are asked about it.
+/// Describes the arguments of an action to the person who must decide on it.
 pub(crate) fn described(action: &Action) -> String {
     #[expect(clippy::wildcard_enum_match_arm, reason = "other actions describe themselves")]
     match action {

@@ -1,7 +1,8 @@
-//! What a capability stands for, as the gate sees it: by the state before the turn and what the turn has made.
+//! The authority of a capability as the gate sees it: from the state before the turn and the
+//! capabilities that the turn made.
 //!
-//! INVARIANT: a chain that leads nowhere, is revoked, or is longer than the longest allowed gives nothing.
-//! It does not apply caveats; `state/chain.rs` says which there are.
+//! INVARIANT: a chain that has no end, is revoked, or is longer than the maximum gives nothing.
+//! It does not apply caveats; `../state/chain.rs` lists them.
 //! Read next: `../capability.rs`.
 
 use std::collections::BTreeMap;
@@ -10,12 +11,14 @@ use crate::capability::{Authority, CHAIN_MAX};
 use crate::model::identity::CapabilityId;
 use crate::state::before::StateBefore;
 
-/// What the capabilities that a turn makes stand for.
+/// The authorities of the capabilities that a turn makes.
 pub(crate) type Conveyed = BTreeMap<CapabilityId, Authority>;
 
-/// Says whether a capability gave `wanted` before a turn, or does so since the turn began; the gate asks.
+/// Says whether a capability gave `wanted` before the turn, or does so through capabilities that
+/// the turn made.
 ///
-/// `made` has the capabilities that the turn has made so far. One that the turn has revoked is refused when it is used.
+/// `made` has the capabilities that the turn made so far. If the turn has revoked one, the action
+/// that uses it refuses it.
 pub(crate) fn gives(
     before: StateBefore<'_>,
     made: Option<&Conveyed>,
@@ -30,7 +33,7 @@ pub(crate) fn gives(
             .map(|known| &known.from);
         match made.and_then(|made| made.get(&next)).or(known) {
             None => return false,
-            // Making a narrower one is allowed whatever the wider one stands for.
+            // An actor may narrow a capability whatever its authority.
             Some(_) if matches!(wanted, Authority::Capability { capability: wider } if *wider == next) => return true,
             Some(Authority::Capability { capability: wider }) => next = *wider,
             Some(authority) => return authority == wanted,

@@ -1,9 +1,11 @@
-//! Payloads of tools as constraints see them: JSON.
+//! Payloads of tools in the form that constraints see: JSON.
 //!
-//! INVARIANT: every payload has a JSON form, and equal payloads have equal ones. Symbols and strings are both strings; a record is an object
-//! of `record` and `fields`, bytes are an object of `bytes` in hexadecimal digits, a set is a list, and a double that is no number is text.
-//! It recurses on the depth of a recorded value, which is bounded.
-//! Read next: `gate/bench.rs`.
+//! INVARIANT: every payload has a JSON form, and equal payloads have equal ones. Symbols and
+//! strings are both strings; a record is an object of `record` and `fields`, bytes are an object of
+//! `bytes` in hexadecimal digits, a set is a list, and a double that is not a number is text.
+//! It does not judge payloads; `bench.rs` passes them to policy. It recurses on the depth of a
+//! recorded value, which is bounded.
+//! Read next: `bench.rs`.
 
 use preserves::{AtomClass, CompoundClass, IOValue, ValueClass, ValueImpl};
 use serde_json::{Map, Number, Value, json};

@@ -1,4 +1,5 @@
-//! The gate's verdicts as a table: what an actor with some things and some capabilities proposes, and why it is denied.
+//! The gate's verdicts as a table: the proposals of an actor with certain resources and
+//! capabilities, and the reasons for denials.
 
 use preserves::IOValue;
 
@@ -8,7 +9,8 @@ use crate::run::snapshot::SnapshotPolicy;
 use crate::state::RunState;
 use crate::tests::script::world::World;
 
-/// The state of two actors, of which actor 0 has facets 0 and 1, handle 0, observer 0 with handle 1, and a request 0; actor 1 has facet 2 and handle 3.
+/// Makes a state of two actors, of which actor 0 has facets 0 and 1, handle 0, observer 0 with
+/// handle 1, and request 0; actor 1 has facet 2 and handle 3.
 fn state() -> RunState {
     let script = "main:
         assert a <p 1>
@@ -27,7 +29,7 @@ fn state() -> RunState {
     world.run.state().clone()
 }
 
-/// Judges actor 0's proposal under `granted` and shows the verdicts, `ok` or the reason.
+/// Judges actor 0's proposal under `granted` and prints the verdicts, `ok` or the reason.
 #[track_caller]
 fn check(granted: &[&str], actions: &[&str], expected: &[&str]) {
     let mut state = state();
