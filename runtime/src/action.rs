@@ -1,9 +1,10 @@
 //! Actions: the only ways in which a turn changes a run.
 //!
-//! Owns the table of action kinds; each kind has a file under `action/` with its fields, what it does, what it lays claim to and how it
-//! reads. There is no inverse to write: the state notes what each change replaces (`tracked.rs`).
-//! INVARIANT: an action holds all that its effect depends on besides the state and the procedures that the program keeps, so performing
-//! the same actions on the same state gives the same state.
+//! Owns the table of action kinds; each kind has a file under `action/` with its fields, its
+//! effect, its claims and its text for people. No kind needs an inverse, because the state keeps an
+//! undo log (`collections/tracked.rs`).
+//! INVARIANT: the effect of an action depends only on its fields, the state and the procedures that
+//! the program keeps, so performing the same actions on the same state gives the same state.
 //! It does not judge; `gate.rs` does.
 //! Read next: any file of `action/`, then `gate.rs`.
 
@@ -24,28 +25,30 @@ use crate::model::value::Fact;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 
-/// What an action kind says of itself.
+/// The behaviour of a kind of action.
 pub trait Act: Codec {
-    /// Does it.
+    /// Performs the action.
     ///
     /// # Errors
-    /// [`Refusal`]; the draft may then be half changed and is to be dropped.
+    /// [`Refusal`]; the draft may then be half changed, and the caller drops it.
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal>;
 
-    /// Says what it uses, makes and ends, and which capability it needs.
+    /// Returns the resources that the action uses, makes and ends, and the capability that it
+    /// needs.
     fn claims(&self) -> Claims;
 
-    /// Returns what the world is to do once the turn is durable.
+    /// Returns the effect that the world performs once the turn is durable.
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
         None
     }
 
-    /// Returns the actions that it carries out: those that were put off before, or go through it.
+    /// Returns the actions inside this one that it performs: those that were postponed before, or go
+    /// through a capability.
     fn carried_out(&self) -> &[Action] {
         &[]
     }
 
-    /// Returns the actions that it speaks of, carried out or not.
+    /// Returns the actions that this one mentions, performed or not.
     fn parts(&self) -> &[Action] {
         self.carried_out()
     }
@@ -54,44 +57,44 @@ pub trait Act: Codec {
     fn show(&self) -> String;
 }
 
-/// A few things; most actions name one or two of a sort.
+/// A list of resources; most actions name at most two of a sort.
 type Resources = SmallVec<[Resource; 2]>;
 
-/// What an action lays claim to; the gate checks it.
+/// The claims of an action, which the gate checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claims {
     /// Resources that must exist and be the actor's own.
     pub uses: Resources,
-    /// Resources that come into being.
+    /// Resources that the action makes.
     pub makes: Resources,
-    /// Resources that must exist, be the actor's own, and cease to exist.
+    /// Resources that must exist and be the actor's own, and that the action ends.
     pub ends: Resources,
-    /// What few actions claim.
+    /// The claims that few actions have.
     pub special: Option<Box<SpecialClaims>>,
 }
 
-/// What an action lays claim to besides things.
+/// The claims of an action besides resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpecialClaims {
-    /// The capability it needs.
+    /// The capability that it needs.
     pub capability: Option<String>,
-    /// The capability value through which it acts, and what that must stand for.
+    /// The capability value through which it acts, and the authority that this must have.
     pub through: Option<(CapabilityId, Authority)>,
-    /// What a capability that it makes stands for.
+    /// A capability that it makes, with its authority.
     pub conveys: Option<(CapabilityId, Authority)>,
-    /// What it grants to another actor.
+    /// The manifest that it grants to another actor.
     pub grants: Option<Manifest>,
 }
 
 impl Claims {
-    /// Adds something used.
+    /// Adds a used resource.
     #[inline]
     pub fn using(mut self, thing: Resource) -> Self {
         self.uses.push(thing);
         self
     }
 
-    /// Adds what is used and made by those who attempt something.
+    /// Adds the resources that the attempts use and make.
     pub fn attempting(mut self, attempts: &[Action]) -> Self {
         for attempt in attempts.iter().map(Action::claims) {
             self.makes.extend(attempt.makes);
@@ -100,33 +103,33 @@ impl Claims {
         self
     }
 
-    /// Adds something made.
+    /// Adds a made resource.
     #[inline]
     pub fn making(mut self, thing: Resource) -> Self {
         self.makes.push(thing);
         self
     }
 
-    /// Adds something ended.
+    /// Adds an ended resource.
     #[inline]
     pub fn ending(mut self, thing: Resource) -> Self {
         self.ends.push(thing);
         self
     }
 
-    /// Adds what is granted to another actor.
+    /// Adds the manifest that another actor receives.
     pub fn granting(mut self, manifest: Manifest) -> Self {
         self.special().grants = Some(manifest);
         self
     }
 
-    /// Adds the capability value used, and what it must give.
+    /// Adds the capability value used, and the authority that it must have.
     pub fn going_through(mut self, capability: CapabilityId, authority: Authority) -> Self {
         self.special().through = Some((capability, authority));
         self
     }
 
-    /// Adds what a capability that is made stands for.
+    /// Adds a capability that the action makes, with its authority.
     pub fn conveying(mut self, capability: CapabilityId, authority: Authority) -> Self {
         self.special().conveys = Some((capability, authority));
         self
@@ -143,7 +146,7 @@ impl Claims {
     }
 }
 
-/// Represents actions as a value, for what is put off.
+/// Represents actions as a value, for a postponed request.
 ///
 /// # Errors
 /// [`PackedError`] if they are too large or too deep.
@@ -154,7 +157,7 @@ pub(crate) fn to_value(actions: &[Action]) -> Result<Fact, PackedError> {
 /// Reads the actions that a value represents.
 ///
 /// # Errors
-/// [`DecodeError`] if the value was not made by [`to_value`].
+/// [`DecodeError`] if [`to_value`] did not make the value.
 pub(crate) fn of_value(value: &Fact) -> Result<Vec<Action>, DecodeError> {
     Vec::decode(&value.value())
 }
@@ -298,7 +301,7 @@ actions! {
     exit Exit "exit"
 }
 
-/// [`Act`] without what keeps a trait from being dispatched.
+/// The part of [`Act`] that supports dynamic dispatch.
 trait DynAct {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal>;
     fn claims(&self) -> Claims;
@@ -335,27 +338,28 @@ impl<T: Act> DynAct for T {
 }
 
 impl Action {
-    /// Does it.
+    /// Performs the action.
     ///
     /// # Errors
-    /// [`Refusal`]; the draft may then be half changed and is to be dropped.
+    /// [`Refusal`]; the draft may then be half changed, and the caller drops it.
     pub fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         self.act().perform(draft)
     }
 
-    /// Says what it uses, makes and ends, and which capability it needs.
+    /// Returns the resources that the action uses, makes and ends, and the capability that it
+    /// needs.
     pub fn claims(&self) -> Claims {
         self.act().claims()
     }
 
-    /// Returns what the world is to do once the turn is durable.
+    /// Returns the effects that the world performs once the turn is durable.
     pub fn effects(&self) -> impl Iterator<Item = (RequestId, EffectKind)> {
         let put_off = self.act().carried_out().iter();
         let put_off = put_off.filter_map(|action| action.act().effect());
         self.act().effect().into_iter().chain(put_off)
     }
 
-    /// Lists what is done by it: what it carries out, else the action itself.
+    /// Returns the actions inside this one that it performs, or this one if there are none.
     pub fn done(&self) -> &[Action] {
         match self.act().carried_out() {
             [] => std::slice::from_ref(self),
@@ -363,12 +367,12 @@ impl Action {
         }
     }
 
-    /// Returns the actions that it speaks of, carried out or not.
+    /// Returns the actions that this one mentions, performed or not.
     pub fn parts(&self) -> &[Action] {
         self.act().parts()
     }
 
-    /// Returns the call of a tool, if it is one.
+    /// Returns the tool call, if the action is one.
     pub fn call(&self) -> Option<&InvokeTool> {
         if let Self::InvokeTool(call) = self {
             Some(call)

@@ -1,4 +1,4 @@
-//! `admit`: what was put off is carried out, because policy allows it now.
+//! `admit`: the actor performs postponed attempts, because policy allows them at last.
 
 use super::refuse::listed;
 use super::{Act, Action, Claims};
@@ -7,12 +7,12 @@ use crate::model::identity::RequestId;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 
-/// Carries out what was put off.
+/// Performs postponed attempts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Admit {
-    /// What it was known by.
+    /// The id of the postponed request.
     pub request: RequestId,
-    /// What was put off.
+    /// The attempts.
     pub attempts: Vec<Action>,
 }
 codec_struct!(Admit "admit" { request, attempts });

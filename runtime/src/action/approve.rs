@@ -1,4 +1,4 @@
-//! `approve`: what was proposed has been approved and is carried out. The approval is used up.
+//! `approve`: the actor performs an approved proposal. This uses up the approval.
 
 use super::refuse::listed;
 use super::{Act, Action, Claims};
@@ -9,17 +9,17 @@ use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 use crate::state::request::Question;
 
-/// Carries out what was approved.
+/// Performs an approved proposal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Approve {
-    /// The question that was answered.
+    /// The request with the answer.
     pub request: RequestId,
-    /// What was proposed.
+    /// The proposed actions.
     pub attempts: Vec<Action>,
 }
 codec_struct!(Approve "approve" { request, attempts });
 
-/// Carries out what waited as `request`.
+/// Performs the attempts that waited as `request`.
 pub(super) fn carry_out(draft: &mut Draft, request: RequestId, attempts: &[Action]) -> Result<(), Refusal> {
     draft.forget_request(request);
     for attempt in attempts {
@@ -38,7 +38,7 @@ pub(super) fn carry_out(draft: &mut Draft, request: RequestId, attempts: &[Actio
     Ok(())
 }
 
-/// What waited ends, and calls that waited with it begin.
+/// Claims the end of the waiting request and the start of the tool calls that waited with it.
 pub(super) fn claims(request: RequestId, attempts: &[Action]) -> Claims {
     let called = attempts.iter().filter_map(Action::call);
     let claims = Claims::default().ending(Resource::Request(request));

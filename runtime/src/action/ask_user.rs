@@ -1,4 +1,5 @@
-//! `ask-user`: a question is put to the person and shown as a fact, `<user-input-request id prompt tag>`, until the first answer.
+//! `ask-user`: the actor asks the person a question, and the fact `<user-input-request id prompt
+//! tag>` shows it until the first answer.
 
 use preserves::IOValue;
 
@@ -15,21 +16,21 @@ use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 use crate::state::request::Question;
 
-/// The capability to ask.
+/// The capability to ask the person.
 pub const CAPABILITY: &str = "person";
 
-/// Puts a question to the person.
+/// Asks the person a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskUser {
-    /// What the question is known by.
+    /// The id of the question.
     pub request: RequestId,
     /// The facet that asks; if it stops, the question is withdrawn.
     pub facet: FacetId,
     /// The handle of the fact that shows the question.
     pub handle: Handle,
-    /// What to show.
+    /// The question to show.
     pub prompt: IOValue,
-    /// What the program calls the question.
+    /// The program's name for the question.
     pub tag: String,
 }
 codec_struct!(AskUser "ask-user" { request, facet, handle, prompt, tag });

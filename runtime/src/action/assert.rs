@@ -1,4 +1,4 @@
-//! `assert`: a facet says that a value holds, until it retracts it or stops.
+//! `assert`: a facet asserts a value until it retracts it or stops.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -13,7 +13,7 @@ use crate::state::refusal::Refusal;
 pub struct Assert {
     /// The facet.
     pub facet: FacetId,
-    /// What the assertion is known by.
+    /// The handle of the assertion.
     pub handle: Handle,
     /// The value.
     pub value: Fact,

@@ -1,4 +1,5 @@
-//! `attach-entity`: an entity lives inside the acting actor, in a facet of its own that is known by its role.
+//! `attach-entity`: an entity starts inside the acting actor, in a facet of its own that is found
+//! by its role.
 
 use super::{Act, Claims, SpawnFacet};
 use crate::codec_struct;
@@ -14,7 +15,7 @@ pub struct AttachEntity {
     pub role: String,
     /// The entity's facet.
     pub facet: FacetId,
-    /// The facet it lives in.
+    /// The parent facet.
     pub parent: FacetId,
 }
 codec_struct!(AttachEntity "attach-entity" { role, facet, parent });

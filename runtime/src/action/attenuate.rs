@@ -1,4 +1,5 @@
-//! `attenuate`: a capability comes into being, from what the manifest grants or from another capability, narrowed by caveats.
+//! `attenuate`: the actor makes a capability from a right in its manifest or from another
+//! capability, narrowed by caveats.
 
 use super::{Act, Claims};
 use crate::capability::{Authority, CHAIN_MAX, Capability, Caveat};
@@ -11,9 +12,9 @@ use crate::state::refusal::Refusal;
 /// Makes a capability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attenuate {
-    /// What it is known by.
+    /// The id of the capability.
     pub capability: CapabilityId,
-    /// What it gives, before its caveats.
+    /// Its right before its caveats.
     pub from: Authority,
     /// Its caveats, the newest last.
     pub caveats: Vec<Caveat>,

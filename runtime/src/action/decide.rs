@@ -1,4 +1,5 @@
-//! `decide`: a program answers a proposal in the place of a person. The proposer is told as if the person had answered.
+//! `decide`: a program answers a proposal in place of a person. The proposer receives the answer as
+//! if the person had given it.
 
 use preserves::IOValue;
 
@@ -10,17 +11,17 @@ use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;
 
-/// The capability to approve what others, or the program itself, propose.
+/// The capability to approve proposals, others' or the program's own.
 pub const CAPABILITY: &str = "policy/approve";
 
 /// Answers a proposal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decide {
-    /// Who proposed.
+    /// The actor that proposed.
     pub to: ActorId,
     /// The question.
     pub request: RequestId,
-    /// True, or the reason why not.
+    /// True, or the reason for the rejection.
     pub answer: IOValue,
 }
 codec_struct!(Decide "decide" { to, request, answer });

@@ -1,4 +1,5 @@
-//! `detach-entity`: a role inside the acting actor is free again. The entity's facet stops next, by actions of its own.
+//! `detach-entity`: the actor frees a role of an entity inside it. The entity's facet stops next,
+//! by actions of its own.
 
 use super::{Act, Claims};
 use crate::codec_struct;

@@ -1,4 +1,5 @@
-//! `due`: the world has said when a timer will have run out. If the process ends before, the timer goes on with what is left of its time.
+//! `due`: the actor records when a timer will run out. If the process ends before, the timer
+//! continues with the rest of its time.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -8,12 +9,12 @@ use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 use crate::state::request::Question;
 
-/// Notes when a timer will have run out.
+/// Records when a timer will run out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Due {
     /// The timer.
     pub request: RequestId,
-    /// When, in milliseconds since 1970.
+    /// The moment in milliseconds since 1970.
     pub at_ms: u64,
 }
 codec_struct!(Due "due" { request, at_ms });

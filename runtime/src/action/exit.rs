@@ -1,6 +1,7 @@
-//! `exit`: the acting actor ends. What it still asserts is retracted in descending order of the handles, except keyed entries, which pass to the
-//! main program; stop hooks do not run. Exit hooks
-//! are called after it, in the same turn, by whoever takes the turn: they can tell others but hold nothing.
+//! `exit`: the acting actor ends. It retracts its remaining assertions in descending order of the
+//! handles, except keyed entries, which pass to the main program; stop hooks do not run. The code
+//! that takes the turn calls the exit hooks afterwards, in the same turn: they can notify others
+//! but hold nothing.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -11,7 +12,7 @@ use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;
 
-/// The actor whose end ends the run.
+/// The main program's actor, whose end ends the run.
 pub const MAIN: ActorId = ActorId(0);
 
 /// Ends the acting actor.
@@ -19,9 +20,9 @@ pub const MAIN: ActorId = ActorId(0);
 pub struct Exit {
     /// The exit code; 0 for success.
     pub code: u64,
-    /// What is retracted, in order.
+    /// The handles to retract, in order.
     pub handles: Vec<Handle>,
-    /// How the actor failed, if it did.
+    /// The failure, if the actor failed.
     pub failure: Option<Failure>,
 }
 codec_struct!(Exit "exit" { code, handles, failure });

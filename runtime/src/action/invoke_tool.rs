@@ -1,4 +1,5 @@
-//! `invoke-tool`: a tool is called. The call leaves the process once the turn is durable; its result is awaited by its tag.
+//! `invoke-tool`: the actor calls a tool. The driver performs the call once the turn is durable;
+//! the program awaits the result by its tag.
 
 use preserves::IOValue;
 
@@ -16,19 +17,20 @@ use crate::state::request::{Question, Request};
 /// Calls a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InvokeTool {
-    /// What the call is known by.
+    /// The id of the call.
     pub request: RequestId,
     /// The facet that calls; if it stops, nobody waits for the result any more.
     pub facet: FacetId,
     /// The role in which the program calls.
     pub role: IOValue,
-    /// The tool, which is also the capability.
+    /// The name of the tool, which is also that of the capability.
     pub tool: String,
     /// The argument.
     pub payload: IOValue,
-    /// What the program calls the result.
+    /// The program's name for the result.
     pub tag: String,
-    /// The capability value through which it is called, whose caveats the argument has passed; none if the manifest grants the tool.
+    /// The capability value through which the actor calls, whose caveats the argument has passed;
+    /// `None` if the manifest grants the tool.
     pub via: Option<CapabilityId>,
 }
 codec_struct!(InvokeTool "invoke-tool" { request, facet, role, tool, payload, tag, via });
@@ -84,7 +86,7 @@ impl InvokeTool {
     }
 }
 
-/// Enters a request in the state.
+/// Adds a request to the state.
 pub(super) fn enter(
     draft: &mut Draft,
     id: RequestId,

@@ -1,5 +1,5 @@
-//! `keep`: what a tool call is about to replace is on record, and the call goes on. The contents are blobs of the turn's record, so they are
-//! durable before anything is replaced.
+//! `keep`: the actor records what a tool call is about to replace, and lets the call continue. The
+//! contents are blobs of the turn's record, so they are durable before the tool replaces anything.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -10,12 +10,12 @@ use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 use crate::state::request::Kept;
 
-/// Lets a tool call go on that told what it is about to replace.
+/// Records what a tool call is about to replace, and lets it continue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keep {
     /// The call.
     pub request: RequestId,
-    /// What is replaced and by what, as the tool told it.
+    /// The old and the new state, as the tool reported them.
     pub kept: Kept,
 }
 codec_struct!(Keep "keep" { request, kept });

@@ -1,4 +1,5 @@
-//! `limit`: a proposal gets a time limit, which policy has set. When it is over the proposal is rejected; it ends with the proposal.
+//! `limit`: the actor limits the time of a proposal, as policy demands. When the time is over, the
+//! runtime rejects the proposal; the limit ends with the proposal.
 
 use super::invoke_tool::enter;
 use super::{Act, Claims};
@@ -14,13 +15,13 @@ use crate::state::request::Question;
 /// Limits the time in which a proposal can be approved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// What the limit is known by.
+    /// The id of the limit.
     pub request: RequestId,
     /// The facet that proposed.
     pub facet: FacetId,
     /// The proposal.
     pub of: RequestId,
-    /// How long, in milliseconds.
+    /// The limit in milliseconds.
     pub delay_ms: u64,
 }
 codec_struct!(Limit "limit" { request, facet, of, delay_ms });

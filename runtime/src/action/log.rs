@@ -1,4 +1,4 @@
-//! `log`: a line of text for whoever follows the run.
+//! `log`: the program shows a line of text to whoever follows the run.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -10,7 +10,7 @@ use crate::state::refusal::Refusal;
 /// Shows a line of text to whoever follows the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Log {
-    /// What the effect is known by.
+    /// The id of the effect.
     pub request: RequestId,
     /// The text.
     pub text: String,

@@ -1,4 +1,5 @@
-//! `message`: a value is told, once, to every observer whose pattern matches it, and leaves nothing behind.
+//! `message`: every observer whose pattern matches a value receives it once; the dataspace does not
+//! store it.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -6,7 +7,7 @@ use crate::model::value::Fact;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 
-/// Tells a value, once, to all who observe it.
+/// Sends a value once to every observer whose pattern matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
     /// The value.

@@ -1,4 +1,5 @@
-//! `observe`: a facet watches for what a pattern matches. Watching is itself a fact that can be observed.
+//! `observe`: a facet watches for matches of a pattern. Watching is itself a fact that can be
+//! observed.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -10,16 +11,16 @@ use crate::state::actor::{Observer, Target};
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 
-/// Begins to watch; takes the handler.
+/// Begins a watch; takes the handler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observe {
     /// The facet.
     pub facet: FacetId,
-    /// What the watch is known by.
+    /// The id of the watch.
     pub observer: ObserverId,
     /// The handle of the `Observe` fact.
     pub handle: Handle,
-    /// What to look for.
+    /// The pattern.
     pub pattern: PackedPattern,
 }
 codec_struct!(Observe "observe" { facet, observer, handle, pattern });
@@ -55,7 +56,7 @@ impl Act for Observe {
     }
 }
 
-/// Enters an observer and asserts its `Observe` fact.
+/// Adds an observer and asserts its `Observe` fact.
 pub(super) fn begin(draft: &mut Draft, id: ObserverId, observer: Observer) -> Result<(), Refusal> {
     let (facet, handle) = (observer.facet, observer.handle);
     let fact = observe_fact(

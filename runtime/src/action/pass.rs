@@ -1,5 +1,5 @@
-//! `pass`: something is done through a capability, whose caveats the value has passed: an assertion or a message to a facet. The record shows
-//! the value as the caveats left it.
+//! `pass`: the actor asserts, or sends to a facet, through a capability whose caveats the value has
+//! passed. The record shows the value after the caveats.
 
 use super::{Act, Action, Claims};
 use crate::capability::Authority;
@@ -13,13 +13,14 @@ use crate::state::refusal::Refusal;
 pub struct Pass {
     /// The capability.
     pub via: CapabilityId,
-    /// What is done through it, one action.
+    /// The action through it, exactly one.
     pub action: Vec<Action>,
 }
 codec_struct!(Pass "pass" { via, action });
 
 impl Pass {
-    /// What the capability must stand for; none if it is for nothing of the sort.
+    /// Returns the authority that the capability must have; `None` if no capability permits the
+    /// action.
     fn authority(&self) -> Option<Authority> {
         match &self.action[..] {
             [Action::Assert(_)] => Some(Authority::Dataspace {}),
@@ -43,7 +44,7 @@ impl Act for Pass {
         let claims = self.action.first().map(Action::claims).unwrap_or_default();
         match self.authority() {
             Some(authority) => claims.going_through(self.via, authority),
-            // Nobody is granted it.
+            // The gate denies this claim, because no manifest names a capability value.
             None => claims.needing(format!("{}", self.via)),
         }
     }

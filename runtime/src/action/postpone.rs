@@ -1,5 +1,6 @@
-//! `postpone`: something was attempted, and policy wants it later or with more evidence. It waits until the entries change, and is then judged
-//! again; a tool that was called can be waited for meanwhile.
+//! `postpone`: the actor postpones attempts that policy wants later or with more evidence. They
+//! wait until the entries change, and policy then judges them again; meanwhile the program can wait
+//! for a called tool.
 
 use super::invoke_tool::enter;
 use super::refuse::listed;
@@ -12,14 +13,14 @@ use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 use crate::state::request::Question;
 
-/// Puts attempts off.
+/// Postpones attempts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Postpone {
-    /// What they are known by.
+    /// The id of the request.
     pub request: RequestId,
-    /// The facet that attempts; if it stops, they are given up.
+    /// The facet that attempts; if it stops, the attempts are dropped.
     pub facet: FacetId,
-    /// What is attempted, together.
+    /// The attempts, which belong together.
     pub attempts: Vec<Action>,
 }
 codec_struct!(Postpone "postpone" { request, facet, attempts });

@@ -1,4 +1,4 @@
-//! `progress`: how far a piece of work has come, for whoever follows the run.
+//! `progress`: the program shows the progress of a piece of work to whoever follows the run.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -7,16 +7,16 @@ use crate::model::identity::RequestId;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 
-/// Shows how far a piece of work has come.
+/// Shows the progress of a piece of work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// What the effect is known by.
+    /// The id of the effect.
     pub request: RequestId,
-    /// What is being done.
+    /// The name of the work.
     pub label: String,
-    /// Steps done.
+    /// The number of steps done.
     pub done: u64,
-    /// Steps in all.
+    /// The total number of steps.
     pub total: u64,
 }
 codec_struct!(Progress "progress" { request, label, done, total });

@@ -1,5 +1,6 @@
-//! `propose`: something was attempted, and policy wants a person to approve it first. The question is put to the person and shown as a fact,
-//! `<approval-request id prompt>`; a tool that was called can be waited for meanwhile.
+//! `propose`: the actor asks the person to approve attempts, because policy demands it. The fact
+//! `<approval-request id prompt>` shows the question; meanwhile the program can wait for a called
+//! tool.
 
 use duet_journal::BlobHash;
 use preserves::IOValue;
@@ -18,20 +19,20 @@ use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 use crate::state::request::Question;
 
-/// Puts attempts to the person.
+/// Asks the person to approve attempts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Propose {
-    /// What the question is known by.
+    /// The id of the question.
     pub request: RequestId,
     /// The facet that attempts; if it stops, the question is withdrawn.
     pub facet: FacetId,
     /// The handle of the fact that shows the question.
     pub handle: Handle,
-    /// What is attempted, together.
+    /// The attempts, which belong together.
     pub attempts: Vec<Action>,
-    /// What to show.
+    /// The question to show.
     pub prompt: IOValue,
-    /// The policy for which an approval holds.
+    /// The hash of the policy for which an approval holds.
     pub policy: BlobHash,
 }
 codec_struct!(Propose "propose" { request, facet, handle, attempts, prompt, policy });
@@ -87,11 +88,11 @@ impl Act for Propose {
     }
 }
 
-/// Names attempts by their content.
+/// Returns the hash that names the attempts.
 pub(crate) fn hash(attempts: &[Action]) -> BlobHash {
     let mut bytes = Vec::new();
     for attempt in attempts {
-        // What is in an action was recorded with it, so it fits into a record.
+        // The journal records the attempts of a proposal, so each fits into a record.
         let packed = duet_journal::PackedValue::write(|out| attempt.write(out));
         bytes.extend_from_slice(packed.as_ref().map_or(&[], duet_journal::PackedValue::as_bytes));
     }

@@ -1,4 +1,4 @@
-//! `read`: the program wants bytes from standard input; they come back as a recorded input.
+//! `read`: the program asks for bytes from standard input, which arrive as a recorded input.
 
 use super::invoke_tool::enter;
 use super::{Act, Claims, write};
@@ -14,11 +14,11 @@ use crate::state::request::Question;
 /// Asks for bytes from standard input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read {
-    /// What the request is known by.
+    /// The id of the request.
     pub request: RequestId,
     /// The facet that reads.
     pub facet: FacetId,
-    /// At most this many bytes are wanted.
+    /// The maximum number of bytes.
     pub length_bytes_max: u64,
 }
 codec_struct!(Read "read" { request, facet, length_bytes_max });

@@ -1,14 +1,15 @@
-//! `refuse`: something was attempted and policy did not allow it. Nothing else happened; the record keeps the attempt, its verdict the reason.
+//! `refuse`: the actor attempted something that policy does not allow. Nothing else happens; the
+//! record keeps the attempts, and the verdict keeps the reason.
 
 use super::{Act, Action, Claims};
 use crate::codec_struct;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 
-/// Notes attempts that were made together and not allowed.
+/// Records attempts that belong together and are not allowed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refuse {
-    /// What was attempted.
+    /// The attempts.
     pub attempts: Vec<Action>,
 }
 codec_struct!(Refuse "refuse" { attempts });

@@ -1,4 +1,5 @@
-//! `register-entity`: a role gets a class, which is a procedure of a library. The actors that the acting one spawns later know the role too.
+//! `register-entity`: a role gets a class, which is a procedure of a library. The actors that the
+//! acting one spawns later know the role too.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -11,7 +12,7 @@ use crate::state::refusal::Refusal;
 pub struct RegisterEntity {
     /// The role.
     pub role: String,
-    /// What plays it.
+    /// The class.
     pub class: EntityClass,
 }
 codec_struct!(RegisterEntity "register-entity" { role, class });

@@ -1,4 +1,4 @@
-//! `reject`: what was proposed will not be. Whoever waits for a tool that was called is told why.
+//! `reject`: the actor drops a proposal. Waits for the tools that it called receive the reason.
 
 use preserves::IOValue;
 
@@ -11,7 +11,7 @@ use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 
 impl Reject {
-    /// Describes the reason to whoever waits for a tool.
+    /// Represents the reason as the answer of a tool.
     pub fn fault(&self) -> IOValue {
         let details = vec![IOValue::symbol(self.code.clone())];
         record(
@@ -21,12 +21,12 @@ impl Reject {
     }
 }
 
-/// Gives a proposal up.
+/// Drops a proposal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reject {
-    /// The question that was answered.
+    /// The request with the answer.
     pub request: RequestId,
-    /// The tools that were called, which are answered by the reason.
+    /// The tool calls, whose answer is the reason.
     pub calls: Vec<RequestId>,
     /// The code of the reason.
     pub code: String,

@@ -1,4 +1,5 @@
-//! `resume`: a wait is over because one of its conditions holds. Its observers end and a consumed answer is forgotten; its fiber runs.
+//! `resume`: a wait ends because one of its conditions holds. Its observers end, a consumed answer
+//! is removed, and its fiber runs.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -13,7 +14,7 @@ use crate::state::refusal::Refusal;
 pub struct Resume {
     /// The wait.
     pub wait: WaitId,
-    /// Which of its conditions holds, counted from 0.
+    /// The index of the condition that holds, from 0.
     pub condition: u64,
 }
 codec_struct!(Resume "resume" { wait, condition });
@@ -23,7 +24,8 @@ impl Act for Resume {
         let wait = draft.end_wait(self.wait)?;
         for (position, condition) in (0..).zip(&wait.conditions) {
             if let Condition::Answer { request } = condition {
-                // A question or timer that lost the race is put away too; a tool's result may still be awaited by someone else.
+                // This also withdraws a question or timer that lost the race; a tool's result
+                // stays, because another wait may still need it.
                 let known = draft.state.requests.get(request);
                 let is_done_with = known.is_some_and(|known| known.question.is_withdrawable());
                 if position == self.condition || is_done_with {

@@ -1,5 +1,5 @@
-//! `retract`: an assertion ends. Any facet of the asserting actor may retract it; a handle that is unknown or another actor's is ignored,
-//! with the reason on record.
+//! `retract`: an assertion ends. Any facet of the asserting actor may retract it; the action
+//! ignores an unknown handle or another actor's, and records the reason.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -14,7 +14,7 @@ use crate::state::refusal::Refusal;
 pub struct Retract {
     /// The assertion.
     pub handle: Handle,
-    /// Why nothing is retracted, if nothing is.
+    /// The reason why nothing is retracted, if so.
     pub ignored: Option<Ignored>,
 }
 codec_struct!(Retract "retract" { handle, ignored });

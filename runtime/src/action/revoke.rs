@@ -1,4 +1,4 @@
-//! `revoke`: a capability, and all that were made of it, give nothing any more.
+//! `revoke`: a capability, and all that were made from it, give nothing any more.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -7,10 +7,10 @@ use crate::model::identity::Resource;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 
-/// Takes a capability back.
+/// Revokes a capability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Revoke {
-    /// Which one.
+    /// The capability.
     pub capability: CapabilityId,
 }
 codec_struct!(Revoke "revoke" { capability });

@@ -1,4 +1,5 @@
-//! `send`: a value is told, once, to the watches of a facet that is named. A recipient that is gone is ignored, with the reason on record.
+//! `send`: the watches of a named facet receive a value once. The action ignores a recipient that
+//! has ended, and records the reason.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -9,7 +10,7 @@ use crate::state::event::Event;
 use crate::state::refusal::Ignored;
 use crate::state::refusal::Refusal;
 
-/// Tells a value, once, to the watches of one facet of one actor.
+/// Sends a value once to the watches of one facet of one actor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Send {
     /// The actor.
@@ -18,7 +19,7 @@ pub struct Send {
     pub facet: FacetId,
     /// The value.
     pub value: Fact,
-    /// Why nothing is sent, if nothing is.
+    /// The reason why nothing is sent, if so.
     pub ignored: Option<Ignored>,
 }
 codec_struct!(Send "send" { to, facet, value, ignored });

@@ -1,4 +1,5 @@
-//! `spawn-actor`: an actor comes into being when the turn commits, and is told to run its program. It knows the roles that its maker knows.
+//! `spawn-actor`: the turn makes an actor, which runs its program after the commit. It knows the
+//! roles that the acting actor knows.
 
 use preserves::IOValue;
 
@@ -13,20 +14,21 @@ use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;
 
-/// Makes an actor; takes the procedure that is told of its end, if somebody is to be told.
+/// Makes an actor; takes the procedure that receives its end, if `monitor` is set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpawnActor {
-    /// What it is known by.
+    /// The id of the actor.
     pub actor: ActorId,
     /// Its root facet.
     pub root: FacetId,
-    /// The facet of the acting actor with which it ends, if it is to end with one.
+    /// The facet of the acting actor whose stop ends the new one, if any.
     pub link: Option<FacetId>,
-    /// The facet of the acting actor in which its end is told, if it is to be told.
+    /// The facet of the acting actor in which the procedure is called when the new actor ends, if
+    /// any.
     pub monitor: Option<FacetId>,
-    /// What it runs.
+    /// The program.
     pub program: IOValue,
-    /// What it may do: at most what the acting actor may.
+    /// Its capabilities by name: at most those of the acting actor.
     pub manifest: Manifest,
 }
 codec_struct!(SpawnActor "spawn-actor" { actor, root, link, monitor, program, manifest });

@@ -1,4 +1,4 @@
-//! `spawn-facet`: an actor's tree of facets grows by one, which lives until it is stopped or the facet around it stops.
+//! `spawn-facet`: the actor adds a facet to its tree; it lives until it or its parent stops.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -11,9 +11,9 @@ use crate::state::refusal::Refusal;
 /// Makes a facet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpawnFacet {
-    /// What it is known by.
+    /// The id of the facet.
     pub facet: FacetId,
-    /// The facet it lives in.
+    /// The parent facet.
     pub parent: FacetId,
 }
 codec_struct!(SpawnFacet "spawn-facet" { facet, parent });

@@ -1,4 +1,5 @@
-//! `spawn-fiber`: a line of computation begins; it runs in the same turn, after its spawner has parked.
+//! `spawn-fiber`: the actor starts a thread of computation; it runs in the same turn, after its
+//! spawner has parked.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -10,7 +11,7 @@ use crate::state::refusal::Refusal;
 /// Makes a fiber.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpawnFiber {
-    /// What it is known by.
+    /// The id of the fiber.
     pub fiber: FiberId,
     /// The facet it belongs to.
     pub facet: FacetId,

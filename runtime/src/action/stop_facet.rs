@@ -1,5 +1,7 @@
-//! `stop-facet`: a facet ends with all it holds: fibers and waits vanish, requests are dropped, linked actors end, and its assertions are
-//! retracted in the order of their handles, except keyed entries, which pass to the actor's root facet. Facets inside it stop before, each by an action of its own, and so do its stop hooks run before.
+//! `stop-facet`: a facet ends with everything it holds: its fibers, waits and requests are removed,
+//! linked actors end, and its assertions are retracted in the order of their handles, except keyed
+//! entries, which pass to the actor's root facet. Before that its child facets stop, each by an
+//! action of its own, and its stop hooks run.
 
 use super::exit::MAIN;
 use super::{Act, Claims};
@@ -10,12 +12,12 @@ use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;
 
-/// Ends a facet in which no other lives any more.
+/// Ends a facet that has no child facets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StopFacet {
     /// The facet.
     pub facet: FacetId,
-    /// What is retracted with it, in order.
+    /// The handles to retract with it, in order.
     pub handles: Vec<Handle>,
 }
 codec_struct!(StopFacet "stop-facet" { facet, handles });
@@ -26,7 +28,8 @@ impl Act for StopFacet {
         if !facet.children.is_empty() {
             return Err(Refusal::HasChildren(self.facet));
         }
-        // Observers go before their facts are retracted: a stopping facet is told nothing more.
+        // Observers end before the facts are retracted, so that a stopping facet receives no more
+        // events.
         for fiber in facet.fibers.iter() {
             let fiber = draft.unpark(*fiber)?;
             draft.outbox.released.push(fiber.continuation);
@@ -68,7 +71,8 @@ impl Act for StopFacet {
     }
 }
 
-/// Who has the entries of a facet when it ends: the actor's root, or the main program's.
+/// Returns the facet that inherits the entries of an ending facet: the actor's root, or for a root
+/// that of the main program.
 fn heir(draft: &Draft, facet: FacetId) -> Option<(ActorId, FacetId)> {
     let root = draft.acting().ok()?.root;
     if facet != root {
@@ -78,7 +82,7 @@ fn heir(draft: &Draft, facet: FacetId) -> Option<(ActorId, FacetId)> {
     Some((MAIN, main.root))
 }
 
-/// Frees the role of the entity whose facet this was, and forgets what was to be called here at the end of other actors.
+/// Frees the role of the facet's entity, and drops the facet's monitors of other actors.
 fn forget_entities(draft: &mut Draft, facet: FacetId) -> Result<(), Refusal> {
     let actor = draft
         .state

@@ -16,9 +16,9 @@ pub struct Sync {
     pub fiber: FiberId,
     /// How it is divided into turns.
     pub kind: FiberKind,
-    /// The facet it belongs to.
+    /// How the fiber's work is divided into turns.
     pub facet: FacetId,
-    /// Who is to catch up.
+    /// The actor that must catch up.
     pub with: ActorId,
 }
 codec_struct!(Sync "sync" { fiber, kind, facet, with });

@@ -1,4 +1,5 @@
-//! `synced`: an actor tells a fiber of another one that it has caught up. Nobody decides to: it answers a `sync`, also for an actor that has ended.
+//! `synced`: an actor reports to a fiber of another one that it has caught up. No program asks for
+//! it: it answers a `sync`, also for an actor that has ended.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -7,10 +8,10 @@ use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;
 
-/// Lets a fiber go on that waits for the acting actor to catch up.
+/// Lets a fiber continue that waits for the acting actor to catch up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Synced {
-    /// Whose fiber.
+    /// The actor of the fiber.
     pub to: ActorId,
     /// The fiber.
     pub fiber: FiberId,

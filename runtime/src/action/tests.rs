@@ -22,7 +22,7 @@ fn check(text: &str, shown: &str) {
     );
 }
 
-/// What policy makes of attempts.
+/// The actions about policy, each with its text for people.
 const OF_POLICY: &[(&str, &str)] = &[
     ("<refuse [<retract 2 #f>]>", "refuse retract handle 2"),
     (

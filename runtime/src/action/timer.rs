@@ -1,4 +1,5 @@
-//! `timer`: time is to pass; that it has passed comes back as a recorded input. Nobody reads a clock.
+//! `timer`: the program waits for a time; its end arrives as a recorded input. The program never
+//! reads a clock.
 
 use super::invoke_tool::enter;
 use super::{Act, Claims};
@@ -11,17 +12,17 @@ use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 use crate::state::request::Question;
 
-/// The capability to be told that time has passed.
+/// The capability to start timers.
 pub const CAPABILITY: &str = "clock/timer";
 
 /// Starts a timer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timer {
-    /// What the timer is known by.
+    /// The id of the timer.
     pub request: RequestId,
     /// The facet that waits; if it stops, the timer is withdrawn.
     pub facet: FacetId,
-    /// How long, in milliseconds.
+    /// The delay in milliseconds.
     pub delay_ms: u64,
 }
 codec_struct!(Timer "timer" { request, facet, delay_ms });

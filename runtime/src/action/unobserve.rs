@@ -1,4 +1,5 @@
-//! `unobserve`: a watch ends. Its handler is still told that each current match is removed, and then nothing more.
+//! `unobserve`: a watch ends. Its handler still receives the removal of each current match, and
+//! then nothing more.
 
 use super::{Act, Claims};
 use crate::codec_struct;

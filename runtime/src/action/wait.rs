@@ -1,5 +1,5 @@
-//! `wait`: a fiber parks until one of its conditions holds. A fact that is there already counts, unless the wait is only for what comes;
-//! either way the fiber goes on in a later turn.
+//! `wait`: a fiber parks until one of its conditions holds. A present fact counts, unless the wait
+//! is only for later ones; in both cases the fiber continues in a later turn.
 
 use super::{Act, Claims, observe};
 use crate::codec_struct;
@@ -13,17 +13,17 @@ use crate::state::refusal::Refusal;
 /// Parks a fiber until one of its conditions holds; takes the continuation, then a predicate for each condition that has one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wait {
-    /// What the wait is known by.
+    /// The id of the wait.
     pub wait: WaitId,
     /// The fiber.
     pub fiber: FiberId,
-    /// How the fiber is divided into turns.
+    /// How the fiber's work is divided into turns.
     pub kind: FiberKind,
     /// The facet it belongs to.
     pub facet: FacetId,
     /// The conditions; the first to hold ends the wait.
     pub conditions: Vec<Condition>,
-    /// Whether only what comes later counts.
+    /// Whether only later facts and messages count.
     pub is_edge: bool,
 }
 codec_struct!(Wait "wait" { wait, fiber, kind, facet, conditions, is_edge });
@@ -115,7 +115,7 @@ impl Wait {
         let told = draft.outbox.told(draft.actor);
         observe::begin(draft, *observer, entry)?;
         if self.is_edge {
-            // All that the observer was told so far is what was there before it.
+            // The events for the observer so far are the facts that were present before it.
             draft.outbox.forget(draft.actor, *observer, told);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! `write`: bytes go to the console once the turn is durable.
+//! `write`: the driver writes bytes to the console once the turn is durable.
 
 use super::{Act, Claims};
 use crate::codec_struct;
@@ -14,9 +14,9 @@ pub const CAPABILITY: &str = "console";
 /// Writes to the console.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Write {
-    /// What the effect is known by.
+    /// The id of the effect.
     pub request: RequestId,
-    /// Where to.
+    /// The stream.
     pub stream: Stream,
     /// The bytes.
     pub bytes: Bytes,

@@ -1,4 +1,4 @@
-//! `yield`: a fiber lets everything go first that is on its way, and its turn commits.
+//! `yield`: a fiber parks behind everything that is in the queue, and its turn commits.
 
 use super::{Act, Claims};
 use crate::model::identity::Resource;
@@ -12,25 +12,25 @@ use crate::{codec_enum, codec_struct};
 /// Why a fiber yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// The program said so.
+    /// The program asked for it.
     Asked {},
-    /// It has written, and what it wrote shall appear.
+    /// The fiber has written, and its output must appear.
     Flush {},
-    /// Its slice of fuel is used up.
+    /// The fiber has used its slice of fuel.
     Slice {},
 }
 codec_enum!(Pause "a reason to pause" { Asked "asked" {} Flush "flush" {} Slice "slice" {} });
 
-/// Parks a fiber until everything that is on its way has been handled; takes the continuation.
+/// Parks a fiber until the actors have handled everything in the queue; takes the continuation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Yield {
     /// The fiber.
     pub fiber: FiberId,
-    /// How it is divided into turns.
+    /// How the fiber's work is divided into turns.
     pub kind: FiberKind,
     /// The facet it belongs to.
     pub facet: FacetId,
-    /// Why.
+    /// The reason.
     pub pause: Pause,
 }
 codec_struct!(Yield "yield" { fiber, kind, facet, pause });
