@@ -1,10 +1,11 @@
-//! The state of a run: everything but the heaps, as one value.
+//! The state of a run, apart from the heaps, as one value.
 //!
-//! Owns who exists, who asserts what, what is in flight and what was asked of the world.
-//! INVARIANT: the state is a function of the run's records, and a clone is independent. A turn changes it in place, between
-//! [`RunState::begin_turn`] and one of `commit_turn` and `abort_turn`; `go_back` takes many turns back.
+//! Owns the actors, their assertions, the queue of events and the requests to the world.
+//! INVARIANT: the state is a function of the run's records, and a clone is independent. A turn
+//! changes it in place, between [`RunState::begin_turn`] and one of `commit_turn` and `abort_turn`;
+//! `restore_savepoint` undoes many turns.
 //! It does not know why it changes; the actions do.
-//! Read next: `state/mark.rs`, `draft.rs`.
+//! Read next: `state/savepoint.rs`, `state/draft.rs`.
 
 pub mod actor;
 pub mod before;
@@ -33,7 +34,7 @@ use crate::state::event::{Outbox, Queue};
 use crate::state::refusal::Ignored;
 use crate::state::request::{Held, Question, Request};
 
-/// What was when the turn began, of that which keeps no notes of its own.
+/// The values at the start of the turn of the fields that have no undo log.
 #[derive(Clone, Debug, Default)]
 struct Begun {
     counters: Counters,
@@ -41,34 +42,35 @@ struct Begun {
     entries: Entries,
 }
 
-/// Everything a run is, except what the actors' programs keep to themselves.
+/// The whole state of a run, except what the actors' programs keep to themselves.
 #[derive(Clone, Debug, Default)]
 pub struct RunState {
-    /// Where ids come from.
+    /// The counters that ids come from.
     pub counters: Counters,
-    /// What is asserted and observed.
+    /// The asserted facts and their observers.
     pub dataspace: Dataspace,
-    /// Who asserts it.
+    /// The owners of the assertions.
     pub held: Tracked<Handle, Held>,
     /// The living actors.
     pub actors: TrackedTree<ActorId, Actor>,
-    /// What is on its way; turns take from it and add to it, and what they took they do not put back.
+    /// The batches on their way to actors. The runtime takes a turn's batch before the turn begins,
+    /// so an abort does not put it back.
     pub queue: Queue,
-    /// What was asked of the world.
+    /// The requests to the world.
     pub requests: Tracked<RequestId, Request>,
-    /// What may be done by whoever holds a reference to it.
+    /// The capabilities of the run; any holder of a reference may use one.
     pub capabilities: Tracked<CapabilityId, Capability>,
-    /// The same by who made them, so that they are found when that actor ends.
+    /// The capabilities by owner, to find them when the owner ends.
     capabilities_of: TrackedSet<(ActorId, CapabilityId)>,
-    /// How many calls of tools each actor has made.
+    /// The number of tool calls of each actor.
     pub calls: Tracked<ActorId, u64>,
     /// The exit code, once the main program has ended the run.
     pub exit: Option<u64>,
     /// The tools as the run's first record describes them.
     pub tools: Arc<Tools>,
-    /// The keyed entries among what is asserted.
+    /// The asserted facts that are keyed entries.
     entries: Entries,
-    /// Whether the turn asserted or retracted one.
+    /// Whether the turn asserted or retracted a keyed entry.
     has_touched_entries: bool,
     begun: Begun,
 }
@@ -106,7 +108,7 @@ impl Codec for RunState {
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {
-        // Where no calls are counted, none had been counted when the snapshot was taken.
+        // A snapshot without this field comes from a run that had made no calls.
         let has_calls = value.is_record() && value.value().len() > 8;
         let mut fields = Fields::of(value, "run-state", if has_calls { 9 } else { 8 })?;
         let mut state = Self {
@@ -141,7 +143,7 @@ impl Codec for RunState {
 }
 
 impl RunState {
-    /// Begins a turn: from now on changes can be taken back.
+    /// Begins a turn; [`abort_turn`](Self::abort_turn) undoes all later changes.
     pub fn begin_turn(&mut self) {
         self.begun = Begun {
             counters: self.counters.clone(),
@@ -151,9 +153,9 @@ impl RunState {
         self.has_touched_entries = false;
     }
 
-    /// Keeps what the turn changed.
+    /// Keeps the turn's changes.
     pub fn commit_turn(&mut self) {
-        // Facts come and go only with what is held.
+        // Facts change only together with the assertions in `held`.
         if self.held.has_changed() {
             self.dataspace.commit_turn();
             self.held.commit_turn();
@@ -165,7 +167,7 @@ impl RunState {
         self.calls.commit_turn();
     }
 
-    /// Takes back what the turn changed.
+    /// Undoes the turn's changes.
     pub fn abort_turn(&mut self) {
         self.dataspace.abort_turn();
         self.held.abort_turn();
@@ -179,7 +181,7 @@ impl RunState {
         self.has_touched_entries = false;
     }
 
-    /// Lets an actor that may not act for a while take less room, between turns.
+    /// Compacts the state of an idle actor, between turns.
     pub(crate) fn compact(&mut self, actor: ActorId) {
         self.actors.compact_value(&actor);
     }
@@ -190,7 +192,7 @@ impl RunState {
         self.capabilities.insert(id, capability);
     }
 
-    /// Removes the capabilities that an actor has made.
+    /// Removes the capabilities that an actor made.
     pub(crate) fn forget_capabilities(&mut self, owner: ActorId) {
         let all = (owner, CapabilityId(0))..=(owner, CapabilityId(u64::MAX));
         let owned: Vec<_> = self.capabilities_of.range(all).copied().collect();
@@ -200,7 +202,7 @@ impl RunState {
         }
     }
 
-    /// Notes that an actor called a tool.
+    /// Counts a tool call of an actor.
     pub(crate) fn count_call(&mut self, actor: ActorId) {
         let calls = self.calls.get(&actor).copied().unwrap_or_default();
         self.calls.insert(actor, calls + 1);
@@ -211,12 +213,12 @@ impl RunState {
         self.actors.get(&actor).map(|actor| &**actor)
     }
 
-    /// Returns a living actor to change it.
+    /// Returns a living actor, to change it.
     pub fn actor_mut(&mut self, actor: ActorId) -> Option<&mut Actor> {
         self.actors.get_mut(&actor)
     }
 
-    /// Says whether the observer's actor still knows it.
+    /// Says whether the observer's actor still has it.
     pub fn has_observer(&self, to: ObserverRef) -> bool {
         self.actor(to.actor)
             .is_some_and(|actor| actor.observers.contains_key(&to.observer))
@@ -231,7 +233,7 @@ impl RunState {
         }
     }
 
-    /// Asserts `fact` under `handle`, which the facet has listed, and tells the observers.
+    /// Asserts a fact under `handle`, which the facet lists already, and notifies the observers.
     pub(crate) fn hold(&mut self, handle: Handle, held: Held, outbox: &mut Outbox) {
         if let Some(entry) = keyed::of(&held.fact) {
             self.entries.add(&entry.key, &entry.text);
@@ -242,7 +244,7 @@ impl RunState {
         self.tell(notices, outbox);
     }
 
-    /// Retracts what `handle` asserts, if anything, and tells the observers.
+    /// Retracts the assertion of `handle`, if there is one, and notifies the observers.
     pub(crate) fn release(&mut self, handle: Handle, outbox: &mut Outbox) {
         let Some(held) = self.held.remove(&handle) else { return };
         if let Some(facet) = self
@@ -259,8 +261,11 @@ impl RunState {
         self.tell(notices, outbox);
     }
 
-    /// Retracts what `handle` asserts, unless it is a keyed entry and there is an heir: an entry ends only when it is removed, which policy
-    /// judges, and not with the facet that entered it.
+    /// Retracts the assertion of `handle` when its facet ends; a keyed entry passes to the heir
+    /// instead, if there is one.
+    ///
+    /// An entry outlives the facet that asserted it, because only an explicit removal, which policy
+    /// judges, ends it.
     pub(crate) fn let_go(&mut self, handle: Handle, heir: Option<(ActorId, FacetId)>, outbox: &mut Outbox) {
         let is_entry = |held: &Held| keyed::of(&held.fact).is_some();
         let Some((actor, facet)) = heir.filter(|_| self.held.get(&handle).is_some_and(is_entry)) else {
@@ -280,7 +285,8 @@ impl RunState {
         }
     }
 
-    /// Lists what was put off and whose it is, if the turn has changed the entries, so that it is to be judged again.
+    /// Lists the postponed requests with their actors if the turn has changed the entries, because
+    /// policy must judge them again.
     pub(crate) fn to_reconsider(&self) -> Vec<(ActorId, RequestId)> {
         if !self.has_touched_entries {
             return Vec::new();
@@ -290,7 +296,7 @@ impl RunState {
         waiting.map(|(id, request)| (request.actor, *id)).collect()
     }
 
-    /// Passes notices on, except to observers that their actors have forgotten.
+    /// Passes notices on, except to observers that their actors have removed.
     fn tell(&self, notices: impl IntoIterator<Item = Notice>, outbox: &mut Outbox) {
         outbox.notify(notices.into_iter().filter(|notice| self.has_observer(notice.to)));
     }

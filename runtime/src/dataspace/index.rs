@@ -25,8 +25,8 @@ use crate::collections::tracked::{Tracked, TrackedCell, tracked_fields};
 use crate::model::identity::{Handle, ObserverId};
 use crate::model::value::{Fact, compare_all};
 
-/// If a term of the whole fact has at least this number of forms, a form is listed under its rarest
-/// term instead.
+/// A form is listed under a term of the whole fact while fewer forms than this are there; otherwise
+/// under its term with the fewest forms.
 const CROWD: usize = 8;
 
 /// The record of a capture tuple that some present facts yield.

@@ -1,8 +1,8 @@
 //! The table of the present facts: by number, and with it by content.
 //!
 //! INVARIANT: the table lists every present fact once under the hash of its content, and no caller
-//! changes the fact of an entry. So undoing a change to the table undoes the change to the hash
-//! table too, which needs no undo log of its own.
+//! changes the fact of an entry. So undoing a change to the table undoes the change to its index by
+//! content too, which needs no undo log of its own.
 //! It does not know terms or observers.
 //! Read next: `facts.rs`.
 

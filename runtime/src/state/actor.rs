@@ -1,9 +1,10 @@
 //! One actor: its tree of facets, its observers, its parked fibers and their waits.
 //!
-//! INVARIANT: every handle, observer, wait and fiber belongs to a live facet of its actor and is listed there, so that stopping the facet
-//! finds all of it. An observer that is closing is listed no more: it only awaits the removals that are on their way to it.
-//! It does not act on the dataspace; `state.rs` does.
-//! Read next: `state.rs`.
+//! INVARIANT: every handle, observer, wait and fiber belongs to a live facet of its actor, and the
+//! facet lists it, so that stopping the facet finds all of them. The exception is a closing
+//! observer, which no facet lists: it only waits for the removals that are on their way to it.
+//! It does not act on the dataspace; `../state.rs` does.
+//! Read next: `../state.rs`.
 
 use std::sync::Arc;
 
@@ -18,11 +19,11 @@ use crate::{codec_enum, codec_struct};
 /// A node of an actor's tree of facets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facet {
-    /// The facet it lives in; none for the root.
+    /// The parent facet; `None` for the root.
     pub parent: Option<FacetId>,
-    /// The facets that live in it.
+    /// The child facets.
     pub children: TrackedSet<FacetId>,
-    /// What it asserts.
+    /// The handles of its assertions.
     pub handles: TrackedSet<Handle>,
     /// Its watches and the observers of its waits.
     pub observers: TrackedSet<ObserverId>,
@@ -30,11 +31,11 @@ pub struct Facet {
     pub waits: TrackedSet<WaitId>,
     /// Its parked fibers.
     pub fibers: TrackedSet<FiberId>,
-    /// What it asked of the world and has not consumed.
+    /// The requests that it made to the world and whose answers it has not consumed.
     pub requests: TrackedSet<RequestId>,
     /// Actors that end when it stops.
     pub linked: TrackedSet<ActorId>,
-    /// Actors of whose end it is told.
+    /// Actors whose end it monitors.
     pub monitored: TrackedSet<ActorId>,
     /// Procedures to call when it stops, oldest first.
     pub stop_hooks: TrackedList<Callable>,
@@ -52,20 +53,20 @@ tracked_fields!(Facet {
 } but not { parent });
 codec_struct!(Facet "facet" { parent, children, handles, observers, waits, fibers, requests, linked, monitored, stop_hooks });
 
-/// What becomes of an observer's events.
+/// The use of an observer's events.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
-    /// A procedure is called with each.
+    /// Each event calls a procedure.
     Handler {
         /// The procedure.
         procedure: Callable,
     },
-    /// The first one ends a wait.
+    /// The first event ends a wait.
     Wait {
         /// The wait.
         wait: WaitId,
     },
-    /// The first one that a predicate accepts ends a wait.
+    /// The first event that a predicate accepts ends a wait.
     Predicate {
         /// The wait.
         wait: WaitId,
@@ -79,41 +80,41 @@ codec_enum!(Target "a target" {
     Predicate "predicate" { wait, procedure }
 });
 
-/// Someone who is told of matches.
+/// A recipient of matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observer {
     /// The facet it belongs to.
     pub facet: FacetId,
     /// The handle of its `Observe` fact.
     pub handle: Handle,
-    /// What it looks for.
+    /// The pattern.
     pub pattern: PackedPattern,
-    /// What becomes of its events.
+    /// The use of its events.
     pub target: Target,
     /// Whether it has ended and only its last removals are still to come.
     pub is_closing: bool,
 }
 codec_struct!(Observer "observer-state" { facet, handle, pattern, target, is_closing });
 
-/// One of the things that end a wait.
+/// A condition that ends a wait.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// A fact or message that matches.
     Matching {
-        /// The observer that looks for it.
+        /// The observer with the pattern.
         observer: ObserverId,
         /// The handle of its `Observe` fact.
         handle: Handle,
-        /// What it looks for.
+        /// The pattern.
         pattern: PackedPattern,
     },
     /// A fact or message that matches and that a procedure accepts.
     Accepted {
-        /// The observer that looks for it.
+        /// The observer with the pattern.
         observer: ObserverId,
         /// The handle of its `Observe` fact.
         handle: Handle,
-        /// What it looks for.
+        /// The pattern.
         pattern: PackedPattern,
     },
     /// The answer to a request.
@@ -128,7 +129,7 @@ codec_enum!(Condition "a condition" {
     Answer "answer" { request }
 });
 
-/// What a parked fiber waits for: the first of its conditions.
+/// The conditions of a parked fiber; the first that holds ends the wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wait {
     /// The fiber.
@@ -143,11 +144,12 @@ codec_struct!(Wait "wait-state" { fiber, facet, conditions });
 /// How a fiber's work is divided into turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FiberKind {
-    /// A main program: commits when it waits, yields, writes or has used up its slice of fuel.
+    /// A main program: commits when it waits, yields, writes or has used its slice of fuel.
     Main {},
-    /// A handler or what it spawned: runs in one turn until it waits, or fails.
+    /// A handler or a fiber that it spawned: runs in one turn until it waits, or fails.
     Handler {},
-    /// The evaluation of a text that came to the actor: commits as a main program does; its failure ends nothing but itself.
+    /// The evaluation of a text that the actor received: commits as a main program does; its
+    /// failure ends only itself.
     Interaction {},
 }
 codec_enum!(FiberKind "a kind of fiber" { Main "main" {} Handler "handler" {} Interaction "interaction" {} });
@@ -157,19 +159,20 @@ codec_enum!(FiberKind "a kind of fiber" { Main "main" {} Handler "handler" {} In
 pub struct Fiber {
     /// The facet it belongs to.
     pub facet: FacetId,
-    /// How it is divided.
+    /// How its work is divided into turns.
     pub kind: FiberKind,
     /// The rest of its computation.
     pub continuation: Callable,
 }
 codec_struct!(Fiber "fiber-state" { facet, kind, continuation });
 
-/// What plays a role: a procedure that a library defines, which a new actor finds by name.
+/// The class of the entities with a role: a procedure of a library, which a new actor finds by
+/// name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityClass {
     /// The library, as written: `(chat room)`.
     pub library: String,
-    /// What the library calls the procedure.
+    /// The name of the procedure in the library.
     pub procedure: String,
 }
 codec_struct!(EntityClass "entity-class" { library, procedure });
@@ -180,12 +183,12 @@ impl std::fmt::Display for EntityClass {
     }
 }
 
-/// Who is told when an actor ends.
+/// The monitor of another actor's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Monitor {
     /// The facet in which the procedure is called.
     pub facet: FacetId,
-    /// The procedure, which is told how the actor ended.
+    /// The procedure, which receives the reason for the end.
     pub procedure: Callable,
 }
 codec_struct!(Monitor "monitor" { facet, procedure });
@@ -193,13 +196,13 @@ codec_struct!(Monitor "monitor" { facet, procedure });
 /// An actor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Actor {
-    /// What it runs, packed; means something to whoever loads programs.
+    /// The packed program; the loader of programs gives it its meaning.
     pub program: Fact,
-    /// What it may do.
+    /// The capabilities that it has by name.
     pub manifest: Manifest,
     /// The facet of another actor on which its life depends.
     pub link: Option<(ActorId, FacetId)>,
-    /// The actor that is told when it ends.
+    /// The actor that monitors its end.
     pub monitored_by: Option<ActorId>,
     /// The root of its facets.
     pub root: FacetId,
@@ -209,7 +212,7 @@ pub struct Actor {
     pub observers: Tracked<ObserverId, Observer>,
     /// Its waits.
     pub waits: Tracked<WaitId, Arc<Wait>>,
-    /// Which waits are for the answer to a request.
+    /// The waits for the answer to a request.
     pub awaited: TrackedSet<(RequestId, WaitId)>,
     /// Its parked fibers.
     pub fibers: Tracked<FiberId, Fiber>,
@@ -217,9 +220,9 @@ pub struct Actor {
     pub roles: Tracked<Arc<str>, Arc<EntityClass>>,
     /// The facets of the entities that live in it, by role.
     pub attached: Tracked<Arc<str>, FacetId>,
-    /// The actors of whose end it is told.
+    /// The monitors of other actors' ends.
     pub monitors: Tracked<ActorId, Monitor>,
-    /// Procedures to call when it has ended, oldest first.
+    /// Procedures to call after it has ended, oldest first.
     pub exit_hooks: TrackedList<Callable>,
 }
 tracked_fields!(Actor {
@@ -238,7 +241,7 @@ codec_struct!(Actor "actor" {
 });
 
 impl Actor {
-    /// Makes an actor that has done nothing yet.
+    /// Makes an actor that has not acted yet.
     pub fn new(program: Fact, manifest: Manifest, link: Option<(ActorId, FacetId)>, root: FacetId) -> Self {
         Self {
             program,
@@ -258,7 +261,7 @@ impl Actor {
         }
     }
 
-    /// Says whether `facet` is `ancestor` or lives somewhere in it.
+    /// Says whether `facet` is `ancestor` or one of its descendants.
     pub fn is_within(&self, facet: FacetId, ancestor: FacetId) -> bool {
         let mut next = Some(facet);
         while let Some(current) = next {

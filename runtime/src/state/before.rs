@@ -1,7 +1,7 @@
-//! The state as it was when the turn began: what the gate judges by.
+//! The state at the start of the turn, which the gate judges by.
 //!
-//! INVARIANT: nothing that the turn has done is visible here.
-//! It does not judge; `gate.rs` does.
+//! INVARIANT: no change of the turn is visible here, except through methods that say so.
+//! It does not judge; `../gate.rs` does.
 //! Read next: `../gate.rs`.
 
 use crate::capability::Capability;
@@ -14,18 +14,18 @@ use crate::state::actor::Actor;
 use crate::state::request::Held;
 
 impl RunState {
-    /// Returns the state as it was when the turn began.
+    /// Returns the state at the start of the turn.
     pub fn before(&self) -> StateBefore<'_> {
         StateBefore(self)
     }
 }
 
-/// The state as it was when the turn began: what the gate judges by.
+/// The state at the start of the turn, which the gate judges by.
 #[derive(Clone, Copy, Debug)]
 pub struct StateBefore<'a>(&'a RunState);
 
 impl<'a> StateBefore<'a> {
-    /// Returns what a living actor may do.
+    /// Returns the manifest of a living actor.
     pub fn manifest(self, actor: ActorId) -> Option<&'a Manifest> {
         self.actor(actor).map(|actor| &actor.manifest)
     }
@@ -51,7 +51,7 @@ impl<'a> StateBefore<'a> {
         }
     }
 
-    /// Returns what an actor asserted under a handle.
+    /// Returns the assertion of a handle.
     pub fn held(self, handle: Handle) -> Option<&'a Held> {
         self.0.held.before(&handle)
     }
@@ -61,12 +61,13 @@ impl<'a> StateBefore<'a> {
         &self.0.begun.entries
     }
 
-    /// Returns the keyed entries as the turn has made them.
+    /// Returns the keyed entries with the turn's changes.
     pub fn entries_after(self) -> &'a Entries {
         &self.0.entries
     }
 
-    /// Says whether there is any policy to judge by: whether there was an entry or the turn touched one.
+    /// Says whether there is any policy to judge by: whether there was an entry or the turn changed
+    /// one.
     pub fn has_policy(self) -> bool {
         self.0.has_touched_entries || !self.entries().is_empty()
     }
@@ -81,7 +82,7 @@ impl<'a> StateBefore<'a> {
         &self.0.tools
     }
 
-    /// Returns how many calls of tools an actor had made.
+    /// Returns the number of an actor's tool calls.
     pub fn calls(self, actor: ActorId) -> u64 {
         self.0.calls.before(&actor).copied().unwrap_or_default()
     }
@@ -91,7 +92,7 @@ impl<'a> StateBefore<'a> {
         &self.0.begun.counters
     }
 
-    /// Returns an actor that was living; what it tracks has changed since.
+    /// Returns an actor that was alive; its tracked fields contain the turn's changes.
     fn actor(self, actor: ActorId) -> Option<&'a Actor> {
         self.0.actors.before(&actor).map(|actor| &**actor)
     }

@@ -1,7 +1,7 @@
-//! Chains of capabilities: from a capability to the authority that it stands for.
+//! Chains of capabilities: from a capability to its authority.
 //!
-//! INVARIANT: a chain has no revoked link, else there is none.
-//! It does not judge actions; `gate.rs` does.
+//! INVARIANT: a chain has no revoked link; a capability with a revoked link has no chain.
+//! It does not judge actions; `../gate.rs` does.
 //! Read next: `draft.rs`.
 
 use crate::capability::{Authority, Capability, Caveat};
@@ -12,12 +12,12 @@ use crate::state::refusal::Refusal;
 /// Why a capability gives nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lapse {
-    /// It, or one that it comes from, has been revoked, or its actor has ended.
+    /// The capability, or one that it comes from, is revoked, or its actor has ended.
     Revoked,
 }
 
 impl RunState {
-    /// Lists a capability and those it comes from.
+    /// Lists a capability and those that it comes from.
     ///
     /// # Errors
     /// [`Lapse`] if one of them gives nothing.
@@ -39,7 +39,7 @@ impl RunState {
         Ok(chain)
     }
 
-    /// Requires that a capability stands for `authority` in the end.
+    /// Checks that the chain of a capability ends at `authority`.
     ///
     /// # Errors
     /// [`Refusal::Revoked`], [`Refusal::Unfit`].
@@ -49,7 +49,8 @@ impl RunState {
         is_fit.then_some(()).ok_or(Refusal::Unfit(capability))
     }
 
-    /// Says what a capability stands for in the end, and which caveats a value passes on the way, in this order.
+    /// Returns the authority at the end of a capability's chain, and the caveats that a value
+    /// passes on the way, in this order.
     ///
     /// # Errors
     /// [`Refusal::Revoked`].

@@ -1,9 +1,10 @@
-//! A draft of the state after a turn: what its actions are performed on.
+//! A draft of the state after a turn, which the turn's actions change.
 //!
-//! INVARIANT: nothing outside the draft changes before the turn commits; the state in it notes what each change replaces, so undoing a turn
-//! needs no inverse of any action.
-//! It decides nothing: whether an action may be performed is for the action to check and the gate to judge.
-//! Read next: `action.rs`.
+//! INVARIANT: nothing outside the draft changes before the turn commits; its state keeps an undo
+//! log, so undoing a turn needs no inverse of any action.
+//! It decides nothing: each action checks whether it can be performed, and the gate judges whether
+//! it may.
+//! Read next: `../action.rs`.
 
 use std::sync::Arc;
 
@@ -19,14 +20,16 @@ use crate::state::event::Outbox;
 use crate::state::refusal::Refusal;
 use crate::state::request::Request;
 
-/// The history that leads to a turn; becomes text only where an effect needs a key.
+/// The history that leads to a turn; it becomes text only for the key of an effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lineage {
-    /// The branch that the turn is written on, by hash: branches that begin at one turn ask for things of their own.
+    /// The hash of the turn's branch: branches that begin at the same turn make requests with
+    /// different keys.
     pub branch: Option<BlobHash>,
-    /// The newest record before it.
+    /// The newest record before the turn.
     pub newest: Option<RecordHash>,
-    /// What the world says in it, by hash: branches that part at an answer share every record before it.
+    /// The hash of the world's input to the turn: branches that part at an answer share every
+    /// record before it.
     pub said: Option<BlobHash>,
 }
 
@@ -38,24 +41,25 @@ impl std::fmt::Display for Lineage {
     }
 }
 
-/// The state as one actor's turn is changing it.
+/// The state during one actor's turn.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// The state, with the actions so far performed.
+    /// The state after the actions performed so far.
     pub state: Box<RunState>,
-    /// Whose turn it is.
+    /// The actor that takes the turn.
     pub actor: ActorId,
-    /// What the turn sends.
+    /// The events that the turn sends.
     pub outbox: Outbox,
-    /// Names what leaves the run as text.
+    /// The names of things that leave the run as text.
     pub names: Namer,
-    /// The newest record of the history that the turn stands on: it qualifies the keys of requests.
+    /// The history that the turn builds on; it makes the keys of requests unique.
     pub lineage: Lineage,
-    /// Procedures and continuations for the next action, in the order in which it takes them. They stay out of the record.
+    /// Procedures and continuations for the next action, in the order in which it takes them.
+    /// Records do not contain them.
     pub callables: Callables,
 }
 
-/// Procedures and continuations in a row; mostly one.
+/// A queue of procedures and continuations; mostly one.
 #[derive(Clone, Debug, Default)]
 pub struct Callables {
     row: SmallVec<[Callable; 2]>,
@@ -68,7 +72,7 @@ impl Callables {
         self.row.push(callable);
     }
 
-    /// Takes the first.
+    /// Takes the first one.
     fn take(&mut self) -> Option<Callable> {
         let first = self.row.get(self.taken).copied();
         self.taken += usize::from(first.is_some());
@@ -86,7 +90,7 @@ impl FromIterator<Callable> for Callables {
 }
 
 impl Draft {
-    /// Begins a draft of what `actor` makes of `state`.
+    /// Begins a draft of a turn that `actor` takes in `state`.
     pub fn new(state: Box<RunState>, actor: ActorId, names: Namer, lineage: Lineage) -> Self {
         Self {
             state,
@@ -98,7 +102,7 @@ impl Draft {
         }
     }
 
-    /// Forgets what the turn sends, was to take and stands on; the state stays what it is.
+    /// Clears everything but the state.
     pub(crate) fn forget(&mut self) {
         self.outbox.clear();
         self.lineage = Lineage::default();
@@ -110,14 +114,14 @@ impl Draft {
     /// # Errors
     /// [`Refusal::NoActor`].
     pub(crate) fn acting(&self) -> Result<&Actor, Refusal> {
-        // An error that is not made need not be dropped: this is asked several times in each turn.
+        // `ok_or` would build and drop an error each time, and each turn calls this several times.
         let Some(actor) = self.state.actor(self.actor) else {
             return Err(Refusal::NoActor(self.actor));
         };
         Ok(actor)
     }
 
-    /// Returns the acting actor to change it.
+    /// Returns the acting actor, to change it.
     ///
     /// # Errors
     /// [`Refusal::NoActor`].
@@ -139,7 +143,7 @@ impl Draft {
         Ok(found)
     }
 
-    /// Returns a live facet of the acting actor to change it.
+    /// Returns a live facet of the acting actor, to change it.
     ///
     /// # Errors
     /// [`Refusal::NoFacet`], [`Refusal::NoActor`].
@@ -150,7 +154,8 @@ impl Draft {
         Ok(found)
     }
 
-    /// Returns the key under which the world recognises a repetition of a request: unique to the run and to the history it stands on.
+    /// Returns the key by which the world recognises a repeated request: unique to the run and the
+    /// history.
     pub(crate) fn key(&self, request: RequestId) -> String {
         let lineage = self.lineage;
         self.names.name(&format!("effect/{lineage}"), request.0)
@@ -179,7 +184,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Puts a fiber away, with the next callable as its continuation.
+    /// Parks a fiber with the next callable as its continuation.
     ///
     /// # Errors
     /// [`Refusal::NoFacet`], [`Refusal::NoCallable`].
@@ -199,13 +204,13 @@ impl Draft {
         Ok(())
     }
 
-    /// Returns a request that waits for its answer.
+    /// Returns a request without an answer.
     pub(crate) fn unanswered(&mut self, id: RequestId) -> Option<&mut Request> {
         let request = self.state.requests.get_mut(&id);
         request.filter(|request| request.answer.is_none())
     }
 
-    /// Takes a fiber out again, to run it.
+    /// Removes a parked fiber, to run it.
     ///
     /// # Errors
     /// [`Refusal::NoFiber`].
@@ -221,7 +226,7 @@ impl Draft {
         Ok(fiber)
     }
 
-    /// Ends a parked fiber, what it waits for included.
+    /// Ends a parked fiber, its waits and the requests that they wait for.
     ///
     /// # Errors
     /// [`Refusal::NoFiber`].
@@ -241,7 +246,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Ends the interactions that are parked; says whether there were any.
+    /// Ends the parked interactions; says whether there were any.
     ///
     /// # Errors
     /// [`Refusal::NoActor`].
@@ -255,7 +260,7 @@ impl Draft {
         Ok(!fibers.is_empty())
     }
 
-    /// Forgets an observer, whose `Observe` fact is retracted by the caller.
+    /// Removes an observer; the caller retracts its `Observe` fact.
     pub(crate) fn forget_observer(&mut self, id: ObserverId) -> Result<(), Refusal> {
         let observer = self
             .acting_mut()?
@@ -272,7 +277,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Forgets a wait and its observers, and retracts their `Observe` facts. The fiber stays parked.
+    /// Removes a wait and its observers, and retracts their `Observe` facts. The fiber stays
+    /// parked.
     ///
     /// # Errors
     /// [`Refusal::NoWait`].
@@ -291,14 +297,14 @@ impl Draft {
         Ok(wait)
     }
 
-    /// Forgets the time limit of a proposal, if it has one.
+    /// Removes the time limit of a proposal, if it has one.
     pub(crate) fn forget_limit(&mut self, proposal: RequestId) {
         let requests = &self.state.requests;
         let limits = |id: &&RequestId| {
             let request = requests.get(id);
             request.is_some_and(|request| request.question.limits() == Some(proposal))
         };
-        // It is made right after the proposal, for the same facet.
+        // The action that sets a limit follows the proposal directly, for the same facet.
         let facet = requests.get(&proposal).map(|proposal| proposal.facet);
         let facet = self.acting().ok().zip(facet);
         let facet = facet.and_then(|(actor, facet)| actor.facets.get(&facet));
@@ -308,7 +314,7 @@ impl Draft {
         }
     }
 
-    /// Forgets a wait, and nothing that belongs to it.
+    /// Removes a wait, but nothing that belongs to it.
     ///
     /// # Errors
     /// [`Refusal::NoWait`].
@@ -323,7 +329,7 @@ impl Draft {
         Ok(wait)
     }
 
-    /// Takes the procedure that is to be told of another actor's end.
+    /// Takes the monitor of another actor's end.
     ///
     /// # Errors
     /// [`Refusal::NoActor`].
@@ -336,7 +342,7 @@ impl Draft {
         Ok(monitor)
     }
 
-    /// Forgets a request, and withdraws it if it is not answered.
+    /// Removes a request, and withdraws it if it has no answer.
     pub(crate) fn forget_request(&mut self, id: RequestId) {
         let Some(request) = self.state.requests.remove(&id) else {
             return;

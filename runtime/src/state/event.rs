@@ -1,8 +1,9 @@
-//! Events, the batches they travel in, and the queue.
+//! Events, the batches that carry them, and the queue.
 //!
-//! Owns the order of delivery. INVARIANT: what one turn sends to one actor is one batch, in program order; batches are handled in the order
-//! of the sending turns, and those of one turn in the order in which it first addressed the recipients.
-//! It does not know what a recipient does with an event; `activation.rs` does.
+//! Owns the order of delivery. INVARIANT: all events from one turn to one actor form one batch, in
+//! program order; actors handle batches in the order of the sending turns, and those of one turn in
+//! the order in which it first addressed the recipients.
+//! It does not know how a recipient handles an event; `../turn/activation.rs` does.
 //! Read next: `actor.rs`.
 
 use std::collections::BTreeMap;
@@ -20,54 +21,54 @@ use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, Observ
 use crate::model::value::Fact;
 use crate::{codec_enum, codec_struct};
 
-/// Something an actor is told.
+/// Something that an actor reacts to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The actor is to run its program.
+    /// The actor must run its program.
     Boot {},
     /// A match appeared.
     Added {
-        /// Whose.
+        /// The observer.
         observer: ObserverId,
         /// The captured parts.
         captures: Captures,
-        /// What the match is known by until it is removed.
+        /// The handle of the match until its removal.
         handle: Handle,
     },
     /// A match disappeared.
     Removed {
-        /// Whose.
+        /// The observer.
         observer: ObserverId,
         /// The captured parts.
         captures: Captures,
-        /// What the match was known by.
+        /// The handle of the match.
         handle: Handle,
     },
     /// A message matched.
     Message {
-        /// Whose pattern.
+        /// The observer whose pattern matched.
         observer: ObserverId,
         /// The captured parts.
         captures: Captures,
     },
-    /// Nothing follows for an observer that has ended.
+    /// An observer that has ended receives no more events.
     Closed {
-        /// Which one.
+        /// The observer.
         observer: ObserverId,
     },
-    /// A message was sent to a facet by name.
+    /// A message for a named facet.
     Direct {
         /// The facet.
         facet: FacetId,
         /// The message.
         payload: Fact,
     },
-    /// A fiber that let others go first goes on.
+    /// A fiber that yielded continues.
     Resume {
-        /// Which one.
+        /// The fiber.
         fiber: FiberId,
     },
-    /// A request that a wait is for had been answered before.
+    /// The request of a new wait has an answer already.
     Settled {
         /// The wait.
         wait: WaitId,
@@ -78,69 +79,69 @@ pub enum Event {
     Answered {
         /// The request.
         request: RequestId,
-        /// What it answered: a value, or a condition record.
+        /// The answer: a value, or a condition record.
         outcome: Result<IOValue, IOValue>,
     },
-    /// Another actor wants to know that everything it sent has been handled.
+    /// Another actor asks whether this one has handled everything that it sent.
     Sync {
-        /// Who.
+        /// The other actor.
         from: ActorId,
-        /// Which of its fibers waits for that.
+        /// Its fiber that waits for the reply.
         fiber: FiberId,
     },
-    /// An actor whose end is of interest has ended.
+    /// A monitored actor ended.
     Ended {
-        /// Which one.
+        /// The actor.
         actor: ActorId,
         /// Its exit code.
         code: u64,
-        /// How it failed, if it did.
+        /// The failure, if it failed.
         failure: Option<Failure>,
     },
-    /// A tool call told what it is about to replace.
+    /// A tool call reported what it is about to replace.
     Kept {
         /// The request.
         request: RequestId,
-        /// What is replaced and by what.
+        /// The old and the new state, as the tool reported them.
         note: IOValue,
         /// The contents that the note names.
         contents: Vec<BlobHash>,
     },
-    /// A timer told when it will have run out.
+    /// A timer reported when it will run out.
     Due {
         /// The request.
         request: RequestId,
-        /// When, in milliseconds since 1970.
+        /// The moment in milliseconds since 1970.
         at_ms: u64,
     },
-    /// What was put off is to be judged again.
+    /// Policy must judge a postponed request again.
     Reconsider {
         /// The request.
         request: RequestId,
     },
-    /// A tool came back for which nobody waits.
+    /// A tool returned for a request that nobody waits for.
     Orphaned {
         /// The key of the call's effect.
         key: String,
-        /// What it answered: a value, or a condition record.
+        /// The tool's answer: a value, or a condition record.
         outcome: Result<IOValue, IOValue>,
     },
-    /// The facet that the actor is linked to has stopped.
+    /// The facet that the actor is linked to stopped.
     Terminate {},
-    /// Somebody wants a text evaluated.
+    /// The person asks for the evaluation of a text.
     Evaluate {
         /// The text.
         text: String,
-        /// What it may need and the run does not have.
+        /// The source texts that it may need and the run does not have.
         sources: Vec<Attached>,
     },
-    /// Whoever wanted texts evaluated has given them up.
+    /// The person cancelled the evaluations.
     Abandon {},
-    /// Facts of another branch are to be taken over.
+    /// The actor must take over facts of another branch.
     Merged {
-        /// What the actor is to assert.
+        /// The facts to assert.
         asserted: Vec<IOValue>,
-        /// What it is to retract.
+        /// The facts to retract.
         retracted: Vec<IOValue>,
     },
 }
@@ -167,7 +168,7 @@ codec_enum!(Event "an event" {
 });
 
 impl Event {
-    /// Returns the observer that is told of a match, if one is.
+    /// Returns the observer that receives the event, if it is about a match.
     pub fn observer(&self) -> Option<ObserverId> {
         match self {
             Self::Added { observer, .. } | Self::Removed { observer, .. } | Self::Message { observer, .. } => {
@@ -212,17 +213,17 @@ impl From<Notice> for Event {
     }
 }
 
-/// Why a turn takes place.
+/// The cause of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
     /// The run begins.
     Start {},
     /// A turn sent the events.
     Turn {
-        /// The position of its record.
+        /// The position of the turn's record.
         sequence: Sequence,
     },
-    /// The world said something.
+    /// The world sent an input.
     Input {},
 }
 codec_enum!(Cause "a cause" { Start "start" {} Turn "turn" { sequence } Input "input" {} });
@@ -232,21 +233,21 @@ codec_enum!(Cause "a cause" { Start "start" {} Turn "turn" { sequence } Input "i
 pub struct Batch {
     /// The recipient.
     pub to: ActorId,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
-    /// What, in order.
+    /// The events, in order.
     pub events: Vec<Event>,
 }
 codec_struct!(Batch "batch" { to, cause, events });
 
-/// The batches that wait to be handled, first in, first out.
+/// The batches that wait for their recipients, first in, first out.
 pub type Queue = Vector<Batch>;
 
-/// What a turn sends, until it commits.
+/// The events that a turn sends, until it commits.
 #[derive(Clone, Debug, Default)]
 pub struct Outbox {
     batches: SmallVec<[(ActorId, Vec<Event>); 2]>,
-    /// Where each recipient's batch is, once there are many.
+    /// The position of each recipient's batch, if there are more than [`FEW_BATCHES`].
     position: BTreeMap<ActorId, usize>,
     /// Procedures and continuations that the state no longer refers to.
     pub released: Vec<Callable>,
@@ -254,7 +255,7 @@ pub struct Outbox {
     pub withdrawn: Vec<RequestId>,
 }
 
-/// Up to this many batches are searched one by one.
+/// A linear search finds a recipient among at most this many batches.
 const FEW_BATCHES: usize = 8;
 
 impl Outbox {
@@ -271,13 +272,13 @@ impl Outbox {
         }
     }
 
-    /// Says how many events there are for `actor`.
+    /// Returns the number of events for `actor`.
     pub fn told(&self, actor: ActorId) -> usize {
         self.position(actor)
             .map_or(0, |position| self.batches[position].1.len())
     }
 
-    /// Takes back what `observer` of `actor` was told after the first `kept` events.
+    /// Removes the events for `observer` of `actor` after the first `kept` events.
     pub fn forget(&mut self, actor: ActorId, observer: ObserverId, kept: usize) {
         if let Some(position) = self.position(actor) {
             let events = &mut self.batches[position].1;
@@ -286,7 +287,7 @@ impl Outbox {
         }
     }
 
-    /// Finds the recipient's batch.
+    /// Returns the position of the recipient's batch.
     fn position(&self, to: ActorId) -> Option<usize> {
         if self.batches.len() <= FEW_BATCHES {
             self.batches.iter().rposition(|(other, _)| *other == to)
@@ -295,10 +296,10 @@ impl Outbox {
         }
     }
 
-    /// Begins the recipient's batch.
+    /// Adds an empty batch for the recipient.
     fn open(&mut self, to: ActorId) -> usize {
         let position = self.batches.len();
-        // Most batches are of one event.
+        // Most batches have one event.
         self.batches.push((to, Vec::with_capacity(1)));
         if position == FEW_BATCHES {
             self.position = self.batches.iter().map(|(actor, _)| *actor).zip(0..).collect();
@@ -308,7 +309,7 @@ impl Outbox {
         position
     }
 
-    /// Puts the batches at the end of the queue, caused by the turn at `sequence`.
+    /// Appends the batches to the queue, with the turn at `sequence` as their cause.
     pub fn post(&mut self, sequence: Sequence, queue: &mut Queue) {
         for (to, events) in self.batches.drain(..) {
             if !events.is_empty() {
@@ -318,7 +319,7 @@ impl Outbox {
         }
     }
 
-    /// Empties it, and keeps no more room than one has at first.
+    /// Clears the outbox and frees the room beyond that of an empty one.
     pub(crate) fn clear(&mut self) {
         let Self {
             batches,
@@ -344,7 +345,7 @@ mod tests {
     fn a_turn_sends_one_batch_per_recipient_in_the_order_of_first_address() {
         let mut outbox = Outbox::default();
         check_order(&mut outbox);
-        // Its room serves the next turn.
+        // A cleared outbox serves the next turn.
         outbox.clear();
         assert_eq!(outbox.told(ActorId(40)), 0);
         check_order(&mut outbox);
@@ -359,7 +360,7 @@ mod tests {
         for (to, number) in [(5, 0), (2, 1), (5, 2), (9, 3), (2, 4)] {
             outbox.push(ActorId(to), direct(number));
         }
-        // More recipients than are searched one by one.
+        // More recipients than a linear search handles.
         (20..60).for_each(|to| outbox.push(ActorId(to), direct(to)));
         outbox.push(ActorId(5), direct(60));
         outbox.push(ActorId(40), direct(61));

@@ -1,6 +1,6 @@
-//! Refusals: why an action could not be performed, or had no effect.
+//! Refusals: why an action failed or had no effect.
 //!
-//! INVARIANT: a refusal names what is missing, so that a program can act on it.
+//! INVARIANT: a refusal names the missing thing, so that a program can react.
 //! It does not refuse anything; the actions do.
 //! Read next: `draft.rs`.
 
@@ -9,38 +9,38 @@ use std::fmt;
 use crate::codec_enum;
 use crate::model::identity::{ActorId, CapabilityId, FacetId, FiberId, ObserverId, RequestId, WaitId};
 
-/// Why an action could not be performed.
+/// Why an action failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The actor has ended.
     NoActor(ActorId),
-    /// The facet has stopped, or is another actor's.
+    /// The facet has stopped, or belongs to another actor.
     NoFacet(FacetId),
-    /// The observer has ended, or is another actor's.
+    /// The observer has ended, or belongs to another actor.
     NoObserver(ObserverId),
-    /// The wait is over, or another actor's.
+    /// The wait is over, or belongs to another actor.
     NoWait(WaitId),
     /// The fiber is not parked.
     NoFiber(FiberId),
-    /// There is no such request of this actor.
+    /// The actor has no such request.
     NoRequest(RequestId),
     /// A facet with live children cannot stop.
     HasChildren(FacetId),
-    /// The value cannot be recorded.
+    /// The value does not fit into a record.
     Value(duet_journal::packed::PackedError),
-    /// The runtime forgot to say what to call.
+    /// The runtime supplied no procedure or continuation.
     NoCallable,
-    /// The capability, or one that it comes from, has been revoked, or its actor has ended.
+    /// The capability, or one that it comes from, is revoked, or its actor has ended.
     Revoked(CapabilityId),
     /// The capability is for something else.
     Unfit(CapabilityId),
-    /// The capability was made by another actor, which alone may revoke it.
+    /// Another actor made the capability and alone may revoke it.
     NotOwner(CapabilityId),
-    /// The capability is at the end of the longest chain that there may be.
+    /// The chain of the capability has the maximum length already.
     TooNarrow(CapabilityId),
     /// A predicate tried to have an effect.
     Pure,
-    /// Policy does not allow it; the attempt is on record.
+    /// Policy does not allow the action; the journal records the attempt.
     Policy(Box<crate::policy::ruling::Ruling>),
     /// No class was registered for the role.
     NoRole {
@@ -49,7 +49,7 @@ pub enum Refusal {
         /// The roles that the actor knows.
         known: Vec<String>,
     },
-    /// The role is played inside the actor already.
+    /// An entity inside the actor plays the role already.
     Attached(String),
     /// No entity inside the actor plays the role.
     NotAttached(String),
@@ -116,14 +116,14 @@ impl From<duet_journal::packed::PackedError> for Refusal {
     }
 }
 
-/// Why an instruction had no effect; recorded with it.
+/// Why an instruction had no effect; the action's record includes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ignored {
     /// The handle was retracted before, or never existed.
     Unknown {},
-    /// The handle is another actor's.
+    /// The handle belongs to another actor.
     Foreign {},
-    /// The recipient is gone.
+    /// The recipient has ended.
     Gone {},
 }
 codec_enum!(Ignored "a reason to ignore" { Unknown "unknown" {} Foreign "foreign" {} Gone "gone" {} });

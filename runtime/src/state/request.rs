@@ -1,4 +1,4 @@
-//! What a run's state has of assertions and of requests to the world.
+//! Assertions, and requests to the world, in a run's state.
 //!
 //! INVARIANT: a request stays until its answer is consumed or nobody can consume it any more.
 //! It does not know what an action is: attempts that wait for approval are values here.
@@ -12,51 +12,51 @@ use crate::model::identity::{ActorId, FacetId, Handle, RequestId};
 use crate::model::value::Fact;
 use crate::{codec_enum, codec_struct};
 
-/// An assertion: who makes it, and what.
+/// An assertion with its owner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
     /// The actor.
     pub actor: ActorId,
     /// Its facet.
     pub facet: FacetId,
-    /// What is asserted.
+    /// The asserted fact.
     pub fact: Fact,
 }
 codec_struct!(Held "held" { actor, facet, fact });
 
-/// What was asked of the world, until the answer is consumed.
+/// A request to the world, until its answer is consumed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Who asked.
+    /// The actor that made it.
     pub actor: ActorId,
-    /// On behalf of which facet.
+    /// The facet that made it.
     pub facet: FacetId,
-    /// What was asked.
+    /// The question.
     pub question: Question,
-    /// What the program calls it; unique text unless the program chose otherwise.
+    /// The program's name for the request; unique text unless the program chose another.
     pub tag: String,
-    /// The key under which the world recognises a repetition.
+    /// The key by which the world recognises a repetition.
     pub key: String,
     /// The assertion that shows the request, if there is one.
     pub handle: Option<Handle>,
     /// The answer, if it came before anyone waited for it.
     pub answer: Option<Result<IOValue, IOValue>>,
-    /// What a tool call told that it would replace, if it did.
+    /// What the tool call is about to replace, if it has reported this.
     pub kept: Option<Kept>,
 }
 codec_struct!(Request "request-state" { actor, facet, question, tag, key, handle, answer, kept });
 
-/// What a tool call is about to replace, so that it can be put back.
+/// What a tool call is about to replace, so that an undo can restore it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
-    /// What is replaced and by what, as the tool told it.
+    /// The old and the new state, as the tool reported them.
     pub note: IOValue,
     /// The contents that the note names.
     pub contents: Vec<BlobHash>,
 }
 codec_struct!(Kept "contents-kept" { note, contents });
 
-/// The kinds of requests that are answered.
+/// The kinds of requests that have answers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Question {
     /// A call of a tool.
@@ -68,54 +68,54 @@ pub enum Question {
     },
     /// Bytes from standard input.
     Read {
-        /// At most this many bytes.
+        /// The maximum number of bytes.
         length_bytes_max: u64,
     },
-    /// That time passes.
+    /// A timer.
     Timer {
-        /// How long, in milliseconds.
+        /// The delay in milliseconds.
         delay_ms: u64,
     },
-    /// A call of a tool that is put off until it is approved.
+    /// A tool call that waits for approval.
     Deferred {
         /// The tool.
         name: String,
         /// Its argument.
         payload: IOValue,
     },
-    /// Whether what was attempted may be done.
+    /// A question to the person: whether to allow the attempts.
     Approve {
-        /// What to show.
+        /// The question to show.
         prompt: IOValue,
-        /// The list of actions that were attempted, in the form of a record.
+        /// The attempted actions as a record.
         attempts: Fact,
-        /// The attempts, by content.
+        /// The hash of the attempts.
         proposal: BlobHash,
-        /// The policy for which an approval holds, by content.
+        /// The hash of the policy for which an approval holds.
         policy: BlobHash,
     },
     /// A question to the person.
     Ask {
-        /// What to show.
+        /// The question to show.
         prompt: IOValue,
     },
-    /// That policy allows what was attempted.
+    /// Attempts that wait until policy allows them.
     Postponed {
-        /// The list of actions that were attempted, in the form of a record.
+        /// The attempted actions as a record.
         attempts: Fact,
     },
-    /// That the time passes in which a proposal can be approved.
+    /// The time limit for the approval of a proposal.
     Limit {
-        /// How long, in milliseconds.
+        /// The limit in milliseconds.
         delay_ms: u64,
         /// The proposal.
         of: RequestId,
     },
-    /// That the time comes at which a timer has run out.
+    /// The rest of a timer, until a moment.
     Deadline {
-        /// When, in milliseconds since 1970.
+        /// The moment in milliseconds since 1970.
         at_ms: u64,
-        /// The proposal whose time it limits, if it does.
+        /// The proposal whose time it limits, if there is one.
         of: Option<RequestId>,
     },
 }
@@ -132,7 +132,8 @@ codec_enum!(Question "a question" {
 });
 
 impl Question {
-    /// Says whether the question is put away as soon as nobody waits for its answer; a tool's result may be awaited later.
+    /// Says whether the question is withdrawn as soon as nobody waits for its answer; a tool's
+    /// result may still be awaited later.
     pub fn is_withdrawable(&self) -> bool {
         match self {
             Self::Ask { .. }
@@ -144,7 +145,7 @@ impl Question {
         }
     }
 
-    /// Returns the proposal whose time it limits, if it does.
+    /// Returns the proposal whose time the question limits, if there is one.
     pub fn limits(&self) -> Option<RequestId> {
         match self {
             Self::Limit { of, .. } => Some(*of),
@@ -159,7 +160,7 @@ impl Question {
         }
     }
 
-    /// Returns the effect that puts the question; what is put off has none.
+    /// Returns the effect that asks the question; a postponed one has none.
     pub fn effect(&self) -> Option<EffectKind> {
         Some(match self {
             Self::Deferred { .. } | Self::Postponed { .. } => return None,

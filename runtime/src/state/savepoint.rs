@@ -1,8 +1,9 @@
-//! Savepoints of the state, by which it goes back over many turns.
+//! Savepoints of the state, which undo many turns.
 //!
-//! INVARIANT: a state that went back to a mark is what it was then, but for numbers that mean nothing outside of it.
-//! It does not know when to mark; `past.rs` does.
-//! Read next: `tracked/marks.rs`, `past.rs`.
+//! INVARIANT: a restored state equals the state at the savepoint, except for internal numbers that
+//! nothing outside it depends on.
+//! It does not know when to make a savepoint; `../run/checkpoints.rs` does.
+//! Read next: `../collections/tracked/savepoints.rs`, `../run/checkpoints.rs`.
 
 use super::RunState;
 use crate::collections::tracked::Tracking;
@@ -10,7 +11,7 @@ use crate::model::identity::Counters;
 use crate::policy::entry::Entries;
 use crate::state::event::Queue;
 
-/// What was when the state was marked, of that which keeps no notes of its own.
+/// The values at a savepoint of the fields that have no undo log.
 #[derive(Clone, Debug)]
 pub(crate) struct StateSavepoint {
     counters: Counters,
@@ -20,7 +21,7 @@ pub(crate) struct StateSavepoint {
 }
 
 impl RunState {
-    /// Everything that keeps notes of its own.
+    /// Returns the fields that have an undo log.
     fn tracked(&mut self) -> [&mut dyn Tracking; 7] {
         [
             &mut self.dataspace,
@@ -33,8 +34,10 @@ impl RunState {
         ]
     }
 
-    /// Savepoints the state, between turns, under a number greater than those before, and returns what else it takes to [go back](Self::restore_savepoint). A clone
-    /// has no marks.
+    /// Makes a savepoint of the state, between turns; its number is greater than those before.
+    ///
+    /// Returns the part of the state that [`restore_savepoint`](Self::restore_savepoint) needs
+    /// besides. A clone has no savepoints.
     pub(crate) fn make_savepoint(&mut self, number: u64) -> StateSavepoint {
         self.tracked()
             .into_iter()
@@ -47,8 +50,10 @@ impl RunState {
         }
     }
 
-    /// Goes back, between turns, to a mark, which stays; says whether that could be done: not if too much has changed since. Then the state is of no
-    /// use.
+    /// Restores a savepoint, between turns, and keeps it.
+    ///
+    /// Returns false if the state cannot be restored because too much has changed since; the state
+    /// is then unusable.
     pub(crate) fn restore_savepoint(&mut self, number: u64, marked: &StateSavepoint) -> bool {
         let is_back = self
             .tracked()
@@ -62,7 +67,7 @@ impl RunState {
         is_back
     }
 
-    /// Gives up the marks with numbers below `oldest`.
+    /// Drops the savepoints with numbers below `oldest`.
     pub(crate) fn drop_savepoints(&mut self, oldest: u64) {
         self.tracked()
             .into_iter()
