@@ -42,8 +42,8 @@ pub trait Act: Codec {
         None
     }
 
-    /// Returns the actions inside this one that it performs: those that were postponed before, or go
-    /// through a capability.
+    /// Returns the actions inside this one that it performs: those that were postponed before, or
+    /// go through a capability.
     fn carried_out(&self) -> &[Action] {
         &[]
     }

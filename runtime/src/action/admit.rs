@@ -1,4 +1,4 @@
-//! `admit`: the actor performs postponed attempts, because policy allows them at last.
+//! `admit`: the actor performs postponed attempts once policy allows them.
 
 use super::refuse::listed;
 use super::{Act, Action, Claims};

@@ -1,5 +1,6 @@
-//! `ask-user`: the actor asks the person a question, and the fact `<user-input-request id prompt
-//! tag>` shows it until the first answer.
+//! `ask-user`: the actor asks the person a question.
+//!
+//! The fact `<user-input-request id prompt tag>` shows the question until the first answer.
 
 use preserves::IOValue;
 

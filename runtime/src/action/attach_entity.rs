@@ -1,5 +1,5 @@
-//! `attach-entity`: an entity starts inside the acting actor, in a facet of its own that is found
-//! by its role.
+//! `attach-entity`: an entity starts inside the acting actor, in a facet of its own, which the
+//! actor finds by the role.
 
 use super::{Act, Claims, SpawnFacet};
 use crate::codec_struct;

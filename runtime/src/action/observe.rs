@@ -1,5 +1,5 @@
-//! `observe`: a facet watches for matches of a pattern. Watching is itself a fact that can be
-//! observed.
+//! `observe`: a facet watches for matches of a pattern. The watch is itself a fact, which others
+//! can observe.
 
 use super::{Act, Claims};
 use crate::codec_struct;

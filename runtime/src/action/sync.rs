@@ -14,9 +14,9 @@ use crate::state::refusal::Refusal;
 pub struct Sync {
     /// The fiber.
     pub fiber: FiberId,
-    /// How it is divided into turns.
-    pub kind: FiberKind,
     /// How the fiber's work is divided into turns.
+    pub kind: FiberKind,
+    /// The facet it belongs to.
     pub facet: FacetId,
     /// The actor that must catch up.
     pub with: ActorId,

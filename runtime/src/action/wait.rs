@@ -10,7 +10,8 @@ use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;
 
-/// Parks a fiber until one of its conditions holds; takes the continuation, then a predicate for each condition that has one.
+/// Parks a fiber until one of its conditions holds; takes the continuation, then a predicate for
+/// each condition that has one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wait {
     /// The id of the wait.

@@ -215,9 +215,9 @@ impl Terms {
 /// Whether the index lists forms under terms of parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parts {
-    /// It lists some forms so.
+    /// The index lists some forms under terms of parts.
     Wanted,
-    /// It lists every form under a term of the whole fact.
+    /// The index lists every form under a term of a whole fact.
     Unwanted,
 }
 

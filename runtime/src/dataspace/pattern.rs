@@ -7,10 +7,10 @@
 //! It does not know how many patterns or facts exist; `index.rs` does.
 //! Read next: `form.rs`.
 //!
-//! Source: the schema `dataspacePatterns` of the Syndicate protocols. Groups are extensible: `<p
-//! _>` matches `<p 1 2>`. A group type with a second field, `<rec label size>`, `<arr size>`,
-//! `<dict size>`, fixes the number of entries, and a literal may be any value; both are extensions
-//! of Duet.
+//! Source: the schema `dataspacePatterns` of the Syndicate protocols. Groups are extensible:
+//! `<p _>` matches `<p 1 2>`. Two extensions are Duet's own: a group type with a second field,
+//! `<rec label size>`, `<arr size>`, `<dict size>`, fixes the number of entries, and a literal may
+//! be any value.
 
 use std::fmt;
 

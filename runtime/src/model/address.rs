@@ -32,7 +32,7 @@ pub enum TurnAddress {
     Marked(Mark),
 }
 
-/// The name of a turn: one to 64 ASCII letters, digits, `-`, `_` and `.`, the first of them a letter.
+/// The name of a turn: 1 to 64 ASCII letters, digits, `-`, `_` and `.`, the first a letter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark(String);
 
@@ -50,7 +50,7 @@ impl fmt::Display for Mark {
     }
 }
 
-/// Says why a text is not an address.
+/// Why a text is not an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AddressError {
     /// The run's name is not well formed.

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: validation opens no file and no connection; a reference that leaves the schema makes
 //! it invalid.
-//! It does not know where schemas are kept; `proposal.rs` and `predicate.rs` do.
+//! It does not store schemas; `entry.rs` does.
 //! Read next: `predicate.rs`.
 
 use std::fmt;

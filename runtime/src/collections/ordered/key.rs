@@ -4,7 +4,7 @@
 //! finds a key's likely position. A search that starts there reads one or two items, which are
 //! often far away in memory; a binary search reads several.
 //! INVARIANT: a guess decides where a search starts; its result depends on the order alone.
-//! It does not descend to a leaf; `ordered.rs` does.
+//! It does not descend to a leaf; `../ordered.rs` does.
 //! Read next: `../ordered.rs`.
 
 use std::borrow::Borrow;

@@ -5,8 +5,8 @@
 //! alternative was a clone of the map: the first change of each node after a clone copies the node
 //! and increments a reference count for everything below it, which in a large map is far away in
 //! memory.)
-//! INVARIANT: a map that restores the old values of its newest savepoint and removes the keys
-//! beyond its end equals the map at the savepoint.
+//! INVARIANT: restoring the old values of the newest savepoint and removing the keys beyond its end
+//! gives the map at the savepoint.
 //! It does not know for how many turns a savepoint stays; `../../run/checkpoints.rs` does.
 //! Read next: `../tracked.rs`.
 

@@ -25,7 +25,7 @@ pub trait Table<K, V>: Default {
     /// Removes `key` and returns its value.
     fn remove(&mut self, key: &K) -> Option<V>;
 
-    /// Lists the keys that lie beyond the lower bound `from`.
+    /// Lists the keys from the lower bound `from` on.
     fn keys_from(&self, from: Bound<K>) -> Vec<K>;
 
     /// Returns a bound beyond which no key lies, if most added keys lie there.
