@@ -89,8 +89,8 @@ pub struct SpecialClaims {
 impl Claims {
     /// Adds a used resource.
     #[inline]
-    pub fn using(mut self, thing: Resource) -> Self {
-        self.uses.push(thing);
+    pub fn using(mut self, resource: Resource) -> Self {
+        self.uses.push(resource);
         self
     }
 
@@ -105,15 +105,15 @@ impl Claims {
 
     /// Adds a made resource.
     #[inline]
-    pub fn making(mut self, thing: Resource) -> Self {
-        self.makes.push(thing);
+    pub fn making(mut self, resource: Resource) -> Self {
+        self.makes.push(resource);
         self
     }
 
     /// Adds an ended resource.
     #[inline]
-    pub fn ending(mut self, thing: Resource) -> Self {
-        self.ends.push(thing);
+    pub fn ending(mut self, resource: Resource) -> Self {
+        self.ends.push(resource);
         self
     }
 

@@ -269,16 +269,16 @@ struct Resources {
 }
 
 impl Resources {
-    fn contains(&self, thing: &Resource) -> bool {
-        self.few.contains(thing) || self.many.as_ref().is_some_and(|many| many.contains(thing))
+    fn contains(&self, resource: &Resource) -> bool {
+        self.few.contains(resource) || self.many.as_ref().is_some_and(|many| many.contains(resource))
     }
 
-    fn extend(&mut self, things: &[Resource]) {
-        for thing in things {
+    fn extend(&mut self, resources: &[Resource]) {
+        for resource in resources {
             if self.few.len() < self.few.inline_size() {
-                self.few.push(*thing);
+                self.few.push(*resource);
             } else {
-                self.many.get_or_insert_default().insert(*thing);
+                self.many.get_or_insert_default().insert(*resource);
             }
         }
     }
@@ -384,15 +384,16 @@ impl TurnClaims<'_> {
     }
 
     fn ownership_fault(&self, claims: &Claims) -> Option<Reason> {
-        let is_owned = |thing: &Resource| {
-            !self.ended.contains(thing)
-                && (self.made.contains(thing) || self.proposal.before.owns(self.proposal.principal.actor, *thing))
+        let is_owned = |resource: &Resource| {
+            !self.ended.contains(resource)
+                && (self.made.contains(resource) || self.proposal.before.owns(self.proposal.principal.actor, *resource))
         };
         if !claims.uses.iter().chain(&claims.ends).all(is_owned) {
             return Some(Reason::NotOwned {});
         }
-        let is_fresh =
-            |thing: &Resource| !self.made.contains(thing) && is_unused(self.proposal.before.counters(), *thing);
+        let is_fresh = |resource: &Resource| {
+            !self.made.contains(resource) && is_unused(self.proposal.before.counters(), *resource)
+        };
         if !claims.makes.iter().all(is_fresh) {
             return Some(Reason::NotFresh {});
         }
@@ -400,9 +401,9 @@ impl TurnClaims<'_> {
     }
 }
 
-/// Says whether the id of `thing` is not assigned yet.
-fn is_unused(counters: &Counters, thing: Resource) -> bool {
-    match thing {
+/// Says whether the id of `resource` is not assigned yet.
+fn is_unused(counters: &Counters, resource: Resource) -> bool {
+    match resource {
         Resource::Actor(id) => id.0 >= counters.actors,
         Resource::Facet(id) => id.0 >= counters.facets,
         Resource::Handle(id) => id.0 >= counters.handles,

@@ -94,12 +94,12 @@ fn forget_entities(draft: &mut Draft, facet: FacetId) -> Result<(), Refusal> {
             actor.attached.remove(&role);
         }
     }
-    let told = actor
+    let monitored = actor
         .facets
         .get(&facet)
         .map(|facet| facet.monitored.iter().copied().collect());
-    let told: Vec<ActorId> = told.unwrap_or_default();
-    for other in told {
+    let monitored: Vec<ActorId> = monitored.unwrap_or_default();
+    for other in monitored {
         if let Some(monitor) = actor.monitors.remove(&other) {
             draft.outbox.released.push(monitor.procedure);
         }

@@ -113,11 +113,11 @@ impl Wait {
             target,
             is_closing: false,
         };
-        let told = draft.outbox.told(draft.actor);
+        let event_count = draft.outbox.told(draft.actor);
         observe::begin(draft, *observer, entry)?;
         if self.is_edge {
             // The events for the observer so far are the facts that were present before it.
-            draft.outbox.forget(draft.actor, *observer, told);
+            draft.outbox.forget(draft.actor, *observer, event_count);
         }
         Ok(())
     }

@@ -189,11 +189,11 @@ mod tests {
         )) {
             let alone = (0..3_u8).map(|byte| Fact::from_bytes(vec![0xb2, 1, byte]).expect("a byte string"));
             let all: Vec<Fact> = colliding(3).into_iter().chain(alone).collect();
-            let (mut facts, mut number, mut mark) = (Facts::default(), 0, 0);
+            let (mut facts, mut number, mut savepoint) = (Facts::default(), 0, 0);
             // The present facts, those at the start of the turn, and those at each savepoint, by
             // their places in `all`.
             let (mut now, mut begun) = (BTreeMap::new(), BTreeMap::new());
-            let mut marked = Vec::new();
+            let mut savepoints = Vec::new();
             for step in steps {
                 match step {
                     Do::Toggle(place) => match facts.find(&all[place]) {
@@ -219,14 +219,14 @@ mod tests {
                     Do::Savepoint => {
                         facts.commit_turn();
                         begun = now.clone();
-                        mark += 1;
-                        facts.make_savepoint(mark);
-                        marked.push((mark, now.clone()));
+                        savepoint += 1;
+                        facts.make_savepoint(savepoint);
+                        savepoints.push((savepoint, now.clone()));
                     }
                     Do::GoBack => {
                         facts.abort_turn();
                         now = begun.clone();
-                        if let Some((to, then)) = marked.pop() {
+                        if let Some((to, then)) = savepoints.pop() {
                             prop_assert!(facts.restore_savepoint(to));
                             (now, begun) = (then.clone(), then);
                         }

@@ -459,7 +459,7 @@ impl Pair {
     }
 
     fn check_message(&self, message: &Fact) {
-        let told: Vec<(u64, Vec<IOValue>)> = self
+        let received: Vec<(u64, Vec<IOValue>)> = self
             .dataspace
             .message(message)
             .map(|notice| {
@@ -473,7 +473,7 @@ impl Pair {
         let expected: Vec<_> = observers
             .filter_map(|(o, pattern)| Some((*o, pattern.matches(&message.value())?)))
             .collect();
-        assert_eq!(told, expected);
+        assert_eq!(received, expected);
     }
 
     fn check_counts(&self) {

@@ -128,14 +128,14 @@ impl Failure {
     /// Returns the message, followed by the irritants that it does not name; `show` prints each
     /// irritant.
     pub fn told(&self, show: impl Fn(&IOValue) -> String) -> String {
-        let mut told = self.message.clone();
-        let mut separator = if told.ends_with(':') { " " } else { ": " };
+        let mut text = self.message.clone();
+        let mut separator = if text.ends_with(':') { " " } else { ": " };
         for irritant in self.irritants.iter().filter(|irritant| !self.is_said(irritant)) {
-            told.push_str(separator);
-            told.push_str(&show(irritant));
+            text.push_str(separator);
+            text.push_str(&show(irritant));
             separator = " ";
         }
-        told
+        text
     }
 
     /// Says whether the message already names an irritant, as the message about an undefined name

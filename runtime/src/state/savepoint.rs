@@ -54,7 +54,7 @@ impl RunState {
     ///
     /// Returns false if the state cannot be restored because too much has changed since; the state
     /// is then unusable.
-    pub(crate) fn restore_savepoint(&mut self, number: u64, marked: &StateSavepoint) -> bool {
+    pub(crate) fn restore_savepoint(&mut self, number: u64, savepoint: &StateSavepoint) -> bool {
         let is_back = self
             .tracked()
             .into_iter()
@@ -62,8 +62,8 @@ impl RunState {
         self.tracked()
             .into_iter()
             .for_each(|tracked| tracked.make_savepoint(number));
-        (self.counters, self.queue) = (marked.counters.clone(), marked.queue.clone());
-        (self.exit, self.entries) = (marked.exit, marked.entries.clone());
+        (self.counters, self.queue) = (savepoint.counters.clone(), savepoint.queue.clone());
+        (self.exit, self.entries) = (savepoint.exit, savepoint.entries.clone());
         is_back
     }
 

@@ -75,14 +75,14 @@ impl<T: Clone> Tracking for TrackedCell<T> {
 
     fn restore_savepoint(&mut self, number: u64) -> bool {
         let mut reached = None;
-        while let Some((mark, value)) = self.savepoints.pop_back_if(|(mark, _)| *mark >= number) {
-            (reached, self.now) = (Some(mark), value);
+        while let Some((found, value)) = self.savepoints.pop_back_if(|(found, _)| *found >= number) {
+            (reached, self.now) = (Some(found), value);
         }
         reached == Some(number)
     }
 
     fn drop_savepoints(&mut self, oldest: u64) {
-        while self.savepoints.pop_front_if(|(mark, _)| *mark < oldest).is_some() {}
+        while self.savepoints.pop_front_if(|(found, _)| *found < oldest).is_some() {}
     }
 }
 

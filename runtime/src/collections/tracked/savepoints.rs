@@ -67,24 +67,24 @@ impl<K: Ord + Clone, V: Clone> Savepoints<K, V> {
 
     /// Drops the savepoints with numbers below `oldest`.
     pub(super) fn forget(&mut self, oldest: u64) {
-        while self.0.pop_front_if(|mark| mark.number < oldest).is_some() {}
+        while self.0.pop_front_if(|savepoint| savepoint.number < oldest).is_some() {}
     }
 
     /// Restores a map to the savepoint with this number and drops it and the later ones; says
     /// whether it existed.
     pub(super) fn restore_savepoint(&mut self, number: u64, map: &mut impl Table<K, V>) -> bool {
         let mut reached = None;
-        while let Some(mark) = self.0.pop_back_if(|mark| mark.number >= number) {
-            for key in mark.end.map_or_else(Vec::new, |end| map.keys_from(end)) {
+        while let Some(savepoint) = self.0.pop_back_if(|savepoint| savepoint.number >= number) {
+            for key in savepoint.end.map_or_else(Vec::new, |end| map.keys_from(end)) {
                 map.remove(&key);
             }
-            for (key, old) in mark.old {
+            for (key, old) in savepoint.old {
                 match old {
                     Some(old) => map.insert(key, old),
                     None => map.remove(&key),
                 };
             }
-            reached = Some(mark.number);
+            reached = Some(savepoint.number);
         }
         reached == Some(number)
     }

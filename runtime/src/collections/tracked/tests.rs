@@ -103,20 +103,20 @@ fn check_aborting<T: Kind>([kept, undone, after]: &[Vec<Do>; 3]) {
 /// one.
 fn check_going_back<T: Kind>(turns: &[(Vec<Do>, Vec<Do>, bool)], to: usize) {
     let mut map = Map::<T>::default();
-    let mut marked = Vec::new();
+    let mut savepoints = Vec::new();
     for (number, (first, second, is_kept)) in (1..).zip(turns) {
         map.make_savepoint(number);
-        marked.push((number, contents::<T>(&map)));
+        savepoints.push((number, contents::<T>(&map)));
         perform::<T>(&mut map, first);
         map.commit_turn();
         perform::<T>(&mut map, second);
         if *is_kept { map.commit_turn() } else { map.abort_turn() }
     }
-    let (number, before) = &marked[to % marked.len()];
+    let (number, before) = &savepoints[to % savepoints.len()];
     assert!(map.restore_savepoint(*number));
     assert_eq!(&contents::<T>(&map), before);
     map.drop_savepoints(*number);
-    assert!(!map.restore_savepoint(number - 1), "that mark was given up");
+    assert!(!map.restore_savepoint(number - 1), "that savepoint was dropped");
 }
 
 proptest! {
@@ -194,19 +194,19 @@ proptest! {
 
 proptest! {
     #[test]
-    fn a_marked_tree_goes_back_with_what_is_in_it(turns in proptest::collection::vec((steps_inside(), steps_inside(), any::<bool>()), 1..6), to in 0..6_usize) {
+    fn a_tree_returns_to_a_savepoint_with_its_values(turns in proptest::collection::vec((steps_inside(), steps_inside(), any::<bool>()), 1..6), to in 0..6_usize) {
         let mut tree: TrackedTree<u8, Inner> = TrackedTree::default();
-        let mut marked = Vec::new();
+        let mut savepoints = Vec::new();
         for (number, (first, second, is_kept)) in (1..).zip(&turns) {
             tree.make_savepoint(number);
             let before: Vec<(u8, Ordered<u8, u32>)> = tree.iter().map(|(key, inner)| (*key, inner.map.map.clone())).collect();
-            marked.push((number, before));
+            savepoints.push((number, before));
             perform_inside(&mut tree, first);
             tree.commit_turn();
             perform_inside(&mut tree, second);
             if *is_kept { tree.commit_turn() } else { tree.abort_turn() }
         }
-        let (number, before) = &marked[to % marked.len()];
+        let (number, before) = &savepoints[to % savepoints.len()];
         prop_assert!(tree.restore_savepoint(*number));
         let now: Vec<(u8, Ordered<u8, u32>)> = tree.iter().map(|(key, inner)| (*key, inner.map.map.clone())).collect();
         prop_assert_eq!(&now, before);

@@ -19,7 +19,7 @@ use crate::collections::ordered::Ordered;
 use crate::model::codec::{Codec, DecodeError};
 
 /// A tree with at most this many values compacts them with itself.
-const RESTED_MAX: usize = 4;
+const COMPACTED_MAX: usize = 4;
 
 /// A tracked map whose values keep notes of their own changes, so that changing one copies nothing.
 #[derive(Clone)]
@@ -130,15 +130,15 @@ impl<K: Ord + Clone, V: Clone + Tracking, M: Table<K, Arc<V>>> Tracking for Trac
         self.map.compact();
         self.touched = Vec::new();
         // Compacting must not cost more than a turn, so the values of a large tree keep their room.
-        if self.map.count() <= RESTED_MAX {
+        if self.map.count() <= COMPACTED_MAX {
             let keys = self.map.keys_from(Bound::Unbounded);
             keys.iter().for_each(|key| self.compact_value(key));
         }
     }
 
     fn is_compacted(&self) -> bool {
-        let rests = self.map.count() > RESTED_MAX || self.map.values().all(|value| value.is_compacted());
-        rests && self.touched.capacity() == 0 && self.map.is_compacted()
+        let is_compacted = self.map.count() > COMPACTED_MAX || self.map.values().all(|value| value.is_compacted());
+        is_compacted && self.touched.capacity() == 0 && self.map.is_compacted()
     }
 
     fn make_savepoint(&mut self, number: u64) {
