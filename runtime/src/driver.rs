@@ -147,14 +147,14 @@ pub enum Input {
     Kept {
         /// The request.
         request: RequestId,
-        /// The old and the new state; its meaning belongs to the tool and to the code that undoes
-        /// the call.
+        /// A description of the replacement; only the tool and the code that undoes the call
+        /// interpret it.
         note: IOValue,
         /// The contents that the note names.
         contents: Vec<Blob>,
     },
-    /// A tool returned for a request that the run no longer has, because it continued on another
-    /// branch.
+    /// A tool returned for a request that the run no longer has, because it went back to an earlier
+    /// turn and continued differently.
     Orphaned {
         /// The key of the call's effect.
         key: String,

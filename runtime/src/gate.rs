@@ -252,11 +252,10 @@ struct TurnClaims<'a> {
     conveyed: Option<Conveyed>,
 }
 
-/// The policy by which a turn is judged.
+/// The policy that judges a turn.
 struct Policy<'a> {
     bench: Bench<'a>,
-    /// The entries after the turn, because actions that happen together are judged by their
-    /// combined result.
+    /// The entries after the turn, because policy judges a turn's actions by their joint result.
     after: Entries,
 }
 

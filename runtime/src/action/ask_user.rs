@@ -25,7 +25,7 @@ pub const CAPABILITY: &str = "person";
 pub struct AskUser {
     /// The id of the question.
     pub request: RequestId,
-    /// The facet that asks; if it stops, the question is withdrawn.
+    /// The facet that asks; if it stops, the runtime withdraws the question.
     pub facet: FacetId,
     /// The handle of the fact that shows the question.
     pub handle: Handle,

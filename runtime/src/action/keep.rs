@@ -15,7 +15,7 @@ use crate::state::request::Kept;
 pub struct Keep {
     /// The call.
     pub request: RequestId,
-    /// The old and the new state, as the tool reported them.
+    /// The tool's report.
     pub kept: Kept,
 }
 codec_struct!(Keep "keep" { request, kept });

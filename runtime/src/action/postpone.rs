@@ -18,7 +18,7 @@ use crate::state::request::Question;
 pub struct Postpone {
     /// The id of the request.
     pub request: RequestId,
-    /// The facet that attempts; if it stops, the attempts are dropped.
+    /// The facet that attempts; if it stops, the runtime drops the attempts.
     pub facet: FacetId,
     /// The attempts, which belong together.
     pub attempts: Vec<Action>,

@@ -24,7 +24,7 @@ use crate::state::request::Question;
 pub struct Propose {
     /// The id of the question.
     pub request: RequestId,
-    /// The facet that attempts; if it stops, the question is withdrawn.
+    /// The facet that attempts; if it stops, the runtime withdraws the question.
     pub facet: FacetId,
     /// The handle of the fact that shows the question.
     pub handle: Handle,

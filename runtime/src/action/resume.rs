@@ -1,5 +1,5 @@
-//! `resume`: a wait ends because one of its conditions holds. Its observers end, a consumed answer
-//! is removed, and its fiber runs.
+//! `resume`: a wait ends because one of its conditions holds. The action ends its
+//! observers and removes a consumed answer; its fiber runs.
 
 use super::{Act, Claims};
 use crate::codec_struct;

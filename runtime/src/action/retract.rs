@@ -14,7 +14,7 @@ use crate::state::refusal::Refusal;
 pub struct Retract {
     /// The assertion.
     pub handle: Handle,
-    /// The reason why nothing is retracted, if so.
+    /// The reason why the action retracts nothing, if so.
     pub ignored: Option<Ignored>,
 }
 codec_struct!(Retract "retract" { handle, ignored });

@@ -19,7 +19,7 @@ pub struct Send {
     pub facet: FacetId,
     /// The value.
     pub value: Fact,
-    /// The reason why nothing is sent, if so.
+    /// The reason why the action sends nothing, if so.
     pub ignored: Option<Ignored>,
 }
 codec_struct!(Send "send" { to, facet, value, ignored });

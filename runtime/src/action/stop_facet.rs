@@ -1,7 +1,8 @@
-//! `stop-facet`: a facet ends with everything it holds: its fibers, waits and requests are removed,
-//! linked actors end, and its assertions are retracted in the order of their handles, except keyed
-//! entries, which pass to the actor's root facet. Before that its child facets stop, each by an
-//! action of its own, and its stop hooks run.
+//! `stop-facet`: a facet ends with everything it holds.
+//!
+//! The action removes its fibers, waits and requests, ends linked actors, and retracts its
+//! assertions in the order of their handles, except keyed entries, which pass to the actor's root
+//! facet. Before that its child facets stop, each by an action of its own, and its stop hooks run.
 
 use super::exit::MAIN;
 use super::{Act, Claims};
@@ -28,8 +29,7 @@ impl Act for StopFacet {
         if !facet.children.is_empty() {
             return Err(Refusal::HasChildren(self.facet));
         }
-        // Observers end before the facts are retracted, so that a stopping facet receives no more
-        // events.
+        // Observers end before the retractions, so that a stopping facet receives no more events.
         for fiber in facet.fibers.iter() {
             let fiber = draft.unpark(*fiber)?;
             draft.outbox.released.push(fiber.continuation);

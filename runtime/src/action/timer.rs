@@ -20,7 +20,7 @@ pub const CAPABILITY: &str = "clock/timer";
 pub struct Timer {
     /// The id of the timer.
     pub request: RequestId,
-    /// The facet that waits; if it stops, the timer is withdrawn.
+    /// The facet that waits; if it stops, the runtime withdraws the timer.
     pub facet: FacetId,
     /// The delay in milliseconds.
     pub delay_ms: u64,

@@ -79,7 +79,7 @@ impl Codec for Frame {
 }
 
 impl Failure {
-    /// The kind of failure of a turn that spent more time on garbage collection than on computing.
+    /// The kind of failure of a turn that spent more work on garbage collection than on computing.
     /// The moment when this happens depends on the garbage in the heap, so a replay takes the
     /// failure from the record.
     const EXHAUSTED: &str = "memory-exhausted";
@@ -88,7 +88,7 @@ impl Failure {
     /// irritant.
     pub const UNDEFINED_VARIABLE: &str = "undefined-variable";
 
-    /// Makes the failure of a turn that spent more time on garbage collection than on computing.
+    /// Makes the failure of a turn that spent more work on garbage collection than on computing.
     pub(crate) fn exhausted(heap_bytes_max: u64) -> Self {
         let message = format!(
             "of the {heap_bytes_max} bytes of memory so few are free that looking for them takes longer than computing"

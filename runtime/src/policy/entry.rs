@@ -22,7 +22,7 @@ use super::schema::Schema;
 /// The prefix of constraints.
 pub const CONSTRAINTS: &str = "constraint.";
 
-/// The prefix of the constraints that are judged again after the change.
+/// The prefix of the constraints that must also hold after the change.
 pub const INVARIANTS: &str = "constraint.invariant.";
 
 /// The prefix of the schemas that predicates know by name; the schema is in the field `schema`.

@@ -56,7 +56,7 @@ pub struct Tool {
     pub needs_approval: bool,
 }
 
-/// The schema of a tool's arguments; it is compiled when the first call is judged.
+/// The schema of a tool's arguments; the first ruling on a call compiles it.
 #[derive(Clone, Debug)]
 pub struct ArgumentSchema {
     source: Value,

@@ -102,7 +102,7 @@ pub enum Event {
     Kept {
         /// The request.
         request: RequestId,
-        /// The old and the new state, as the tool reported them.
+        /// The tool's description of the replacement.
         note: IOValue,
         /// The contents that the note names.
         contents: Vec<BlobHash>,

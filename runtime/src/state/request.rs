@@ -49,7 +49,7 @@ codec_struct!(Request "request-state" { actor, facet, question, tag, key, handle
 /// What a tool call is about to replace, so that an undo can restore it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
-    /// The old and the new state, as the tool reported them.
+    /// The tool's description of the replacement.
     pub note: IOValue,
     /// The contents that the note names.
     pub contents: Vec<BlobHash>,

@@ -1,4 +1,4 @@
-//! Caveats applied to values, and those that cannot be used.
+//! Caveats applied to values, and invalid caveats.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn value(text: &str) -> IOValue {
     text.parse().expect("well formed")
 }
 
-/// Passes values through a caveat; nothing is expected of those that do not pass.
+/// Passes values through a caveat; `None` stands for a value that does not pass.
 #[track_caller]
 fn check(caveat: &str, cases: &[(&str, Option<&str>)]) {
     let caveat = Caveat::read(&value(caveat)).expect("a caveat");

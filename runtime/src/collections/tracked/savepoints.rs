@@ -15,8 +15,8 @@ use std::ops::{Bound, RangeBounds};
 
 use super::table::Table;
 
-/// Maximum number of old values in a savepoint; a map with more changes between two savepoints
-/// drops all of them.
+/// Maximum number of old values in a savepoint; a map that changes more keys between two savepoints
+/// drops all its savepoints.
 const KEPT_MAX: usize = 1 << 16;
 
 /// The savepoints of a map, oldest first.

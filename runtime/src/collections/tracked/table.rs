@@ -8,7 +8,7 @@ use std::ops::Bound;
 
 use crate::collections::ordered::{Key, Ordered};
 
-/// A map whose changes [`Tracked`](super::map::Tracked) can note and undo.
+/// A map whose changes [`Tracked`](super::Tracked) can note and undo.
 pub trait Table<K, V>: Default {
     /// Returns the number of entries.
     fn count(&self) -> usize;
