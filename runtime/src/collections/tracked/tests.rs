@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn a_marked_map_goes_back_to_any_mark(turns in proptest::collection::vec((steps(), steps(), any::<bool>()), 1..8), to in 0..8_usize) {
+    fn a_map_returns_to_any_savepoint(turns in proptest::collection::vec((steps(), steps(), any::<bool>()), 1..8), to in 0..8_usize) {
         check_going_back::<InOrder>(&turns, to);
         check_going_back::<OfActors>(&turns, to);
     }
