@@ -15,4 +15,4 @@
     (lambda () (call/cc (lambda (k) (set! again k))) (note 'body))
     (lambda () (note 'out)))
   (when (< (length trace) 6) (again #f))
-  (reverse trace))                                ; => (in body out in body out)
+  (reverse trace))                             ; => (in body out in body out)

@@ -1,34 +1,76 @@
 ;; (duet control): escapes, generators, coroutines, tasks.
 (import (scheme base) (duet control))
-(list (call/ec (lambda (k) (+ 1 (k 42)))) (let/ec out (for-each (lambda (x) (if (> x 1) (out x))) '(1 2 3)) 'none) (call/ec (lambda (k) 7))) ; => (42 2 7)
-(call-with-values (lambda () (call/ec (lambda (k) (k 1 2)))) list)                        ; => (1 2)
-((call/ec (lambda (k) k)) 1)                                                              ; raises: error
-(let ((trace '())) (call/ec (lambda (k) (dynamic-wind (lambda () (set! trace (cons 'in trace))) (lambda () (k 1)) (lambda () (set! trace (cons 'out trace)))))) trace) ; => (out in)
-(define (take generator count) (if (= count 0) '() (let ((object (generator))) (if (eof-object? object) '() (cons object (take generator (- count 1)))))))
+
+;; Escapes.
+(call/ec (lambda (k) (+ 1 (k 42))))                                       ; => 42
+(let/ec out (for-each (lambda (x) (if (> x 1) (out x))) '(1 2 3)) 'none)  ; => 2
+(call/ec (lambda (k) 7))                                                  ; => 7
+(call-with-values (lambda () (call/ec (lambda (k) (k 1 2)))) list)        ; => (1 2)
+((call/ec (lambda (k) k)) 1)                                              ; raises: error
+(let ((trace '()))
+  (call/ec (lambda (k)
+             (dynamic-wind
+               (lambda () (set! trace (cons 'in trace)))
+               (lambda () (k 1))
+               (lambda () (set! trace (cons 'out trace))))))
+  trace)                                                                  ; => (out in)
+
+;; Generators.
+(define (take generator count)
+  (if (= count 0)
+      '()
+      (let ((object (generator)))
+        (if (eof-object? object) '() (cons object (take generator (- count 1)))))))
 (define-generator (leaves tree) yield
-  (let loop ((tree tree)) (cond ((pair? tree) (loop (car tree)) (loop (cdr tree))) ((null? tree) #f) (else (yield tree)))))
-(take (leaves '((1 2) (3 (4)))) 10)                                                       ; => (1 2 3 4)
+  (let loop ((tree tree))
+    (cond ((pair? tree) (loop (car tree)) (loop (cdr tree)))
+          ((null? tree) #f)
+          (else (yield tree)))))
+(take (leaves '((1 2) (3 (4)))) 10)  ; => (1 2 3 4)
 (define naturals ((generator-lambda yield () (let loop ((n 0)) (yield n) (loop (+ n 1))))))
-(let loop ((n 0)) (if (= n 20000) (naturals) (begin (naturals) (loop (+ n 1)))))          ; => 20000
-(define outer (make-coroutine-generator (lambda (yield) (take (make-coroutine-generator (lambda (inner) (yield 'through) (inner 1) (yield 'again))) 3) (yield 'end))))
-(take outer 5)                                                                            ; => (through again end)
+(let loop ((n 0)) (if (= n 20000) (naturals) (begin (naturals) (loop (+ n 1)))))  ; => 20000
+(define outer
+  (make-coroutine-generator
+    (lambda (yield)
+      (take (make-coroutine-generator (lambda (inner) (yield 'through) (inner 1) (yield 'again))) 3)
+      (yield 'end))))
+(take outer 5)                       ; => (through again end)
 (define faulty (make-coroutine-generator (lambda (yield) (yield 1) (error "broken"))))
-(list (faulty) (guard (e (#t 'caught)) (faulty)) (eof-object? (faulty)))                  ; => (1 caught #t)
-(define c (make-coroutine (lambda (first) (let ((second (suspend (list 'got first)))) (list 'then second)))))
-(let* ((a (resume c 1)) (b (coroutine-done? c)) (d (resume c 2))) (list a b d (coroutine-done? c)))  ; => ((got 1) #f (then 2) #t)
-(resume c)                                                                                ; raises: error
-(suspend 1)                                                                               ; raises: error
+(faulty)                             ; => 1
+(guard (e (#t 'caught)) (faulty))    ; => caught
+(eof-object? (faulty))               ; => #t
+
+;; Coroutines.
+(define c
+  (make-coroutine (lambda (first)
+                    (let ((second (suspend (list 'got first)))) (list 'then second)))))
+(resume c 1)         ; => (got 1)
+(coroutine-done? c)  ; => #f
+(resume c 2)         ; => (then 2)
+(coroutine-done? c)  ; => #t
+(resume c)           ; raises: error
+(suspend 1)          ; raises: error
 (define self (make-coroutine (lambda (value) (resume self))))
-(resume self)                                                                             ; raises: error
+(resume self)        ; raises: error
+
+;; Tasks.
 (define log '())
 (define (note x) (set! log (cons x log)))
 (define a (async (note 'a) 1))
 (define b (async (note 'b) (+ (await a) 10)))
 (define d (async (note 'd) (* 2 (await b))))
-(list (await d) (reverse log))                                                            ; => (22 (a b d))
-(await (async (await (async (error "inside")))))                                          ; raises: error
+(await d)                                         ; => 22
+(reverse log)                                     ; => (a b d)
+(await (async (await (async (error "inside")))))  ; raises: error
 (define forever (async (await forever)))
-(await forever)                                                                           ; raises: error
-(let* ((order '()) (task (lambda (name) (async (set! order (cons name order)) (await (async #f)) (set! order (cons name order))))))
-  (task 'x) (task 'y) (run-tasks) (reverse order))                                        ; => (x y x y)
-(await 5)                                                                                 ; => 5
+(await forever)                                   ; raises: error
+(let* ((order '())
+       (task (lambda (name)
+               (async (set! order (cons name order))
+                      (await (async #f))
+                      (set! order (cons name order))))))
+  (task 'x)
+  (task 'y)
+  (run-tasks)
+  (reverse order))                                ; => (x y x y)
+(await 5)                                         ; => 5

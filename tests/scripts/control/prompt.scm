@@ -18,16 +18,17 @@
   (lambda () (list (abort-to-prompt 'p)))
   (lambda (k) (append (k 1) (k 2))))   ; => (1 2)
 
-;; A prompt's body is a tail call: a generator that goes on in one prompt after another gathers no frames.
+;; A prompt's body is a tail call: a generator that goes on in one prompt after another gathers
+;; no frames.
 (define (give-up-to n)
   (let loop ((i 0)) (if (< i n) (begin (abort-to-prompt 'next i) (loop (+ i 1))) 'end)))
 (define (sum-in-prompts n)
   (let loop ((sum 0) (thunk (lambda () (give-up-to n))))
     (let ((step (call-with-prompt 'next thunk (lambda (k value) (cons value k)))))
       (if (pair? step) (loop (+ sum (car step)) (lambda () ((cdr step) #f))) sum))))
-(sum-in-prompts 30000)                                          ; => 449985000
+(sum-in-prompts 30000)                 ; => 449985000
 
-;; What a body or a resumed continuation leaves, the dynamic state included, is as it was around it.
+;; Around a body or a resumed continuation, the dynamic state is afterwards what it was before.
 (define depth (make-parameter 0))
 (define (inner) (abort-to-prompt 'next (depth)) (depth))
 (define (resumed-under outer)
@@ -37,9 +38,11 @@
     (parameterize ((depth outer))
       (let ((result (call-with-prompt 'next (lambda () ((cdr step) #f)) list)))
         (list (car step) result (depth))))))
-(list (resumed-under 7) (depth))                                ; => ((5 5 7) 0)
+(resumed-under 7)                      ; => (5 5 7)
+(depth)                                ; => 0
 
-;; Dynamic states and winders of a prompt inside of what is resumed are those around the resumption, where it aborts as where it returns.
+;; A prompt inside a resumed continuation has the dynamic state and the winders of the
+;; resumption, where it aborts as where it returns.
 (define resumed
   (call-with-prompt 'outer
     (lambda ()
@@ -48,38 +51,53 @@
           (lambda () (abort-to-prompt 'inner (+ (abort-to-prompt 'outer) (depth))))
           (lambda (k sum) (list sum (depth))))))
     (lambda (k) k)))
-(list (resumed 10) (parameterize ((depth 7)) (resumed 20)) (depth))           ; => ((11 1) (21 1) 0)
+(resumed 10)                           ; => (11 1)
+(parameterize ((depth 7)) (resumed 20))  ; => (21 1)
+(depth)                                ; => 0
 (define aborting
   (call-with-prompt 'outer
-    (lambda () (call-with-prompt 'inner (lambda () (abort-to-prompt 'outer) (abort-to-prompt 'inner)) (lambda (k) (depth))))
+    (lambda ()
+      (call-with-prompt 'inner
+        (lambda () (abort-to-prompt 'outer) (abort-to-prompt 'inner))
+        (lambda (k) (depth))))
     (lambda (k) k)))
-(list (aborting #f) (parameterize ((depth 7)) (aborting #f)))                 ; => (0 7)
+(aborting #f)                          ; => 0
+(parameterize ((depth 7)) (aborting #f))  ; => 7
 (define trace '())
 (define (note what) (set! trace (cons what trace)))
-(define (around name thunk) (dynamic-wind (lambda () (note (list 'in name))) thunk (lambda () (note (list 'out name)))))
+(define (around name thunk)
+  (dynamic-wind (lambda () (note (list 'in name))) thunk (lambda () (note (list 'out name)))))
 (around 'a (lambda () (aborting #f)))
-(around 'b (lambda ()
-  (call-with-prompt 'far (lambda () (around 'c (lambda () (aborting #f) (abort-to-prompt 'far)))) (lambda (k) k))))
-(reverse trace)                                    ; => ((in a) (out a) (in b) (in c) (out c) (out b))
+(around 'b
+        (lambda ()
+          (call-with-prompt 'far
+            (lambda () (around 'c (lambda () (aborting #f) (abort-to-prompt 'far))))
+            (lambda (k) k))))
+(reverse trace)                        ; => ((in a) (out a) (in b) (in c) (out c) (out b))
 
-;; A resumed continuation takes as many values as the place it returns to, and may be empty or begin with a prompt.
+;; A resumed continuation takes as many values as the place it returns to, and may be empty or
+;; begin with a prompt.
 (define (captured-by thunk) (call-with-prompt 'p thunk (lambda (k . vals) k)))
-(call-with-values (lambda () ((captured-by (lambda () (abort-to-prompt 'p))) 1 2 3)) list)   ; => (1 2 3)
-((captured-by (lambda () (call-with-values (lambda () (abort-to-prompt 'p)) list))))         ; => ()
-((captured-by (lambda () (call-with-prompt 'q (lambda () (abort-to-prompt 'p)) list))) 5)    ; => 5
-((captured-by (lambda () (+ 1 (call-with-prompt 'q (lambda () (* 2 (abort-to-prompt 'p))) list)))) 5)   ; => 11
-(abort-to-prompt 'nowhere 1)                       ; raises: no-prompt
-(call-with-prompt 'p 5 list)                       ; raises: not-a-procedure
-(call-with-prompt 'p (lambda () (abort-to-prompt 'p)) 5)   ; raises: not-a-procedure
+(call-with-values (lambda () ((captured-by (lambda () (abort-to-prompt 'p))) 1 2 3)) list)
+; => (1 2 3)
+((captured-by (lambda () (call-with-values (lambda () (abort-to-prompt 'p)) list))))  ; => ()
+((captured-by (lambda () (call-with-prompt 'q (lambda () (abort-to-prompt 'p)) list))) 5)  ; => 5
+((captured-by (lambda () (+ 1 (call-with-prompt 'q (lambda () (* 2 (abort-to-prompt 'p))) list))))
+ 5)                                    ; => 11
+(abort-to-prompt 'nowhere 1)           ; raises: no-prompt
+(call-with-prompt 'p 5 list)           ; raises: not-a-procedure
+(call-with-prompt 'p (lambda () (abort-to-prompt 'p)) 5)  ; raises: not-a-procedure
 
 ;; The nearest prompt with the tag is meant, and those inside of it are captured too.
 (call-with-prompt 'p
-  (lambda () (+ 1 (call-with-prompt 'p
-                    (lambda () (+ 10 (call-with-prompt 'q (lambda () (* 2 (abort-to-prompt 'p 3))) list)))
-                    (lambda (k v) (+ (k v) (k 4))))))
-  list)                                            ; => 35
+  (lambda ()
+    (+ 1
+       (call-with-prompt 'p
+         (lambda () (+ 10 (call-with-prompt 'q (lambda () (* 2 (abort-to-prompt 'p 3))) list)))
+         (lambda (k v) (+ (k v) (k 4))))))
+  list)                                ; => 35
 
 ;; Deep frames are captured, dropped and resumed at no cost but their own.
 (define (deep n) (if (= n 0) (abort-to-prompt 'p) (+ 1 (deep (- n 1)))))
 (define deep-continuation (captured-by (lambda () (deep 40000))))
-(+ (deep-continuation 0) (deep-continuation 1))    ; => 80001
+(+ (deep-continuation 0) (deep-continuation 1))  ; => 80001

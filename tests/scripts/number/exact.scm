@@ -6,8 +6,10 @@
 ;; Division of exact numbers is exact.
 (/ 6 4)                                ; => 3/2
 (+ 1/3 2/3)                            ; => 1
-(inexact 1/4)                   ; => 0.25
+(inexact 1/4)                          ; => 0.25
 
 ;; The three integer divisions differ in the sign of what is left over.
-(list (quotient -7 2) (remainder -7 2) (modulo -7 2))  ; => (-3 -1 1)
+(quotient -7 2)                        ; => -3
+(remainder -7 2)                       ; => -1
+(modulo -7 2)                          ; => 1
 (exact (floor 2.5))                    ; => 2

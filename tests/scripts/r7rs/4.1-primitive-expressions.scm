@@ -28,7 +28,8 @@ no-such-variable                       ; raises: undefined-variable
 #true                                  ; => #t
 #false                                 ; => #f
 
-;; Literal constants cannot be changed. Pairs have no mark for that: changing one is an error that is not reported.
+;; Literal constants cannot be changed. Pairs carry no mark for that: changing one is an error
+;; that is not reported.
 (vector-set! #(1 2) 0 3)               ; raises: immutable
 (string-set! "abc" 0 #\x)              ; raises: immutable
 (string-set! (symbol->string 'abc) 0 #\x)  ; raises: immutable

@@ -47,8 +47,8 @@
 (cond-expand (r7rs 'yes) (else 'no))                 ; => yes
 (cond-expand ((and r7rs (not no-such-feature)) 1) (else 2))  ; => 1
 (cond-expand ((or no-such-feature full-unicode) 1) (else 2))  ; => 1
-(cond-expand ((library (scheme base)) 'has) (else 'lacks))   ; => has
+(cond-expand ((library (scheme base)) 'has) (else 'lacks))  ; => has
 (cond-expand ((library (no such library)) 'has) (else 'lacks))  ; => lacks
-(cond-expand (no-such-feature 1) ((not r7rs) 2) (else 3))    ; => 3
+(cond-expand (no-such-feature 1) ((not r7rs) 2) (else 3))  ; => 3
 (cond-expand ((and) 'all) (else 'none))              ; => all
 (cond-expand ((or) 'some) (else 'none))              ; => none

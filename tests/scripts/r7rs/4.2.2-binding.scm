@@ -46,18 +46,18 @@
 (let-values () 1)                                    ; => 1
 (let*-values () 1)                                   ; => 1
 (let-values (((a b) (values 1))) a)                  ; raises: wrong-arity
-(let-values (((a) (values 1))) (define b 2) (+ a b)) ; => 3
+(let-values (((a) (values 1))) (define b 2) (+ a b))  ; => 3
 (let-values ((all (values))) all)                    ; => ()
 
 ;; Re-entering the initial value of a letrec leaves earlier results alone.
 (let ((x '()) (y 0))
-  (call/cc
-    (lambda (escape)
-      (let* ((yin ((lambda (foo) (set! x (cons y x)) (if (= y 10) (escape x) (begin (set! y 0) foo)))
-                   (call/cc (lambda (bar) bar))))
-             (yang ((lambda (foo) (set! y (+ y 1)) foo)
-                    (call/cc (lambda (baz) baz)))))
-        (yin yang)))))                               ; => (10 9 8 7 6 5 4 3 2 1 0)
+  (call/cc (lambda (escape)
+             (let* ((yin ((lambda (foo)
+                            (set! x (cons y x))
+                            (if (= y 10) (escape x) (begin (set! y 0) foo)))
+                          (call/cc (lambda (bar) bar))))
+                    (yang ((lambda (foo) (set! y (+ y 1)) foo) (call/cc (lambda (baz) baz)))))
+               (yin yang)))))                        ; => (10 9 8 7 6 5 4 3 2 1 0)
 (let ((cont #f))
   (letrec ((x (call/cc (lambda (c) (set! cont c) 0)))
            (y (call/cc (lambda (c) (set! cont c) 0))))
@@ -70,6 +70,6 @@
         (+ x y))))                                   ; => 0
 
 ;; All initial values of a letrec are computed before any variable has its own.
-(letrec ((a (list 1)) (f (lambda () b)) (b (list 2))) (list a (f)))   ; => ((1) (2))
-(letrec ((a (list 1)) (b (car a))) b)     ; raises: undefined-variable
-(letrec* ((a (list 1)) (b (car a))) b)    ; => 1
+(letrec ((a (list 1)) (f (lambda () b)) (b (list 2))) (list a (f)))  ; => ((1) (2))
+(letrec ((a (list 1)) (b (car a))) b)                ; raises: undefined-variable
+(letrec* ((a (list 1)) (b (car a))) b)               ; => 1

@@ -21,7 +21,8 @@
 (let loop ((numbers '(3 -2 1 6 -5)) (nonneg '()) (neg '()))
   (cond ((null? numbers) (list nonneg neg))
         ((>= (car numbers) 0) (loop (cdr numbers) (cons (car numbers) nonneg) neg))
-        ((< (car numbers) 0) (loop (cdr numbers) nonneg (cons (car numbers) neg)))))  ; => ((6 1 3) (-5 -2))
+        ((< (car numbers) 0) (loop (cdr numbers) nonneg (cons (car numbers) neg)))))
+; => ((6 1 3) (-5 -2))
 (let loop () 1)                                      ; => 1
 (let loop ((n 1000000)) (if (= n 0) 'end (loop (- n 1))))  ; => end
 

@@ -47,7 +47,8 @@
 (define (countdown n) (if (= n 0) (delay 'done) (delay-force (countdown (- n 1)))))
 (force (countdown 1000000))                          ; => done
 (define (stream-from n) (delay (cons n (stream-from (+ n 1)))))
-(define (stream-at s k) (if (= k 0) (delay (car (force s))) (delay-force (stream-at (cdr (force s)) (- k 1)))))
+(define (stream-at s k)
+  (if (= k 0) (delay (car (force s))) (delay-force (stream-at (cdr (force s)) (- k 1)))))
 (force (stream-at (stream-from 0) 200000))           ; => 200000
 
 ;; Reentrant forcing: the first value to arrive stays.
@@ -55,5 +56,5 @@
 (begin (set! count 7) (force r))                     ; => 10
 
 ;; What is no promise is its own value, inside delay-force too.
-(force (delay-force 1))                   ; => 1
-(force (delay-force (delay-force (+ 1 2)))) ; => 3
+(force (delay-force 1))                              ; => 1
+(force (delay-force (delay-force (+ 1 2))))          ; => 3

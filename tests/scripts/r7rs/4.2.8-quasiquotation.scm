@@ -48,6 +48,9 @@
 (range 1 2 3)                                        ; raises: wrong-arity
 (define shape
   (case-lambda (() 'none) ((a) 'one) ((a b . rest) (list 'many rest)) (all all)))
-(list (shape) (shape 1) (shape 1 2) (shape 1 2 3))   ; => (none one (many ()) (many (3)))
+(shape)                                              ; => none
+(shape 1)                                            ; => one
+(shape 1 2)                                          ; => (many ())
+(shape 1 2 3)                                        ; => (many (3))
 ((case-lambda ((a b) 'two) (rest rest)) 1)           ; => (1)
 ((case-lambda) 1)                                    ; raises: wrong-arity

@@ -23,7 +23,8 @@
 (define gen-counter (lambda () (let ((n 0)) (lambda () (set! n (+ n 1)) n))))
 (let ((g (gen-counter))) (eqv? g g))                 ; => #t
 (eqv? (gen-counter) (gen-counter))                   ; => #f
-(letrec ((f (lambda () (if (eqv? f g) 'f 'both))) (g (lambda () (if (eqv? f g) 'g 'both)))) (eqv? f g))  ; => #f
+(letrec ((f (lambda () (if (eqv? f g) 'f 'both))) (g (lambda () (if (eqv? f g) 'g 'both))))
+  (eqv? f g))                                        ; => #f
 (let ((x '(a))) (eqv? x x))                          ; => #t
 (eqv? car car)                                       ; => #t
 

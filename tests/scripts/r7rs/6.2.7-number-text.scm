@@ -6,7 +6,16 @@
 (number->string (expt 2 100) 16)                     ; => "10000000000000000000000000"
 (number->string 1.5)                                 ; => "1.5"
 (number->string 10 1)                                ; raises: out-of-range
-(map number->string '(0.1 100.0 1e21 1e22 1e100 1.5e-5 123456789012345680000.0 -0.0 5e-324 1.7976931348623157e308))  ; => ("0.1" "100.0" "1e21" "1e22" "1e100" "0.000015" "123456789012345680000.0" "-0.0" "5e-324" "1.7976931348623157e308")
+(number->string 0.1)                                 ; => "0.1"
+(number->string 100.0)                               ; => "100.0"
+(number->string 1e21)                                ; => "1e21"
+(number->string 1e22)                                ; => "1e22"
+(number->string 1e100)                               ; => "1e100"
+(number->string 1.5e-5)                              ; => "0.000015"
+(number->string 123456789012345680000.0)             ; => "123456789012345680000.0"
+(number->string -0.0)                                ; => "-0.0"
+(number->string 5e-324)                              ; => "5e-324"
+(number->string 1.7976931348623157e308)              ; => "1.7976931348623157e308"
 (map number->string '(+inf.0 -inf.0 +nan.0))         ; => ("+inf.0" "-inf.0" "+nan.0")
 (string->number "100")                               ; => 100
 (string->number "100" 16)                            ; => 256
@@ -73,5 +82,13 @@
 
 ;; What is written reads back as the same number.
 (define (same? n) (eqv? n (string->number (number->string n))))
-(map same? (list 0.1 1/3 (/ 22. 7) 1e-320 (sqrt 2) (expt 3 200) -0.0 +nan.0 123456.789e10))  ; => (#t #t #t #t #t #t #t #t #t)
-(string->number (number->string (expt 7 50) 2) 2)    ; => 1798465042647412146620280340569649349251249
+(same? 0.1)                                          ; => #t
+(same? 1/3)                                          ; => #t
+(same? (/ 22. 7))                                    ; => #t
+(same? 1e-320)                                       ; => #t
+(same? (sqrt 2))                                     ; => #t
+(same? (expt 3 200))                                 ; => #t
+(same? -0.0)                                         ; => #t
+(same? +nan.0)                                       ; => #t
+(same? 123456.789e10)                                ; => #t
+(string->number (number->string (expt 7 50) 2) 2)  ; => 1798465042647412146620280340569649349251249

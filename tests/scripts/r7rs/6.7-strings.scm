@@ -1,11 +1,11 @@
 ;; R7RS 6.7: strings and their escapes.
-"The word \"recursion\" has many meanings."          ; => "The word \"recursion\" has many meanings."
+"The word \"recursion\" has many meanings."  ; => "The word \"recursion\" has many meanings."
 (string-length "a\\b\"c")                            ; => 5
 "\a\b\t\n\r\x41;\x3bb;"                              ; => "\a\b\t\n\rAλ"
 "one \
    line"                                             ; => "one line"
-(read (open-input-string "\"one \\  \t\n \t two\""))   ; => "one two"
-(read (open-input-string "\"one \\  two\""))            ; raises: read-error
+(read (open-input-string "\"one \\  \t\n \t two\""))  ; => "one two"
+(read (open-input-string "\"one \\  two\""))         ; raises: read-error
 (string-length "a
 b")                                                  ; => 3
 (string? "a")                                        ; => #t
@@ -23,7 +23,10 @@ b")                                                  ; => 3
 (string-ref "abc" 1.0)                               ; raises: wrong-type
 (string-ref 'abc 0)                                  ; raises: wrong-type
 (let ((s (make-string 3 #\*))) (string-set! s 0 #\?) s)  ; => "?**"
-(let ((s (string-copy "abc"))) (string-set! s 1 #\𝄞) (string-set! s 2 #\λ) (list s (string-length s)))  ; => ("a𝄞λ" 3)
+(let ((s (string-copy "abc")))
+  (string-set! s 1 #\𝄞)
+  (string-set! s 2 #\λ)
+  (list s (string-length s)))                        ; => ("a𝄞λ" 3)
 (string=? "abc" "abc" "abc")                         ; => #t
 (string=? "abc" "abd")                               ; => #f
 (string<? "abc" "abd" "abe")                         ; => #t

@@ -1,28 +1,78 @@
 ;; SRFI 14: sets of characters.
 (import (scheme base) (scheme char) (srfi 14))
 (define vowels (char-set #\a #\e #\i #\o #\u))
-(list (char-set-contains? vowels #\e) (char-set-contains? vowels #\b) (char-set-size vowels) (char-set->string vowels)) ; => (#t #f 5 "aeiou")
-(char-set->list (char-set-union (char-set #\c #\a) (string->char-set "ab")))              ; => (#\a #\b #\c)
-(char-set->string (char-set-intersection (ucs-range->char-set 97 110) vowels))            ; => "aei"
-(char-set->string (char-set-difference (ucs-range->char-set 97 106) vowels (char-set #\d)))  ; => "bcfgh"
-(list (char-set->string (char-set-xor (char-set #\a #\b) (char-set #\b #\c))) (char-set= (char-set #\a #\b) (string->char-set "bab"))) ; => ("ac" #t)
-(list (char-set<= (char-set #\a) vowels) (char-set<= vowels (char-set #\a)) (char-set=) (= (char-set-hash vowels) (char-set-hash (string->char-set "uoiea")))) ; => (#t #f #t #t)
-(list (char-set-contains? char-set:letter #\λ) (char-set-contains? char-set:digit #\5) (char-set-contains? char-set:whitespace #\a) (char-set-contains? (char-set-complement vowels) #\a))
-; => (#t #t #f #f)
-(list (char-set-size char-set:full) (char-set-size (char-set-complement char-set:ascii)) (char-set-size char-set:empty)) ; => (1112064 1111936 0)
-(char-set->string (char-set-filter char-numeric? char-set:hex-digit))                     ; => "0123456789"
-(char-set->string (char-set-map char-upcase vowels))                                      ; => "AEIOU"
-(char-set->string (char-set-delete (char-set-adjoin vowels #\y) #\a #\e))                 ; => "iouy"
-(list (char-set-count char-alphabetic? char-set:hex-digit) (char-set-any char-numeric? vowels) (char-set-every char-alphabetic? vowels)) ; => (12 #f #t)
-(let loop ((cursor (char-set-cursor vowels)) (chars '())) (if (end-of-char-set? cursor) chars (loop (char-set-cursor-next vowels cursor) (cons (char-set-ref vowels cursor) chars))))
+
+;; Asking.
+(char-set-contains? vowels #\e)  ; => #t
+(char-set-contains? vowels #\b)  ; => #f
+(char-set-size vowels)           ; => 5
+(char-set->string vowels)        ; => "aeiou"
+
+;; The algebra of sets.
+(char-set->list (char-set-union (char-set #\c #\a) (string->char-set "ab")))  ; => (#\a #\b #\c)
+(char-set->string (char-set-intersection (ucs-range->char-set 97 110) vowels))  ; => "aei"
+(char-set->string (char-set-difference (ucs-range->char-set 97 106) vowels (char-set #\d)))
+; => "bcfgh"
+(char-set->string (char-set-xor (char-set #\a #\b) (char-set #\b #\c)))  ; => "ac"
+
+;; Comparing.
+(char-set= (char-set #\a #\b) (string->char-set "bab"))                ; => #t
+(char-set<= (char-set #\a) vowels)                                     ; => #t
+(char-set<= vowels (char-set #\a))                                     ; => #f
+(char-set=)                                                            ; => #t
+(= (char-set-hash vowels) (char-set-hash (string->char-set "uoiea")))  ; => #t
+
+;; Named sets.
+(char-set-contains? char-set:letter #\λ)               ; => #t
+(char-set-contains? char-set:digit #\5)                ; => #t
+(char-set-contains? char-set:whitespace #\a)           ; => #f
+(char-set-contains? (char-set-complement vowels) #\a)  ; => #f
+(char-set-size char-set:full)                          ; => 1112064
+(char-set-size (char-set-complement char-set:ascii))   ; => 1111936
+(char-set-size char-set:empty)                         ; => 0
+
+;; Sets from sets.
+(char-set->string (char-set-filter char-numeric? char-set:hex-digit))  ; => "0123456789"
+(char-set->string (char-set-map char-upcase vowels))                   ; => "AEIOU"
+(char-set->string (char-set-delete (char-set-adjoin vowels #\y) #\a #\e))  ; => "iouy"
+(char-set-count char-alphabetic? char-set:hex-digit)                   ; => 12
+(char-set-any char-numeric? vowels)                                    ; => #f
+(char-set-every char-alphabetic? vowels)                               ; => #t
+
+;; Cursors and conversion.
+(let loop ((cursor (char-set-cursor vowels)) (chars '()))
+  (if (end-of-char-set? cursor)
+      chars
+      (loop (char-set-cursor-next vowels cursor) (cons (char-set-ref vowels cursor) chars))))
 ; => (#\u #\o #\i #\e #\a)
-(char-set->string (->char-set "hello"))                                                   ; => "ehlo"
-(->char-set 5)                                                                            ; raises: error
+(char-set->string (->char-set "hello"))  ; => "ehlo"
+(->char-set 5)                           ; raises: error
+
 ;; All of Unicode.
-(list (char-set-contains? char-set:punctuation #\—) (char-set-contains? char-set:symbol #\€) (char-set-contains? char-set:title-case #\ǅ) (char-set-contains? char-set:blank #\x3000) (char-set-contains? char-set:graphic #\λ) (char-set-contains? char-set:punctuation #\$)) ; => (#t #t #t #t #t #f)
-(char-set-size char-set:title-case)                                                         ; => 31
+(char-set-contains? char-set:punctuation #\—)  ; => #t
+(char-set-contains? char-set:symbol #\€)       ; => #t
+(char-set-contains? char-set:title-case #\ǅ)   ; => #t
+(char-set-contains? char-set:blank #\x3000)    ; => #t
+(char-set-contains? char-set:graphic #\λ)      ; => #t
+(char-set-contains? char-set:punctuation #\$)  ; => #f
+(char-set-size char-set:title-case)            ; => 31
+
+;; The general category of a character.
 (import (only (duet kernel) char-general-category))
-(map char-general-category '(#\A #\a #\1 #\space #\( #\_ #\€ #\x301 #\x200D #\xE000 #\x378)) ; => (Lu Ll Nd Zs Ps Pc Sc Mn Cf Co Cn)
-(char-general-category 65)                                                                  ; raises: wrong-type
+(char-general-category #\A)      ; => Lu
+(char-general-category #\a)      ; => Ll
+(char-general-category #\1)      ; => Nd
+(char-general-category #\space)  ; => Zs
+(char-general-category #\()      ; => Ps
+(char-general-category #\_)      ; => Pc
+(char-general-category #\€)      ; => Sc
+(char-general-category #\x301)   ; => Mn
+(char-general-category #\x200D)  ; => Cf
+(char-general-category #\xE000)  ; => Co
+(char-general-category #\x378)   ; => Cn
+(char-general-category 65)       ; raises: wrong-type
+
 ;; What may change a set answers one.
-(list (char-set->string (char-set-adjoin! (char-set #\a) #\b)) (char-set->string (list->char-set! '(#\b) (char-set #\a))) (char-set->string (char-set-union! (char-set #\a) (char-set #\c)))) ; => ("ab" "ab" "ac")
+(char-set->string (char-set-adjoin! (char-set #\a) #\b))            ; => "ab"
+(char-set->string (list->char-set! '(#\b) (char-set #\a)))          ; => "ab"
+(char-set->string (char-set-union! (char-set #\a) (char-set #\c)))  ; => "ac"

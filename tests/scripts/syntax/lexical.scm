@@ -16,8 +16,21 @@
 (list 1s2 1F2 1d-2 1L2)                   ; => (100.0 100.0 0.01 100.0)
 (string->number "#e1d2")                  ; => 100
 #x1f2                                     ; => 498
-;; What begins like an infinity or NaN stands between bars when written; bytevectors may be written as in R6RS.
-(let ((port (open-output-string))) (write (map string->symbol '("+nan.0abc" "-INF.0x" "+inf" "-inf.0")) port) (get-output-string port)) ; => "(|+nan.0abc| |-INF.0x| +inf |-inf.0|)"
-#vu8(1 2 255)                                                                  ; => #u8(1 2 255)
-;; Names of characters, also those of R6RS and of before; their case does not count.
-(map char->integer '(#\Space #\NEWLINE #\nul #\linefeed #\page #\esc #\rubout #\vtab #\x41)) ; => (32 10 0 10 12 27 127 11 65)
+
+;; A symbol that begins like an infinity or NaN is written between bars; bytevectors may be
+;; written as in R6RS.
+(let ((port (open-output-string)))
+  (write (map string->symbol '("+nan.0abc" "-INF.0x" "+inf" "-inf.0")) port)
+  (get-output-string port))               ; => "(|+nan.0abc| |-INF.0x| +inf |-inf.0|)"
+#vu8(1 2 255)                             ; => #u8(1 2 255)
+
+;; Names of characters, those of R6RS and of earlier reports too; their case does not count.
+(char->integer #\Space)                   ; => 32
+(char->integer #\NEWLINE)                 ; => 10
+(char->integer #\nul)                     ; => 0
+(char->integer #\linefeed)                ; => 10
+(char->integer #\page)                    ; => 12
+(char->integer #\esc)                     ; => 27
+(char->integer #\rubout)                  ; => 127
+(char->integer #\vtab)                    ; => 11
+(char->integer #\x41)                     ; => 65

@@ -1,17 +1,3 @@
-;; R7RS 6.3: booleans.
-(list #t #f '#f)                                     ; => (#t #f #f)
-(not 3)                                              ; => #f
-(not (list 3))                                       ; => #f
-(not #f)                                             ; => #t
-(not '())                                            ; => #f
-(boolean? #f)                                        ; => #t
-(boolean? 0)                                         ; => #f
-(boolean? '())                                       ; => #f
-(boolean=? #t #t #t)                                 ; => #t
-(boolean=? #t #t #f)                                 ; => #f
-(boolean=? #f #f)                                    ; => #t
-(boolean=? 1 #t)                                     ; raises: wrong-type
-
 ;; R7RS 6.4: pairs and lists.
 (define x (list 'a 'b 'c))
 (define y x)
@@ -36,8 +22,15 @@ x                                                    ; => (a . 4)
 (cdr '())                                            ; raises: wrong-type
 (set-car! 1 2)                                       ; raises: wrong-type
 (cadr '(1))                                          ; raises: wrong-type
-(list (caar '((1) 2)) (cadr '(1 2)) (cdar '((1 . 3) 2)) (cddr '(1 2 . 4)))  ; => (1 2 3 4)
-(list (caddr '(1 2 3)) (cdddr '(1 2 3)) (cadddr '(1 2 3 4)) (cddddr '(1 2 3 4)) (caadar '((1 (2)))))  ; => (3 () 4 () 2)
+(caar '((1) 2))                                      ; => 1
+(cadr '(1 2))                                        ; => 2
+(cdar '((1 . 3) 2))                                  ; => 3
+(cddr '(1 2 . 4))                                    ; => 4
+(caddr '(1 2 3))                                     ; => 3
+(cdddr '(1 2 3))                                     ; => ()
+(cadddr '(1 2 3 4))                                  ; => 4
+(cddddr '(1 2 3 4))                                  ; => ()
+(caadar '((1 (2))))                                  ; => 2
 (null? '())                                          ; => #t
 (null? '(1))                                         ; => #f
 (list? '(a b c))                                     ; => #t
