@@ -8,5 +8,5 @@
 (define (forever x) (+ 1 (forever (cons x x))))
 (caught (lambda () (forever 1)))       ; => out-of-memory
 
-;; What was allocated is free again.
+;; The memory is free again.
 (vector-length (make-vector 1000000))  ; => 1000000

@@ -84,6 +84,8 @@
 ((captured-by (lambda () (call-with-prompt 'q (lambda () (abort-to-prompt 'p)) list))) 5)  ; => 5
 ((captured-by (lambda () (+ 1 (call-with-prompt 'q (lambda () (* 2 (abort-to-prompt 'p))) list))))
  5)                                    ; => 11
+
+;; Errors.
 (abort-to-prompt 'nowhere 1)           ; raises: no-prompt
 (call-with-prompt 'p 5 list)           ; raises: not-a-procedure
 (call-with-prompt 'p (lambda () (abort-to-prompt 'p)) 5)  ; raises: not-a-procedure

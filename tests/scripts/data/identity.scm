@@ -22,12 +22,18 @@
 (hash-table-exists? table (list 9))                ; => #f
 (for-each (lambda (key) (hash-table-delete! table key)) (cdr keys))
 (hash-table-keys table)                            ; => (#(5 2))
+
+;; Clearing a table leaves its copies alone.
 (let ((copy (t:hash-table-copy table)))
   (t:hash-table-clear! table)
   (list (hash-table-size table) (t:hash-table-keys copy)))  ; => (0 (#(5 2)))
+
+;; The hash of an object by identity outlives a change of its content.
 (let ((key (list 1 2)))
   (list (eqv? (identity key) (begin (set-car! key 5) (identity key)))
         (= (identity (vector 1)) (identity (vector 1)))))  ; => (#t #f)
+
+;; Keys of equal content, and many of them.
 (define (fill count)
   (let ((table (make-hash-table eqv?)))
     (let loop ((n 0) (made '()))
@@ -38,6 +44,8 @@
             (hash-table-set! table key n)
             (loop (+ n 1) (cons key made)))))))
 (fill 30000)                                       ; => (30000 #t)
+
+;; Hashes by content.
 (< -1 (t:string-hash "a" 10) 10)                   ; => #t
 (= (t:string-ci-hash "A") (t:string-ci-hash "a"))  ; => #t
 (= (t:hash (list 1)) (t:hash (list 1)))            ; => #t

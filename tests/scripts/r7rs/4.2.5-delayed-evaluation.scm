@@ -26,7 +26,9 @@
 
 (define runs 0)
 (define once (delay (begin (set! runs (+ runs 1)) 'value)))
-(list (force once) (force once) runs)                ; => (value value 1)
+(force once)                                         ; => value
+(force once)                                         ; => value
+runs                                                 ; => 1
 
 (force (delay-force (delay 1)))                      ; => 1
 (promise? (make-promise 1))                          ; => #t
@@ -55,6 +57,6 @@
 (define r (delay (begin (set! count (+ count 1)) (if (< count 10) (force r) count))))
 (begin (set! count 7) (force r))                     ; => 10
 
-;; What is no promise is its own value, inside delay-force too.
+;; An object other than a promise is its own value, inside delay-force too.
 (force (delay-force 1))                              ; => 1
 (force (delay-force (delay-force (+ 1 2))))          ; => 3

@@ -19,7 +19,10 @@
 ;; The converter runs on the first value and on each new one, but not when the old one comes back.
 (define conversions 0)
 (define counted (make-parameter 1 (lambda (x) (set! conversions (+ conversions 1)) (* x 10))))
-(list (counted) (parameterize ((counted 2)) (counted)) (counted) conversions)  ; => (10 20 10 2)
+(counted)                                            ; => 10
+(parameterize ((counted 2)) (counted))               ; => 20
+(counted)                                            ; => 10
+conversions                                          ; => 2
 
 ;; Values are evaluated outside, and all at once.
 (define a (make-parameter 1))

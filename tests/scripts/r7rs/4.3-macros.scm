@@ -45,6 +45,8 @@
 (vectors #(1 2 3))                                   ; => (1 (2 3))
 (define-syntax to-vector (syntax-rules () ((_ (a b) ...) #((b a) ...))))
 (to-vector (1 2) (3 4))                              ; => #((2 1) (4 3))
+
+;; The underscore, data and literals.
 (define-syntax second-of (syntax-rules () ((_ _ x _) 'x)))
 (second-of 1 2 3)                                    ; => 2
 (define-syntax datum?
@@ -66,10 +68,14 @@
 (my-for x in '(1 2) (* x x))                         ; => (1 4)
 (my-for x of '(1 2) (* x x))                         ; => no-match
 (let ((in 1)) (my-for x in '(1 2) (* x x)))          ; => no-match
+
+;; Ellipses behind ellipses.
 (define-syntax nested (syntax-rules () ((_ ((a b ...) ...) ...) '((a ... ...) (b ... ... ...)))))
 (nested ((1 2 3) (4)) ((5 6)))                       ; => ((1 4 5) (2 3 6))
 (define-syntax distribute (syntax-rules () ((_ (a b ...) ...) '((a (b a) ...) ...))))
 (distribute (x 1 2) (y 3))                           ; => ((x (1 x) (2 x)) (y (3 y)))
+
+;; Uses without a rule, and rules that make no sense.
 (define-syntax no-rule (syntax-rules () ((_ a) 'a)))
 (no-rule)                                            ; raises: syntax
 (no-rule 1 2)                                        ; raises: syntax

@@ -28,9 +28,11 @@
 
 ;; Multiple values.
 (define-values (x y) (exact-integer-sqrt 17))
-(list x y)                                           ; => (4 1)
+x                                                    ; => 4
+y                                                    ; => 1
 (define-values (h . t) (values 1 2 3))
-(list h t)                                           ; => (1 (2 3))
+h                                                    ; => 1
+t                                                    ; => (2 3)
 (define-values all (values 1 2))
 all                                                  ; => (1 2)
 (define-values () (values))
@@ -113,7 +115,7 @@ all                                                  ; => (1 2)
 (stack-depth s)                                      ; => 1
 stack-size                                           ; raises: undefined-variable
 stack-secret                                         ; raises: undefined-variable
-;; What a library mentions and nothing defines is missed where it is used.
+;; A name that a library mentions and nothing defines is missing at its use.
 (define-library (careless)
   (export square-or-so)
   (import (scheme base))

@@ -12,6 +12,8 @@
 (eqv? 0.0 -0.0)                                      ; => #f
 (= 0.0 -0.0)                                         ; => #t
 (eqv? 1.5 1.5)                                       ; => #t
+
+;; Objects with a location of their own.
 (eqv? (cons 1 2) (cons 1 2))                         ; => #f
 (eqv? (lambda () 1) (lambda () 2))                   ; => #f
 (let ((p (lambda (x) x))) (eqv? p p))                ; => #t
@@ -28,6 +30,7 @@
 (let ((x '(a))) (eqv? x x))                          ; => #t
 (eqv? car car)                                       ; => #t
 
+;; `eq?` may see more differences.
 (eq? 'a 'a)                                          ; => #t
 (eq? (list 'a) (list 'a))                            ; => #f
 (eq? '() '())                                        ; => #t
@@ -38,6 +41,7 @@
 (eq? #t #t)                                          ; => #t
 (eq? (eof-object) (eof-object))                      ; => #t
 
+;; `equal?` looks at contents, circular ones too.
 (equal? 'a 'a)                                       ; => #t
 (equal? '(a) '(a))                                   ; => #t
 (equal? '(a (b) c) '(a (b) c))                       ; => #t

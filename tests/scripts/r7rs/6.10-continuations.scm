@@ -13,6 +13,8 @@
           (r obj))))))
 (list-length '(1 2 3 4))                             ; => 4
 (list-length '(a b . c))                             ; => #f
+
+;; Two generators take turns.
 (define (tree->generator tree)
   (define caller #f)
   (define (loop tree)

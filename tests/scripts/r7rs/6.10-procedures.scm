@@ -5,6 +5,8 @@
 (procedure? '(lambda (x) (* x x)))                   ; => #f
 (call/cc procedure?)                                 ; => #t
 (procedure? (make-parameter 1))                      ; => #t
+
+;; `apply`.
 (apply + (list 3 4))                                 ; => 7
 (apply + 1 2 '(3 4))                                 ; => 10
 (apply list '())                                     ; => ()
@@ -16,6 +18,7 @@
 (apply apply (list + 1 '(2 3)))                      ; => 6
 (apply 5 '())                                        ; raises: not-a-procedure
 
+;; Mapping; the shortest sequence decides the length.
 (map cadr '((a b) (d e) (g h)))                      ; => (b e h)
 (map (lambda (n) (expt n n)) '(1 2 3 4 5))           ; => (1 4 27 256 3125)
 (map + '(1 2 3) '(4 5 6))                            ; => (5 7 9)
@@ -33,6 +36,8 @@
 (vector-map * #(1 2) #(10 20 30))                    ; => #(10 40)
 (vector-map + #() #(1))                              ; => #()
 (vector-map car '(1))                                ; raises: wrong-type
+
+;; Visiting, in order.
 (let ((v (make-vector 5))) (for-each (lambda (i) (vector-set! v i (* i i))) '(0 1 2 3 4)) v)
 ; => #(0 1 4 9 16)
 (let ((sum 0)) (for-each (lambda (a b) (set! sum (+ sum (* a b)))) '(1 2 3) '(4 5)) sum)  ; => 14

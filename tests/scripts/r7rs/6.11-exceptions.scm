@@ -47,7 +47,7 @@
 ; => (symbol boom)
 (guard (e ((symbol? e) (list 'symbol e)) ((error-object? e) 'error)) (error "boom"))  ; => error
 
-;; What the system raises are error objects with a kind of their own.
+;; The system raises error objects with kinds of their own.
 (define-syntax kind-of
   (syntax-rules ()
     ((_ expression)

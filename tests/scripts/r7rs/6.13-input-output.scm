@@ -11,6 +11,8 @@
 (input-port? "a")                                    ; => #f
 (input-port-open? in)                                ; => #t
 (output-port-open? in)                               ; raises: wrong-type
+
+;; Reading characters, strings and lines.
 (peek-char in)                                       ; => #\h
 (read-char in)                                       ; => #\h
 (char-ready? in)                                     ; => #t
@@ -33,6 +35,7 @@
 (read-string 0 (open-input-string "abc"))            ; => ""
 (read-line (open-input-string "\n"))                 ; => ""
 
+;; Reading bytes.
 (define bin (open-input-bytevector #u8(1 2 3 4 5 6)))
 (textual-port? bin)                                  ; => #f
 (binary-port? bin)                                   ; => #t
@@ -48,6 +51,7 @@
 (eof-object? (read-bytevector 1 bin))                ; => #t
 (read-char bin)                                      ; raises: wrong-type
 
+;; Writing.
 (let ((out (open-output-string)))
   (write 'a out)
   (write-char #\space out)
@@ -66,6 +70,8 @@
 (write-u8 256 (open-output-bytevector))              ; raises: wrong-type
 (write-u8 1 (open-output-string))                    ; raises: wrong-type
 (let ((out (open-output-string))) (close-output-port out) (write 1 out))  ; raises: port-closed
+
+;; Ports for the extent of a call.
 (call-with-port (open-input-string "(1 2)") read)    ; => (1 2)
 (let ((p (open-input-string "x"))) (call-with-port p read) (input-port-open? p))  ; => #f
 (call-with-values
@@ -76,6 +82,8 @@
   (get-output-string out))                           ; => "\"x\"y\n"
 (parameterize ((current-input-port (open-input-string "abc def")))
   (list (read) (read-char) (read-line)))             ; => (abc #\space "def")
+
+;; The ports of the program.
 (input-port? (current-input-port))                   ; => #t
 (output-port? (current-output-port))                 ; => #t
 (textual-port? (current-error-port))                 ; => #t

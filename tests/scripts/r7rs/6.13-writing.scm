@@ -26,7 +26,7 @@
   (eq? (vector-ref x 0) (vector-ref x 1)))           ; => #t
 (to-string (string #\x7 #\x0 #\x7f #\é))             ; => "\"\\a\\x0;\\x7f;é\""
 (to-string (eof-object))                             ; => "#<eof>"
-;; What is read and written is the same.
+;; A datum that is written and read again is equal.
 (define (round-trip x) (equal? x (from-string (to-string x))))
 (map round-trip
      (list '(a . (b . #(c "d\x3bb;" #\x3bb #\x0 #\delete)))

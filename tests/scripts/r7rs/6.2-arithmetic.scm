@@ -13,6 +13,8 @@
 (/ 0.5)                                              ; => 2.0
 (-)                                                  ; raises: wrong-arity
 (/)                                                  ; raises: wrong-arity
+
+;; Division by zero, and zeros with signs.
 (/ 1 0)                                              ; raises: divide-by-zero
 (/ 1.0 0)                                            ; raises: divide-by-zero
 (/ 1 0.0)                                            ; => +inf.0
@@ -26,6 +28,8 @@
 (+ 1/2 0.5)                                          ; => 1.0
 (+ 1/2 1/2)                                          ; => 1
 (* 2/3 3/2)                                          ; => 1
+
+;; From small integers to large ones and back.
 (- 4611686018427387904 1)                            ; => 4611686018427387903
 (+ 4611686018427387903 1)                            ; => 4611686018427387904
 (- -4611686018427387904 1)                           ; => -4611686018427387905

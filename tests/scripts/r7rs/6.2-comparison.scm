@@ -14,6 +14,8 @@
 (< -inf.0 -100000000000000000000)                    ; => #t
 (= 1)                                                ; => #t
 (< 1 'a)                                             ; raises: wrong-type
+
+;; Signs and parity.
 (zero? 0)                                            ; => #t
 (zero? 0.0)                                          ; => #t
 (zero? -0.0)                                         ; => #t
@@ -28,6 +30,8 @@
 (even? 2.0)                                          ; => #t
 (odd? 100000000000000000001)                         ; => #t
 (odd? 1.5)                                           ; raises: wrong-type
+
+;; Extremes; one inexact argument makes the result inexact.
 (max 3 4)                                            ; => 4
 (max 3.9 4)                                          ; => 4.0
 (min 1 2.0)                                          ; => 1.0

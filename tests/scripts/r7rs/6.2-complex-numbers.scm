@@ -42,7 +42,7 @@
 (let loop ((n 0) (z 1)) (if (= z -i) n (loop (+ n 1) (* z +i))))  ; => 3
 (let ((z +i)) (if (zero? z) 'zero (if (= z 1) 'one 'neither)))  ; => neither
 
-;; What needs an order is refused.
+;; Procedures that need an order refuse complex numbers.
 (< 1 +i)                                             ; raises: wrong-type
 (max +i 1)                                           ; raises: wrong-type
 (positive? +i)                                       ; raises: wrong-type
@@ -107,7 +107,7 @@
 (number? '+i)                                        ; => #t
 (cond-expand (exact-complex 'complex) (else 'real))  ; => complex
 
-;; What the report leaves to the notation: prefixes, letters of either case, infinite parts.
+;; Notation: prefixes, letters of either case, infinite parts.
 (string->number "1+2I")                              ; => 1+2i
 (string->number "#x10+11i")                          ; => 16+17i
 (string->number "#e1.0+1.0i")                        ; => 1+i

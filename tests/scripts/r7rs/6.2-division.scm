@@ -22,6 +22,8 @@
 (modulo 5 0)                                         ; raises: divide-by-zero
 (floor/ 1 0)                                         ; raises: divide-by-zero
 (quotient 1.5 1)                                     ; raises: wrong-type
+
+;; Divisors and multiples, numerators and denominators.
 (gcd 32 -36)                                         ; => 4
 (gcd)                                                ; => 0
 (gcd 0 5)                                            ; => 5
@@ -48,6 +50,8 @@
 (round -2.5)                                         ; => -2.0
 (round 0.5)                                          ; => 0.0
 (round -0.5)                                         ; => -0.0
+
+;; Exact fractions.
 (round 7/2)                                          ; => 4
 (round 5/2)                                          ; => 2
 (round -7/2)                                         ; => -4
@@ -57,6 +61,8 @@
 (truncate -7/2)                                      ; => -3
 (round +inf.0)                                       ; => +inf.0
 (floor +nan.0)                                       ; => +nan.0
+
+;; The simplest number nearby.
 (rationalize (exact .3) 1/10)                        ; => 1/3
 (rationalize .3 1/10)                                ; => 0.3333333333333333
 (rationalize 1/3 0)                                  ; => 1/3

@@ -16,6 +16,8 @@
 (integer? +inf.0)                                    ; => #f
 (integer? 'a)                                        ; => #f
 (number? "1")                                        ; => #f
+
+;; Exactness.
 (exact? 3.0)                                         ; => #f
 (exact? #e3.0)                                       ; => #t
 (inexact? 3.)                                        ; => #t
@@ -23,6 +25,8 @@
 (exact-integer? 32)                                  ; => #t
 (exact-integer? 32.0)                                ; => #f
 (exact-integer? 32/5)                                ; => #f
+
+;; Infinities and NaN.
 (finite? 3)                                          ; => #t
 (finite? +inf.0)                                     ; => #f
 (infinite? 3)                                        ; => #f

@@ -6,6 +6,8 @@
 (number->string (expt 2 100) 16)                     ; => "10000000000000000000000000"
 (number->string 1.5)                                 ; => "1.5"
 (number->string 10 1)                                ; raises: out-of-range
+
+;; A flonum is written with the fewest digits that read back as the same flonum.
 (number->string 0.1)                                 ; => "0.1"
 (number->string 100.0)                               ; => "100.0"
 (number->string 1e21)                                ; => "1e21"
@@ -17,6 +19,8 @@
 (number->string 5e-324)                              ; => "5e-324"
 (number->string 1.7976931348623157e308)              ; => "1.7976931348623157e308"
 (map number->string '(+inf.0 -inf.0 +nan.0))         ; => ("+inf.0" "-inf.0" "+nan.0")
+
+;; Reading, with radix and prefixes; whatever is no number gives `#f`.
 (string->number "100")                               ; => 100
 (string->number "100" 16)                            ; => 256
 (string->number "1e2")                               ; => 100.0
@@ -26,6 +30,8 @@
 (string->number "ff" 16)                             ; => 255
 (string->number "FF" 16)                             ; => 255
 (string->number "fg" 16)                             ; => #f
+
+;; Fractions, signs and points.
 (string->number "1/2")                               ; => 1/2
 (string->number "-6/4")                              ; => -3/2
 (string->number "1/0")                               ; => #f
@@ -41,6 +47,8 @@
 (string->number "5.")                                ; => 5.0
 (string->number "1e")                                ; => #f
 (string->number "e1")                                ; => #f
+
+;; Exponents, infinities and exactness.
 (string->number "1E3")                               ; => 1000.0
 (string->number "+inf.0")                            ; => +inf.0
 (string->number "-INF.0")                            ; => -inf.0
@@ -80,7 +88,7 @@
 +inf.0                                               ; => +inf.0
 '(+ - ... 1+ -a +a .a ->b +.a)                       ; => (+ - ... 1+ -a +a .a ->b +.a)
 
-;; What is written reads back as the same number.
+;; A number that is written reads back as the same number.
 (define (same? n) (eqv? n (string->number (number->string n))))
 (same? 0.1)                                          ; => #t
 (same? 1/3)                                          ; => #t

@@ -8,6 +8,8 @@ x                                                    ; => (a . 4)
 (list? y)                                            ; => #f
 (set-cdr! x x)
 (list? x)                                            ; => #f
+
+;; Pairs.
 (pair? '(a . b))                                     ; => #t
 (pair? '())                                          ; => #f
 (pair? '#(a b))                                      ; => #f
@@ -22,6 +24,8 @@ x                                                    ; => (a . 4)
 (cdr '())                                            ; raises: wrong-type
 (set-car! 1 2)                                       ; raises: wrong-type
 (cadr '(1))                                          ; raises: wrong-type
+
+;; Compositions of car and cdr.
 (caar '((1) 2))                                      ; => 1
 (cadr '(1 2))                                        ; => 2
 (cdar '((1 . 3) 2))                                  ; => 3
@@ -31,6 +35,8 @@ x                                                    ; => (a . 4)
 (cadddr '(1 2 3 4))                                  ; => 4
 (cddddr '(1 2 3 4))                                  ; => ()
 (caadar '((1 (2))))                                  ; => 2
+
+;; Lists, their making and their length.
 (null? '())                                          ; => #t
 (null? '(1))                                         ; => #f
 (list? '(a b c))                                     ; => #t
@@ -48,6 +54,8 @@ x                                                    ; => (a . 4)
 (length '(1 . 2))                                    ; raises: wrong-type
 (length x)                                           ; raises: wrong-type
 (length 5)                                           ; raises: wrong-type
+
+;; Appending and reversing.
 (append '(x) '(y))                                   ; => (x y)
 (append '(a) '(b c d))                               ; => (a b c d)
 (append '(a (b)) '((c)))                             ; => (a (b) (c))
@@ -60,6 +68,8 @@ x                                                    ; => (a . 4)
 (reverse '(a b c))                                   ; => (c b a)
 (reverse '(a (b c) d (e (f))))                       ; => ((e (f)) d (b c) a)
 (reverse 'a)                                         ; raises: wrong-type
+
+;; Elements by number.
 (list-tail '(a b c d) 2)                             ; => (c d)
 (list-tail '(a b) 2)                                 ; => ()
 (list-tail '(a b . c) 2)                             ; => c
@@ -69,6 +79,8 @@ x                                                    ; => (a . 4)
 (list-ref '(a) 1)                                    ; raises: out-of-range
 (list-ref '(a) -1)                                   ; raises: out-of-range
 (let ((ls (list 'one 'two 'five!))) (list-set! ls 2 'three) ls)  ; => (one two three)
+
+;; Searching.
 (memq 'c '(a b c d e))                               ; => (c d e)
 (memq (list 'a) '(b (a) c))                          ; => #f
 (member (list 'a) '(b (a) c))                        ; => ((a) c)
@@ -77,6 +89,8 @@ x                                                    ; => (a . 4)
 (memv 1.0 '(1 1.0))                                  ; => (1.0)
 (member 2.0 '(1 2 3) =)                              ; => (2 3)
 (member 1 '(2 . 3))                                  ; raises: wrong-type
+
+;; Association lists.
 (assq 'b '((a 1) (b 2) (c 3)))                       ; => (b 2)
 (assq 'd '((a 1)))                                   ; => #f
 (assq (list 'a) '(((a)) ((b)) ((c))))                ; => #f
@@ -84,6 +98,8 @@ x                                                    ; => (a . 4)
 (assoc 2.0 '((1 1) (2 4) (3 9)) =)                   ; => (2 4)
 (assv 5 '((2 3) (5 7) (11 13)))                      ; => (5 7)
 (assq 'a '(1))                                       ; raises: wrong-type
+
+;; Copying.
 (let* ((a '(1 8 2 8)) (b (list-copy a))) (set-car! b 3) (list a b))  ; => ((1 8 2 8) (3 8 2 8))
 (list-copy '(1 2 . 3))                               ; => (1 2 . 3)
 (list-copy 5)                                        ; => 5

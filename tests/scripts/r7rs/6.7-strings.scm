@@ -8,6 +8,8 @@
 (read (open-input-string "\"one \\  two\""))         ; raises: read-error
 (string-length "a
 b")                                                  ; => 3
+
+;; Making strings.
 (string? "a")                                        ; => #t
 (string? 'a)                                         ; => #f
 (make-string 3 #\*)                                  ; => "***"
@@ -16,17 +18,23 @@ b")                                                  ; => 3
 (make-string 2 "a")                                  ; raises: wrong-type
 (string #\a #\b)                                     ; => "ab"
 (string)                                             ; => ""
+
+;; Characters of a string are Unicode scalar values.
 (string-length "héλ𝄞")                               ; => 4
 (string-ref "héλ𝄞" 3)                                ; => #\𝄞
 (string-ref "abc" 3)                                 ; raises: out-of-range
 (string-ref "abc" -1)                                ; raises: out-of-range
 (string-ref "abc" 1.0)                               ; raises: wrong-type
 (string-ref 'abc 0)                                  ; raises: wrong-type
+
+;; A string can change, and a character may need more bytes than the one before it.
 (let ((s (make-string 3 #\*))) (string-set! s 0 #\?) s)  ; => "?**"
 (let ((s (string-copy "abc")))
   (string-set! s 1 #\𝄞)
   (string-set! s 2 #\λ)
   (list s (string-length s)))                        ; => ("a𝄞λ" 3)
+
+;; Comparing.
 (string=? "abc" "abc" "abc")                         ; => #t
 (string=? "abc" "abd")                               ; => #f
 (string<? "abc" "abd" "abe")                         ; => #t
@@ -41,11 +49,15 @@ b")                                                  ; => 3
 (string-ci=? "ΧΑΟΣ" "χαος" "χαοσ")                   ; => #t
 (string-ci<? "a" "B")                                ; => #t
 (string=? "a" 'a)                                    ; raises: wrong-type
+
+;; Case.
 (string-upcase "Straße")                             ; => "STRASSE"
 (string-downcase "ΧΑΟΣ")                             ; => "χαος"
 (string-downcase "ΧΑΟΣΣ")                            ; => "χαοσς"
 (string-foldcase "Straße ΧΑΟΣ")                      ; => "strasse χαοσ"
 (string-upcase "ﬃ")                                  ; => "FFI"
+
+;; Parts and wholes.
 (substring "hello" 1 3)                              ; => "el"
 (substring "hello" 2 2)                              ; => ""
 (substring "hello" 3 2)                              ; raises: out-of-range
@@ -53,6 +65,8 @@ b")                                                  ; => 3
 (string-append "foo" "" "bar")                       ; => "foobar"
 (string-append)                                      ; => ""
 (string-append "a" 'b)                               ; raises: wrong-type
+
+;; Strings and lists.
 (string->list "apple")                               ; => (#\a #\p #\p #\l #\e)
 (string->list "apple" 2)                             ; => (#\p #\l #\e)
 (string->list "apple" 2 4)                           ; => (#\p #\l)
@@ -61,6 +75,8 @@ b")                                                  ; => 3
 (list->string '(#\a #\λ))                            ; => "aλ"
 (list->string '(#\a b))                              ; raises: wrong-type
 (list->string '(#\a . #\b))                          ; raises: wrong-type
+
+;; Copying and filling; source and target may overlap.
 (string-copy "hello" 1)                              ; => "ello"
 (string-copy "hello" 1 4)                            ; => "ell"
 (let* ((a "abc") (b (string-copy a))) (eq? a b))     ; => #f

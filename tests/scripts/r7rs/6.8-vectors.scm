@@ -10,6 +10,8 @@
 (make-vector 1000000000000 0)                        ; raises: out-of-memory
 (vector 'a 'b 'c)                                    ; => #(a b c)
 (vector)                                             ; => #()
+
+;; Reading and writing elements.
 (vector-ref '#(1 1 2 3 5 8 13 21) 5)                 ; => 8
 (vector-ref '#(1 1 2 3 5 8 13 21) (exact (round (* 2 (acos -1)))))  ; => 13
 (vector-ref #(1 2) 2)                                ; raises: out-of-range
@@ -19,6 +21,8 @@
 (let ((vec (vector 0 '(2 2 2 2) "Anna"))) (vector-set! vec 1 '("Sue" "Sue")) vec)
 ; => #(0 ("Sue" "Sue") "Anna")
 (vector-set! (vector 1) 1 2)                         ; raises: out-of-range
+
+;; Vectors, lists and strings.
 (vector->list '#(dah dah didah))                     ; => (dah dah didah)
 (vector->list '#(dah dah didah) 1)                   ; => (dah didah)
 (vector->list '#(dah dah didah) 1 2)                 ; => (dah)
@@ -29,10 +33,15 @@
 (vector->string #(#\1 #\2 #\3))                      ; => "123"
 (vector->string #(#\1 #\2 #\3) 1)                    ; => "23"
 (vector->string #(#\a 1))                            ; raises: wrong-type
+
+;; Copying, appending and filling; source and target may overlap.
 (define a #(1 8 2 8))
 (define b (vector-copy a))
 (vector-set! b 0 3)
-(list a b (vector-copy b 1 3) (vector-copy b 4))     ; => (#(1 8 2 8) #(3 8 2 8) #(8 2) #())
+a                                                    ; => #(1 8 2 8)
+b                                                    ; => #(3 8 2 8)
+(vector-copy b 1 3)                                  ; => #(8 2)
+(vector-copy b 4)                                    ; => #()
 (vector-copy b 5)                                    ; raises: out-of-range
 (let ((a #(1 2 3 4 5)) (b (vector 10 20 30 40 50))) (vector-copy! b 1 a 0 2) b)
 ; => #(10 1 2 40 50)

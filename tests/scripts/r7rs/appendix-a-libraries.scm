@@ -61,6 +61,6 @@
 (map (lambda (f) (f (car tree))) (list cdaaar cdaadr cdadar cdaddr cddaar cddadr cdddar cddddr))
 ; => (2 10 6 14 4 12 8 16)
 
-;; What is absent is an error at the import, not later.
+;; An absent library is an error at the import, not later.
 (import (scheme regex))                               ; raises: syntax
 (import (scheme none))                                ; raises: syntax

@@ -98,7 +98,7 @@
 (lset-xor eq? '(a b) '(b c))             ; => (c a)
 (call-with-values (lambda () (lset-diff+intersection eq? '(a b c) '(b))) list)  ; => ((a c) (b))
 
-;; What is no list is an error.
+;; Objects other than lists are errors.
 (fold + 0 5)         ; raises: wrong-type
 (fold + 0 '(1 . 2))  ; raises: wrong-type
 (reduce + 0 5)       ; raises: wrong-type

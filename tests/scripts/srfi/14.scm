@@ -72,7 +72,7 @@
 (char-general-category #\x378)   ; => Cn
 (char-general-category 65)       ; raises: wrong-type
 
-;; What may change a set answers one.
+;; A linear operation returns a set.
 (char-set->string (char-set-adjoin! (char-set #\a) #\b))            ; => "ab"
 (char-set->string (list->char-set! '(#\b) (char-set #\a)))          ; => "ab"
 (char-set->string (char-set-union! (char-set #\a) (char-set #\c)))  ; => "ac"

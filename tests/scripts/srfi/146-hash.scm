@@ -119,7 +119,7 @@
 (comparator-ordered? hashmap-comparator)                ; => #f
 (comparator? hashmap-comparator)                        ; => #t
 
-;; Keys of one hash are told apart.
+;; Keys with the same hash stay distinct.
 (define same (make-comparator integer? = #f (lambda (key) 7)))
 (define crowded (hashmap same 1 'a 2 'b 3 'c))
 (show crowded)                               ; => ((1 . a) (2 . b) (3 . c))

@@ -149,5 +149,5 @@
 (mapping-ref large 4999)                                      ; => 4999
 (mapping-size (mapping-delete-all large (mapping-keys odd)))  ; => 2500
 
-;; What has no order is an error.
+;; Objects without an order are errors.
 (<? default (lambda () 1) (lambda () 2))  ; raises: error

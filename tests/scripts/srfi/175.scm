@@ -1,7 +1,7 @@
 ;; SRFI 175: ASCII.
 (import (scheme base) (srfi 175))
 
-;; What is ASCII.
+;; Membership in ASCII.
 (map ascii-codepoint? '(0 127 128 -1 #\a))  ; => (#t #t #f #f #f)
 (ascii-char? #\a)                           ; => #t
 (ascii-char? #\ä)                           ; => #f

@@ -13,6 +13,8 @@
 (define-syntax define-pair
   (syntax-rules () ((_ a b v) (begin (define a v) (define b (+ a 1))))))
 (let () (define-pair x y 1) (list x y))              ; => (1 2)
+
+;; Macros that make macros with variables of both.
 (define-syntax make-binder
   (syntax-rules ()
     ((_ name x)

@@ -9,6 +9,8 @@
 (case-or-if #f 1 else 2)                             ; => 2
 (let ((else 1)) (case-or-if #f 1 else 2))            ; => (no else)
 (let ((if list)) (case-or-if #f 1 else 2))           ; => 2
+
+;; A name that a macro captures on purpose.
 (define-syntax loop
   (lambda (form)
     (syntax-case form ()
@@ -23,6 +25,8 @@
 (let ((break 5)) (loop (break (+ 1 4))))             ; => 5
 (define-syntax break-all (syntax-rules () ((_) (loop (break 'mine)))))
 (break-all)                                          ; => mine
+
+;; A variable that is a macro.
 (define pair (cons 4 5))
 (define-syntax pair.car
   (make-variable-transformer
@@ -32,9 +36,12 @@
         ((_ . rest) #'((car pair) . rest))
         (_ #'(car pair))))))
 (set! pair.car 15)
-(list pair.car pair)                                 ; => (15 (15 . 5))
+pair.car                                             ; => 15
+pair                                                 ; => (15 . 5)
 (let ((pair (cons 1 2))) pair.car)                   ; => 15
 (let ((pair.car 1)) (set! pair.car 2) pair.car)      ; => 2
+
+;; Comparing identifiers.
 (define-syntax unique-let
   (lambda (form)
     (define (unique? names)
@@ -53,6 +60,8 @@
 (define-syntax both-named
   (syntax-rules () ((_ name) (let ((x 10)) (unique-let ((name 1) (x 2)) (list name x))))))
 (both-named x)                                       ; => (1 2)
+
+;; Temporary names.
 (define-syntax define-twins
   (lambda (form)
     (syntax-case form ()
@@ -93,6 +102,8 @@
                ((_ other (... ...)) #'(list '(other element ...) (... ...))))))))))
 (make-tuple-macro one a b)
 (one 1 2)                                            ; => ((1 a b) (2 a b))
+
+;; Quasi-templates with ellipses.
 (define-syntax numbered
   (lambda (form)
     (syntax-case form ()

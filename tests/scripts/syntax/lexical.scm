@@ -1,4 +1,4 @@
-;; What the reader accepts beyond the report.
+;; The reader accepts more than the report asks.
 
 ;; Brackets are parentheses, if they match.
 (let ([x 1] [y 2]) [list x y])            ; => (1 2)

@@ -15,6 +15,8 @@
 (tail-literal 1 2 end)                               ; => (closed 1 2)
 (tail-literal 1 2 . end)                             ; => (dotted 1 2)
 (tail-literal 1 2)                                   ; => (open 1 2)
+
+;; Ellipses that stand for themselves.
 (define-syntax literal-dots (syntax-rules ... (...) ((_ x) '(x ...))))
 (literal-dots 100)                                   ; => (100 ...)
 (define-syntax escapes
@@ -25,6 +27,8 @@
 (escapes)                                            ; => ...
 (escapes 100)                                        ; => (100 ...)
 (escapes 100 200)                                    ; => (... 100 200)
+
+;; Underscores.
 (define-syntax underscore (syntax-rules () ((_ _) '_)))
 (underscore foo)                                     ; => _
 (define-syntax count-to-2 (syntax-rules () ((_) 0) ((_ _) 1) ((_ _ _) 2) ((_ . _) 'many)))
@@ -35,11 +39,15 @@
 (define-syntax literal-underscore (syntax-rules (_) ((m _) 'under) ((m x) 'other)))
 (literal-underscore _)                               ; => under
 (literal-underscore 2)                               ; => other
+
+;; An ellipsis of another name, and in vectors.
 (define-syntax other-dots
   (syntax-rules ooo () ((_ (a b ooo) ooo) '((b ooo a) ooo))))
 (other-dots (1 2 3) (4))                             ; => ((2 3 1) (4))
 (define-syntax vector-tail (syntax-rules () ((_ #(a b ... c) ...) '((a c b ...) ...))))
 (vector-tail #(1 2 3 4) #(5 6))                      ; => ((1 4 2 3) (5 6))
+
+;; Wrong depths.
 (define-syntax too-shallow (syntax-rules () ((_ (a ...) ...) '(a ...))))  ; raises: syntax
 (define-syntax too-deep (syntax-rules () ((_ a ...) '((a ...) ...))))  ; raises: syntax
 (define-syntax nothing-before (syntax-rules () ((_ a) '(... a b c ...))))  ; raises: syntax

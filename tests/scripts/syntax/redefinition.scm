@@ -3,7 +3,9 @@
 (define old+ +)
 (define before (+ 2 3))
 (define + (lambda (x y) (list y x)))
-(list before (+ 2 3) (old+ 2 3))          ; => (5 (3 2) 5)
+before                                    ; => 5
+(+ 2 3)                                   ; => (3 2)
+(old+ 2 3)                                ; => 5
 (set! + old+)
 (+ 2 3)                                   ; => 5
 

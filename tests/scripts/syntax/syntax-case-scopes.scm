@@ -27,7 +27,8 @@
     (_ (vector-ref storage 0))
     ((set! _ value) (vector-set! storage 0 value))))
 (set! cell (+ cell 5))
-(list cell storage)                    ; => (15 #(15))
+cell                                   ; => 15
+storage                                ; => #(15)
 (set! always-one 2)                    ; raises: syntax
 
 ;; Macros make macros.
@@ -104,7 +105,7 @@ early                                  ; raises: syntax
 (define (syntax-of-this) #'a)
 (syntax-of-this)                       ; raises: out-of-phase
 
-;; What a transformer gets is a syntax object; what it quotes without `#'` is none.
+;; A transformer receives a syntax object; a datum quoted without `#'` is none.
 (import (only (duet kernel) syntax?))
 (define-syntax kinds
   (lambda (x) (datum->syntax #'here (list 'quote (list (syntax? x) (syntax? 'x))))))
