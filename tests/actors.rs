@@ -1,7 +1,9 @@
 //! Programs of actors as whole runs: what each logs, and the journal it leaves.
 //!
-//! Owns the finding of programs: every `tests/actors/*.scm` is one test, and its answer is the snapshot beside those of the other journals.
-//! INVARIANT: every run has also been replayed from its records, and taken up again from each snapshot, with the same state.
+//! Owns the search for programs: every `tests/actors/*.scm` is one test, and a snapshot in
+//! `tests/journals` is its answer.
+//! INVARIANT: each test also replays its run from the records, and resumes it from each snapshot,
+//! and reaches the same state.
 //! It knows nothing of the subjects; a program is added by writing its file.
 //! Read next: `support/scenario.rs`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -25,7 +27,7 @@ use support::readable::readable;
 use support::scenario::{Life, Scenario, every};
 use support::world::{Files, Pace, World};
 
-/// Every program may do everything; what it may not do is another test's subject.
+/// Grants everything; `policy.rs` tests refusals.
 const EVERYTHING: &[&str] = &["*"];
 
 fn live(scenario: &Scenario, turns: u64) -> (Life, World) {
@@ -38,7 +40,7 @@ fn live(scenario: &Scenario, turns: u64) -> (Life, World) {
     (life, world)
 }
 
-/// Replays the run from its beginning and from its newest snapshot; both must come to the same state.
+/// Replays the run from its beginning and from its newest snapshot; both must reach the same state.
 fn check_replay(scenario: &Scenario, life: Life) {
     let store = MemoryStore::open(life.restart()).unwrap();
     let source = scenario.source(&store, &scenario.main);
@@ -64,7 +66,11 @@ fn tells(path: &Path, text: String) -> datatest_stable::Result<()> {
     let (again, same_world) = live(&scenario, 2);
     assert_eq!(same_world.logged, world.logged, "snapshots change nothing");
     check_replay(&scenario, again);
-    insta::with_settings!({ snapshot_path => concat!(env!("CARGO_MANIFEST_DIR"), "/tests/journals"), prepend_module_to_snapshot => false, omit_expression => true }, {
+    insta::with_settings!({
+        snapshot_path => concat!(env!("CARGO_MANIFEST_DIR"), "/tests/journals"),
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, {
         insta::assert_snapshot!(name, told);
     });
     Ok(())

@@ -1,6 +1,7 @@
-//! What goes wrong in a session, as a person sees it; and that nothing else has changed.
+//! Mistakes in a session: the message that a person sees, and a state that has not changed.
 //!
-//! INVARIANT: each case prints one message, and the facts, the files and the state of the run are afterwards what they were before.
+//! INVARIANT: each case prints one message and leaves the facts, the files and the state of the run
+//! as they were.
 //! Read next: `policy.rs`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -29,7 +30,7 @@ const PROGRAM: &str = r#"
 (log! "before")
 (yield)
 (guard (problem (#t (display (condition-kind problem)) (display ": ") (display (condition-message problem))
-                    (for-each (lambda (irritant) (display " ") (write irritant)) (condition-irritants problem)) (newline)))
+                    (for-each (lambda (part) (display " ") (write part)) (condition-irritants problem)) (newline)))
   ATTEMPT
   (display "no condition")
   (newline))
@@ -63,7 +64,8 @@ fn turn_of(desk: &Desk, line: &str) -> u64 {
         .number()
 }
 
-/// Runs a program with an attempt in it; returns what the person sees, after checking that nothing else has changed.
+/// Runs a program with an attempt in it, checks that nothing else has changed, and returns the
+/// message that the person sees.
 fn attempt(options: &str, attempt: &str, extra: &[(&str, &str)]) -> String {
     let program = PROGRAM.replace("ATTEMPT", attempt);
     let mut all = vec![("p.scm", program.as_str()), ("ws/file.txt", "as it was")];
@@ -143,7 +145,8 @@ fn what_a_program_gets_wrong_is_told_and_changes_nothing() {
         ),
         (
             "patch that does not fit",
-            "(call-tool 'w 'workspace/patch (dictionary 'patch \"--- a/file.txt\\n+++ b/file.txt\\n@@ -1 +1 @@\\n-no\\n+yes\\n\"))",
+            "(call-tool 'w 'workspace/patch
+                        (dictionary 'patch \"--- a/file.txt\\n+++ b/file.txt\\n@@ -1 +1 @@\\n-no\\n+yes\\n\"))",
         ),
     ];
     let told: Vec<String> = cases
@@ -170,7 +173,7 @@ fn what_a_tool_gets_wrong_is_told_and_changes_nothing() {
         let said = attempt("--double double.pr", code, &[("double.pr", &script)]);
         told += &format!("{name}\n  {said}");
     }
-    // A server that takes the call and says nothing.
+    // A server that accepts the call and never answers.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let host = silent.local_addr().unwrap().to_string();
     let code = format!("(call-tool 'w 'http/get (dictionary 'url \"http://{host}/\" 'timeout_ms 50))");

@@ -1,4 +1,4 @@
-//! What the library's syntax expands to, and the code of it, as snapshots.
+//! Expansions of the library's syntax, and their code, as snapshots.
 //!
 //! INVARIANT: a snapshot shows one construct in one procedure.
 //! The forms of the kernel itself are in the kernel's own tests.
@@ -12,7 +12,8 @@ use duet_modules::resolver::Resolver;
 use duet_modules::source::embedded::Embedded;
 use duet_runtime::scheme::host;
 
-/// Compares each text, its expansion, and the code of the procedure that it defines with the snapshot.
+/// Compares each text, its expansion, and the code of the procedure that it defines with the
+/// snapshot.
 fn check(name: &str, programs: &[&str]) {
     let listings: Vec<_> = programs.iter().map(|program| listing(program)).collect();
     insta::with_settings!({ omit_expression => true }, {

@@ -1,8 +1,11 @@
-//! A power cut, imitated: the writing process is frozen, the files it has are copied as they are, and the end of the copy's log is cut off.
+//! An imitated power cut: the test freezes the writing process, copies its files as they are, and
+//! cuts off the end of the copy's log.
 //!
-//! What a disk has after a power cut is what was synced and any part of the rest. The log of the database is synced with each commit, so only
-//! the last one can be missing, whole or in part: a copy whose log ends anywhere within it is such a disk.
-//! INVARIANT: every such copy opens, is sound and holds the turns of all commits but, perhaps, the last.
+//! After a power cut, a disk has all synced bytes and any part of the others. Each commit syncs the
+//! log of the database, so only the last commit can be missing, whole or in part: a copy whose log
+//! ends anywhere within that commit is such a disk.
+//! INVARIANT: every such copy opens, is sound and holds the turns of all commits but, perhaps, the
+//! last.
 //! Read next: `crash.rs`, which cuts the power in memory at every operation.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -17,13 +20,13 @@ use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::verify::verify;
 use duet_journal::{BranchName, RecordHash, RunId, Sequence, Store};
 
-/// How often the writer is frozen; `DUET_FREEZES` asks for another number.
+/// The number of times that the test freezes the writer; `DUET_FREEZES` asks for another.
 const FREEZES: u64 = 4;
 
-/// How many ends each copy is given.
+/// The number of ends that the test tries on each copy.
 const CUTS: u64 = 12;
 
-/// At most so many turns are in one commit.
+/// The maximum number of turns in one commit.
 const AHEAD_MAX: usize = 65;
 
 const PROGRAM: &str = "
@@ -75,7 +78,7 @@ fn copy(from: &Path, to: &Path) -> PathBuf {
     to.join("journal.sqlite")
 }
 
-/// The names of all records of the run, after everything was verified; none if it has not begun.
+/// Verifies everything and returns the names of the run's records; none if it has not begun.
 fn records(journal: &Path) -> Vec<RecordHash> {
     let store = SqliteStore::open(journal, "frozen").unwrap();
     let (run, main) = (RunId::new("loop").unwrap(), BranchName::new("main").unwrap());

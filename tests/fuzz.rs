@@ -1,6 +1,7 @@
 //! The fuzz targets on a stable compiler: the whole corpus, and mutations of it.
 //!
-//! Owns the mutations, which are the same on every machine. INVARIANT: a failure prints the input that caused it.
+//! Owns the mutations, which are the same on every machine. INVARIANT: a failure prints the input
+//! that caused it.
 //! It does not look for coverage; libFuzzer does, with the same targets.
 //! Read next: `fuzz/src/lib.rs`.
 
@@ -185,11 +186,14 @@ tests!(
 fn what_a_text_defines_is_gone_with_it() {
     let others = "(define-library (duet internal lists)
                     (export fold any every sort) (import (scheme base))
-                    (begin (define (fold . rest) (error \"mine\")) (define any fold) (define every fold) (define sort fold)))
+                    (begin (define (fold . rest) (error \"mine\")) (define any fold) (define every fold)
+                      (define sort fold)))
                   (define-library (scheme lazy)
                     (export delay make-promise force delay-force promise?) (import (scheme base))
-                    (begin (define-syntax delay (syntax-rules () ((_ x) (car 'x)))) (define-syntax delay-force (syntax-rules () ((_ x) (car 'x))))
-                           (define (make-promise x) (error \"mine\")) (define force make-promise) (define promise? make-promise)))
+                    (begin (define-syntax delay (syntax-rules () ((_ x) (car 'x))))
+                      (define-syntax delay-force (syntax-rules () ((_ x) (car 'x))))
+                           (define (make-promise x) (error \"mine\")) (define force make-promise)
+                           (define promise? make-promise)))
                   (import (duet internal lists) (scheme lazy))
                   any";
     targets::evaluation::check(others);

@@ -19,7 +19,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use support::example::{Command, Example, PageFault, examples};
-use support::expectation::{Expectation, Fault, steps};
+use support::expectation::{Expectation, ScriptFault, steps};
 use support::page::{Page, lines_match};
 use support::script::{Evaluate, Raised, run};
 
@@ -94,20 +94,20 @@ fn discarded_data_are_no_expressions() {
 #[test]
 fn an_expectation_that_would_be_ignored_is_refused() {
     let cases = [
-        ("; => 1\n(f)", 1, Fault::Orphan),
-        ("(f)\n\n; => 1", 3, Fault::Orphan),
-        ("#;(f) ; => 1\n(g) ; => 2", 1, Fault::Orphan),
-        ("(f ; => 1\n)", 1, Fault::Inside),
-        ("' ; => 1\nx", 1, Fault::Inside),
-        ("(f) ; => 1\n; => 2", 2, Fault::Twice),
-        ("(f) ; =>", 1, Fault::Empty),
-        ("(f) ; raises:", 1, Fault::Empty),
-        ("(f)\n(g", 2, Fault::Unfinished),
-        ("(f) \"", 1, Fault::Unfinished),
-        ("\n#| ", 2, Fault::Unfinished),
-        ("(f)) ; => 1", 1, Fault::Unopened),
-        ("(f)", 1, Fault::NothingExpected),
-        ("", 1, Fault::NothingExpected),
+        ("; => 1\n(f)", 1, ScriptFault::Orphan),
+        ("(f)\n\n; => 1", 3, ScriptFault::Orphan),
+        ("#;(f) ; => 1\n(g) ; => 2", 1, ScriptFault::Orphan),
+        ("(f ; => 1\n)", 1, ScriptFault::Inside),
+        ("' ; => 1\nx", 1, ScriptFault::Inside),
+        ("(f) ; => 1\n; => 2", 2, ScriptFault::Twice),
+        ("(f) ; =>", 1, ScriptFault::Empty),
+        ("(f) ; raises:", 1, ScriptFault::Empty),
+        ("(f)\n(g", 2, ScriptFault::Unfinished),
+        ("(f) \"", 1, ScriptFault::Unfinished),
+        ("\n#| ", 2, ScriptFault::Unfinished),
+        ("(f)) ; => 1", 1, ScriptFault::Unopened),
+        ("(f)", 1, ScriptFault::NothingExpected),
+        ("", 1, ScriptFault::NothingExpected),
     ];
     for (script, line, fault) in cases {
         let error = steps(script).unwrap_err();

@@ -1,7 +1,8 @@
-//! Texts nested a million deep, and texts that labels make endless or immense: each has a value or is refused, at once and on any stack.
+//! Texts nested a million deep, and texts that labels make endless or immense: each gets a value or
+//! a refusal, at once and on any stack.
 //!
 //! INVARIANT: no depth of a text is a depth of Rust's stack.
-//! It says nothing of deep data made by programs; the kernel's own tests do.
+//! The kernel's own tests cover deep data that programs make.
 
 #[path = "support"]
 #[expect(dead_code, reason = "nothing here runs scripts")]
@@ -15,10 +16,11 @@ mod support {
 use support::script::Evaluate;
 use support::session::Session;
 
-/// How deep.
+/// The depth of the nesting.
 const DEPTH: usize = 1_000_000;
 
-/// Evaluates `open` and `close`, each many times, around `middle`; `expected` must begin the value, or the message of the refusal behind `!`.
+/// Evaluates `open` and `close`, each many times, around `middle`; `expected` must begin the value,
+/// or the message of the refusal behind `!`.
 #[track_caller]
 fn check(open: &str, middle: &str, close: &str, expected: &str) {
     let text = format!("{}{middle}{}", open.repeat(DEPTH), close.repeat(DEPTH));

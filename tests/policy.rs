@@ -1,7 +1,8 @@
-//! Policy by the real command: refusals, approvals, proposals, and one verdict for everything that any way in does.
+//! Policy by the real command: refusals, approvals, proposals, and one verdict for everything that
+//! any way in does.
 //!
-//! INVARIANT: what a constraint stands against never reaches the workspace, whatever the way in.
-//! What constraints mean is tested by `conform.rs`.
+//! INVARIANT: an effect that a constraint forbids never reaches the workspace, whatever the way in.
+//! `conform.rs` tests the meaning of constraints.
 //! Read next: `support/witness.rs`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -17,8 +18,8 @@ use tempfile::TempDir;
 /// A directory to work in.
 struct Desk(TempDir);
 
-/// What a command said.
-struct Said {
+/// The output of a command.
+struct CommandOutput {
     output: String,
     errors: String,
     code: i32,
@@ -31,12 +32,12 @@ impl Desk {
         desk
     }
 
-    fn duet(&self, arguments: &[&str]) -> Said {
+    fn duet(&self, arguments: &[&str]) -> CommandOutput {
         let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
         command.current_dir(self.0.path()).args(arguments).stdin(Stdio::null());
         let done = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Said {
+        CommandOutput {
             output: text(done.stdout),
             errors: text(done.stderr),
             code: done.status.code().unwrap_or(-1),
@@ -302,7 +303,8 @@ fn a_token_limits_what_was_granted() {
         "(define (try tool . fields) (told (lambda () (call-tool 'w tool (apply dictionary fields)) 'called)))
          (define token
            (set-policy! (string-append \"token.\" (session-name))
-             '((tools . #(workspace/read workspace/write)) (fs_write_roots . #(\"notes\")) (budgets . ((tool_calls . 2))))))
+             '((tools . #(workspace/read workspace/write)) (fs_write_roots . #(\"notes\"))
+                      (budgets . ((tool_calls . 2))))))
          (show (try 'workspace/exists 'path \"a\"))
          (show (try 'workspace/write 'path \"a\" 'content \"x\"))
          (show (try 'workspace/write 'path \"notes/../a\" 'content \"x\"))
@@ -330,7 +332,8 @@ called
 fn what_policy_defers_is_done_when_it_allows_it() {
     let desk = check(
         "(define (exists? path) (call-tool 'w 'workspace/exists (dictionary 'path path)))
-         (define later (define-constraint \"later\" :tool 'workspace/write :when '(missing fact.source) :on-fail 'defer))
+         (define later
+           (define-constraint \"later\" :tool 'workspace/write :when '(missing fact.source) :on-fail 'defer))
          (define (write-it path) (invoke-tool! 'w 'workspace/write (dictionary 'path path 'content \"x\")))
          (define first (write-it \"a\"))
          (show (car (propose! (list 'entry (record 'goal \"g\" (entry-text '((value . 1)))))
@@ -343,7 +346,8 @@ fn what_policy_defers_is_done_when_it_allows_it() {
          (remove-constraint! later)
          (define no (define-constraint \"later\" :tool 'workspace/write :when '(missing fact.review) :on-fail 'defer))
          (define second (write-it \"b\"))
-         (update! no (record 'constraint \"later\" (entry-text '((effect . deny) (subject . ((tool_id . workspace/write)))))))
+         (update! no (record 'constraint \"later\"
+                             (entry-text '((effect . deny) (subject . ((tool_id . workspace/write)))))))
          (show (told (lambda () (await (tool-result :tag second)))))
          (show (exists? \"b\"))",
         "#f
@@ -426,7 +430,7 @@ called
     );
 }
 
-/// What stands in the way of a proposal: the reason, and an item for which it is one.
+/// Reasons to refuse a proposal, each with an item that gives it.
 const FAULTS: [(&str, &str); 9] = [
     (
         "constraint_deny",
@@ -453,11 +457,13 @@ const FAULTS: [(&str, &str); 9] = [
     ("invariant", "(list 'remove owner)"),
     (
         "scope",
-        "(list 'entry (record 'constraint \"grant.actor-0.x\" (entry-text '((effect . allow) (subject . ((capability . nuclear)))))))",
+        "(list 'entry (record 'constraint \"grant.actor-0.x\"
+                              (entry-text '((effect . allow) (subject . ((capability . nuclear)))))))",
     ),
 ];
 
-/// Each fault at each place of a proposal: nothing of it happens, and nothing of the state changes but the record of the attempt.
+/// Each fault at each place of a proposal: nothing of the proposal happens, and the state changes
+/// only by the record of the attempt.
 #[test]
 fn a_fault_anywhere_in_a_proposal_leaves_everything_as_it_was() {
     for (code, fault) in FAULTS {

@@ -1,7 +1,8 @@
 //! Every primitive: described, used by a script, and clear about what it refuses.
 //!
-//! Owns the proofs that hold for all primitives alike; what each of them answers is in `scripts/` and in the kernel's own tests.
-//! INVARIANT: the primitives are found in the kernel's table, so that none can be forgotten.
+//! Owns the proofs that hold for all primitives alike; the scripts and the kernel's own tests show
+//! the results of each.
+//! INVARIANT: the primitives come from the kernel's table, so that none can be forgotten.
 //! Read next: `support/probe.scm`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,10 +22,10 @@ use duet_kernel::primitive::{self, Body, Primitive};
 use support::script::Evaluate as _;
 use support::session::Session;
 
-/// Primitives that cannot be given anything but what the libraries give them, with the reason.
+/// Primitives that only the libraries may call, with the reason.
 const NOT_PROBED: [(&str, &str); 1] = [("%set-dynamic!", "it replaces what conditions are handled by")];
 
-/// Kinds that tell of limits, or of when a call is made, and not of the arguments.
+/// Kinds of conditions that concern limits, or the phase of a call, and not its arguments.
 const KINDS_OF_LIMITS: [&str; 3] = ["out-of-memory", "too-many-arguments", "out-of-phase"];
 
 /// Fails with all offenders and the advice, unless there are none.
@@ -50,7 +51,7 @@ fn words(folder: &Path, found: &mut BTreeSet<String>) {
 fn every_primitive_is_used_by_a_script() {
     let mut used = BTreeSet::new();
     words(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts"), &mut used);
-    // Names that begin with `%` are the libraries' own, and used by way of them.
+    // Names that begin with `%` are the libraries' own, and scripts use them through the libraries.
     let public = primitive::all().filter(|primitive| !primitive.name.starts_with('%'));
     let offenders: Vec<String> = public
         .filter(|primitive| !used.contains(primitive.name))
@@ -72,7 +73,8 @@ fn every_primitive_is_described() {
     check(&offenders, "say in a sentence what these do");
 }
 
-/// Calls of a primitive for the probe: by value, and written out for each number of arguments that has instructions of its own.
+/// Calls of a primitive for the probe: by value, and written out for each number of arguments that
+/// has instructions of its own.
 fn procedures(primitive: &Primitive) -> String {
     let name = primitive.name;
     let clauses = |count: usize| {

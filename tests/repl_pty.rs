@@ -1,7 +1,7 @@
 //! `duet repl` at a terminal: a person types, interrupts, goes back, leaves, and comes back.
 //!
-//! INVARIANT: nothing is typed before the prompt that it is meant for is shown.
-//! What single keys do is tested with the editor, what is written through a pipe in `repl.rs`.
+//! INVARIANT: the test types nothing before the terminal shows the prompt for it.
+//! The editor's own tests cover single keys; `repl.rs` covers input through a pipe.
 //! Read next: `support/terminal.rs`.
 
 use std::path::Path;
@@ -49,7 +49,8 @@ impl Session {
     }
 }
 
-/// Takes the sequences out that move the cursor and set colours; `unfinished` is the beginning of one whose end was not read yet.
+/// Removes the sequences that move the cursor and set colours; `unfinished` is the beginning of one
+/// whose end has not arrived.
 fn text(bytes: &str, unfinished: &mut String) -> String {
     let all = std::mem::take(unfinished) + bytes;
     let (mut text, mut rest) = (String::new(), all.as_str());
@@ -70,14 +71,15 @@ fn text(bytes: &str, unfinished: &mut String) -> String {
 fn a_person_types_interrupts_goes_back_leaves_and_comes_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut at = Session::start(folder.path(), "repl --name s");
-    // Enter goes on where the datum does; the value is shown below.
+    // Enter continues an unfinished datum; the value appears below.
     at.type_at("s@1> ", "(define (twice x)\r(* 2 x))\r", "(* 2 x))");
     at.type_at("s@2> ", "(twice 21)\r", "\n42\r");
-    // What is bound completes, what was just defined included.
+    // Tab completes every bound name, a fresh definition included.
     at.type_at("s@3> ", "(twi\t", "(twice");
     at.go_on(" 4)\r", "\n8\r");
     at.type_at("s@4> ", "(vector-ref (vector 1) 5)\r", "it left no other trace");
-    // A loop without end is interrupted; the session lives, and what the input had done is undone.
+    // An interrupt stops an endless loop; the session lives, and the effects of the input are
+    // undone.
     at.type_at("s@5> ", "(define seen 50)\r", "50)");
     at.type_at("s@6> ", "(begin (set! seen 2) (let loop () (loop)))\r", "(loop)))\r\n");
     at.go_on(INTERRUPT, "interrupted");

@@ -1,7 +1,9 @@
 //! The main job by the real command: run, look, go back, fork, replay, and be killed at any moment.
 //!
-//! INVARIANT: whatever interrupts the run, `duet resume` ends with the report that an undisturbed run writes.
-//! The moments of the kills come from a fixed seed; what they hit depends on the machine, which is the point.
+//! INVARIANT: whatever interrupts the run, `duet resume` ends with the report that an undisturbed
+//! run writes.
+//! The moments of the kills come from a fixed seed; the machine decides which instruction they hit,
+//! which is the point.
 //! Read next: `crash.rs`, which cuts the power at every write instead.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

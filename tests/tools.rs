@@ -1,7 +1,7 @@
 //! Tools as the `duet` command offers them: secrets, doubles, servers, and timers that go on.
 //!
-//! INVARIANT: what a journal must not hold is looked for in its bytes.
-//! What each tool does is tested in `drivers/`.
+//! INVARIANT: the tests search the bytes of a journal for content that it must not hold.
+//! The tests of `drivers` cover the tools themselves.
 //! Read next: `bad_input.rs`.
 #![allow(
     clippy::unwrap_used,
@@ -37,7 +37,7 @@ impl Desk {
         }
     }
 
-    /// Runs a command that must end with a code and print exactly this; returns what it said besides.
+    /// Runs a command that must end with a code and print exactly this; returns its other output.
     #[track_caller]
     fn check(&self, line: &str, code: i32, expected: &str) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
@@ -124,12 +124,12 @@ denied
         fs::read_to_string(desk.folder.path().join("ws.env")).unwrap(),
         "API_KEY=hush-hush-1234\n"
     );
-    // Whoever replays needs no secret.
+    // A replay needs no secret.
     desk.variables.clear();
     desk.check("replay all --check", 0, &replayed(&desk));
 }
 
-/// What a replay of the newest run says.
+/// The output of a replay of the newest run.
 fn replayed(desk: &Desk) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
     let done = command
@@ -163,7 +163,8 @@ fn doubles_answer_in_the_place_of_tools() {
         String::from_utf8(done.stdout).unwrap()
     });
     let said = desk.check("run --double wrong.pr p.scm", 2, "");
-    let expected = "`wrong.pr` is no script of doubles: reply 1 of a must be <returns value>, <fails kind message> or <after milliseconds reply>, not 1";
+    let expected = "`wrong.pr` is no script of doubles: reply 1 of a must be <returns value>, \
+                    <fails kind message> or <after milliseconds reply>, not 1";
     assert!(said.contains(expected), "{said}");
     let said = desk.check("run --double none.pr p.scm", 1, "");
     assert!(said.contains("cannot read `none.pr`"), "{said}");
@@ -190,7 +191,8 @@ fn a_server_is_spoken_to_if_it_is_on_the_list() {
         r#"(define key (get-environment-variable "API_KEY"))
            (define (ask url)
              (guard (failure (#t (condition-kind failure)))
-               (dictionary-ref (call-tool 'a 'http/get (dictionary 'url url 'headers (dictionary 'authorization key))) 'body)))
+               (dictionary-ref (call-tool 'a 'http/get (dictionary 'url url 'headers (dictionary 'authorization key)))
+                               'body)))
            (write (list (ask "http://127.0.0.1:{port}/") (ask "http://127.0.0.1:1/")))
            (newline)"#
     );
@@ -237,7 +239,7 @@ fn a_long_timer_goes_on_where_it_was() {
     );
     let waits = said(&["waits", "p"]);
     assert!(waits.contains("ms after 1970"), "{waits}");
-    // A timer that began anew would tell again, at once.
+    // A timer that starts afresh would fire again, at once.
     let mut child = begun(&["resume", "p"]);
     std::thread::sleep(std::time::Duration::from_millis(1500));
     assert_eq!(child.try_wait().unwrap(), None, "it waits for what is left");
@@ -246,7 +248,7 @@ fn a_long_timer_goes_on_where_it_was() {
     assert_eq!(told(), 1, "{}", said(&["log", "p"]));
 }
 
-/// What Linux says of huge pages of a process, if it says anything: whether they are allowed.
+/// Whether Linux allows huge pages to a process; nothing if it does not say.
 #[cfg(target_os = "linux")]
 fn huge_pages(process: u32) -> Option<bool> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
@@ -254,7 +256,7 @@ fn huge_pages(process: u32) -> Option<bool> {
     Some(line.trim() == "1")
 }
 
-/// Runs a program until huge pages are allowed or not, and says whether that was seen before long.
+/// Runs a program until Linux allows it huge pages or not; says whether that happened in time.
 #[cfg(target_os = "linux")]
 fn comes_to(program: &str, are_allowed: bool) -> bool {
     let desk = Desk::new(&[("p.scm", program)]);
@@ -277,7 +279,7 @@ fn comes_to(program: &str, are_allowed: bool) -> bool {
 #[test]
 fn huge_pages_are_for_large_processes_and_those_that_tools_start() {
     if huge_pages(std::process::id()) != Some(true) {
-        // Nothing can be told here: the system does not say, or allows nobody any.
+        // The system does not say, or allows no process any: there is nothing to check.
         return;
     }
     assert!(comes_to("(sleep 3600000)", false), "a small process has none");
@@ -285,7 +287,8 @@ fn huge_pages_are_for_large_processes_and_those_that_tools_start() {
         (let loop ((turn 0)) (when (< turn 5000) (yield) (loop (+ turn 1))))
         (sleep 3600000)";
     assert!(comes_to(large, true), "a large one may have them");
-    let tool = r#"(define started (call-tool 'p 'process/run (dictionary 'arguments '("grep" "THP_enabled" "/proc/self/status"))))
+    let tool = r#"(define started (call-tool 'p 'process/run
+                                             (dictionary 'arguments '("grep" "THP_enabled" "/proc/self/status"))))
         (display (dictionary-ref started 'stdout))"#;
     let manifest = "((program \"main.scm\") (tools process/run))";
     let desk = Desk::new(&[("all/main.scm", tool), ("all/manifest.scm", manifest)]);

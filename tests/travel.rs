@@ -1,7 +1,8 @@
 //! Asking the past and changing it, by the real command.
 //!
-//! Owns what the commands of time travel print and how they end. INVARIANT: no test looks into a journal by another way than a command.
-//! What they rest on is tested in the runtime, crashes in `crash.rs`.
+//! Owns the output and the exit codes of the commands of time travel.
+//! INVARIANT: the tests look into a journal through commands only.
+//! The runtime's own tests cover the operations below the commands, `crash.rs` covers crashes.
 //! Read next: `support/desk.rs`.
 
 #[path = "support"]
@@ -347,7 +348,7 @@ fn an_expression_sees_what_any_program_defines() {
     assert_eq!(desk.duet("log greeter").output, before);
 }
 
-/// A program whose answers become a version of one thing, and which shows every version that appears.
+/// A program whose answers become versions of one fact, and which shows every version that appears.
 const PLAN: &[(&str, &str)] = &[(
     "plan.scm",
     r#"(on-assert (plan week $what) (display what) (newline))

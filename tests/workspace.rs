@@ -75,7 +75,7 @@ impl Desk {
         assert_eq!(self.files(), expected.collect());
     }
 
-    /// Runs a command that must end with a code and print exactly this; returns what it says on standard error.
+    /// Runs a command that must end with a code and print exactly this; returns its standard error.
     #[track_caller]
     fn check(&self, line: &str, code: i32, output: &str) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
@@ -167,7 +167,7 @@ fn what_was_changed_outside_is_overwritten_only_by_force() {
     desk.holds(&BEFORE);
 }
 
-/// The journal ends after what a write is about to replace was kept; whether the write has happened, nobody knows.
+/// The journal ends after the backup for a write; nobody knows whether the write has happened.
 #[test]
 fn a_write_repeated_after_a_crash_tells_what_its_first_attempt_found() {
     for (is_done, text) in [(true, "two"), (false, "one")] {
@@ -182,7 +182,7 @@ fn a_write_repeated_after_a_crash_tells_what_its_first_attempt_found() {
     }
 }
 
-/// The same for a deletion: that the file is gone already is no failure, and what was in it is not lost.
+/// The same for a deletion: a file that is gone already is no failure, and its content is not lost.
 #[test]
 fn a_deletion_repeated_after_a_crash_tells_what_it_deleted() {
     let desk = Desk::new(WRITER, &BEFORE);
@@ -204,14 +204,15 @@ fn a_file_that_changed_while_the_call_was_made_is_not_overwritten() {
     desk.holds(&[("a.txt", "mine"), ("sub/dir/b.txt", "b")]);
 }
 
-/// Counts its own calls in a file, and says how many there were.
+/// Counts its own calls in a file, and returns their number.
 const COUNTER: &str = r#"
 (define tag
   (invoke-tool! 'worker "process/run" (dictionary 'arguments (list "sh" "-c" "echo x >> count; wc -l < count"))))
 (display (dictionary-ref (await (tool-result ':tag tag)) 'stdout))
 "#;
 
-/// A tool that may not be repeated is called once, though two branches wait for it: the second takes the result from the first.
+/// A tool that may not be repeated is called once, though two branches wait for it: the second
+/// takes the result from the first.
 #[test]
 fn a_result_in_flight_at_a_fork_goes_to_every_branch_that_waits_for_it() {
     let desk = Desk::new(COUNTER, &[]);
@@ -220,7 +221,7 @@ fn a_result_in_flight_at_a_fork_goes_to_every_branch_that_waits_for_it() {
     desk.check("run . --name p -- ws", 0, "1\n");
     desk.check("fork p@1 other", 0, "");
     desk.check("resume p/other", 0, "1\n");
-    // The branch that is left by going back is one of those that know.
+    // The branch that `goto` leaves is one of those that have the result.
     desk.check("goto p@1", 0, "");
     desk.check("resume p", 0, "1\n");
     desk.holds(&[("count", "x\n")]);

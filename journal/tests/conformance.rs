@@ -1,4 +1,4 @@
-//! What every store must do, run on each of them.
+//! The duties of every store, tested on each of them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "common/writer.rs"]

@@ -1,4 +1,4 @@
-//! Whatever an acknowledged commit wrote survives any crash, and a commit survives whole or not at all.
+//! An acknowledged commit survives any crash, and every commit survives whole or not at all.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "common/writer.rs"]
@@ -11,7 +11,7 @@ use duet_journal::store::memory::{Fault, FaultPlan, Loss, MemoryStore, Simulated
 use proptest::prelude::*;
 use script::{Observation, Step, World, everything, observe};
 
-/// What a store without faults shows before the first step and after each.
+/// The contents of a store without faults, before the first step and after each.
 struct Course {
     seen: Vec<Observation>,
     worlds: Vec<World>,
@@ -38,7 +38,8 @@ fn run_without_faults(script: &[Step]) -> Course {
 fn run_with(script: &[Step], plan: FaultPlan) -> (SimulatedDisk, usize) {
     let disk = SimulatedDisk::new(Vec::new(), plan.clone());
     let Ok(mut store) = MemoryStore::open(disk) else {
-        // The crash came while the log was begun; the same operations once more give the disk it left behind.
+        // The crash came while the log was begun; the same operations once more give the disk it
+        // left behind.
         let mut disk = SimulatedDisk::new(Vec::new(), plan);
         let header = MemoryStore::default().into_disk();
         let _ = disk
@@ -59,7 +60,8 @@ fn run_with(script: &[Step], plan: FaultPlan) -> (SimulatedDisk, usize) {
     (store.into_disk(), acknowledged)
 }
 
-/// After the fault: what is there is what was acknowledged, perhaps with the commit that was under way; and work goes on.
+/// After the fault, the store has the acknowledged commits, perhaps with the commit under way; and
+/// work goes on.
 #[track_caller]
 fn check(script: &[Step], course: &Course, operation: u64, fault: Fault) {
     let (disk, acknowledged) = run_with(script, FaultPlan::at(operation, fault));
@@ -107,7 +109,7 @@ fn a_crash_anywhere_in_a_script_that_uses_everything_is_harmless() {
     assert!(points > 2000, "{points} crash points");
 }
 
-/// How many crash points the long form is to try; the short form is content with what it has.
+/// The number of crash points of the long form; the short form has a fixed number.
 fn wanted_points() -> u64 {
     #[expect(clippy::disallowed_methods, reason = "a test has no command line of its own")]
     let wanted = std::env::var("DUET_CRASH_POINTS").ok();

@@ -26,7 +26,7 @@ fn every_changed_byte_of_a_log_is_noticed() {
     flip_everywhere(|changed| changed);
 }
 
-/// Puts the checksums of all frames right, so that a reader finds them as one would that did not look at them.
+/// Corrects the checksums of all frames, so that a reader meets the damage behind them.
 ///
 /// Source: `FORMAT.md`, "Log".
 fn resealed(mut log: Vec<u8>) -> Vec<u8> {
@@ -61,7 +61,7 @@ fn a_skipped_checksum_is_noticed() {
     flip_everywhere(resealed);
 }
 
-/// Flips every byte of a log and requires that it is noticed; `read` is what a reader makes of the changed log.
+/// Flips every byte of a log and requires that the reader notices; `read` reads the changed log.
 fn flip_everywhere(read: fn(Vec<u8>) -> Vec<u8>) {
     let mut store = MemoryStore::default();
     let mut prefixes = vec![observe(&store).unwrap()];
@@ -110,7 +110,7 @@ fn a_log_that_is_cut_short_shows_a_prefix() {
     }
 }
 
-/// Everything there is to see, checked twice over: by branches, and what was left behind by name.
+/// Everything that a reader sees: the branches, and by name the records that no branch has.
 fn inspect(
     path: &Path,
     (records, blobs): &(Vec<RecordHash>, Vec<BlobHash>),
@@ -197,7 +197,7 @@ fn check_every_byte(write_journal: impl FnOnce(&Path)) {
     let mut noticed = 0;
     for (offset, &byte) in bytes.iter().enumerate() {
         let area = area(&bytes, offset);
-        // A few bytes of what was never written stand for all.
+        // A few bytes of unwritten space stand for all.
         if area == "pages: room" && byte == 0 && offset % 64 != 0 {
             continue;
         }
@@ -219,7 +219,8 @@ fn check_every_byte(write_journal: impl FnOnce(&Path)) {
     assert_eq!(inspect(&path, &names).unwrap(), expected);
 }
 
-/// What a byte of a database belongs to, as far as SQLite's format says so without its tables.
+/// The part of a database to which a byte belongs, as far as SQLite's format says so without its
+/// tables.
 ///
 /// Source: SQLite, "Database File Format", 1.3 and 1.6.
 fn area(bytes: &[u8], offset: usize) -> &'static str {
@@ -246,7 +247,7 @@ fn area(bytes: &[u8], offset: usize) -> &'static str {
     }
     let pointers = header + if matches!(bytes[header], 10 | 13) { 8 } else { 12 };
     let content = page + number(header + 5);
-    // Where room is, and how much of it is scattered, only a writer asks.
+    // Only a writer asks where room is, and how much of it is scattered.
     let is_about_room = matches!(offset - header, 1..3 | 5..8);
     if is_about_room || (pointers + 2 * number(header + 3)..content).contains(&offset) {
         return "pages: room";
@@ -263,7 +264,8 @@ fn area(bytes: &[u8], offset: usize) -> &'static str {
     if page == PAGE && offset == page + number(pointers) + 1 {
         return "workspace: its key";
     }
-    // Such is the type of a key, which is not in its row: of the types without content it does not matter which.
+    // The type of a key is such a byte: the key is not in its row, so any type without content will
+    // do.
     if bytes[offset] == 0 {
         "rows: what is null"
     } else {

@@ -1,4 +1,5 @@
-//! Journals of every released format are opened and continued by today's code, which writes the newest as it was written.
+//! Journals of every released format are opened and continued by today's code, which writes the
+//! newest as it was written.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "common/writer.rs"]
@@ -50,7 +51,8 @@ fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
 }
 
-/// The databases by the versions of their tables, from 1 on: the file, and the format of its records.
+/// The databases by the versions of their tables, from 1 on: the file, and the format of its
+/// records.
 const DATABASES: [(&str, usize); 3] = [("format-1.sqlite", 1), ("format-2.sqlite", 2), ("version-3.sqlite", 2)];
 
 /// A database, copied to where it can be opened.
@@ -80,7 +82,7 @@ fn written() -> MemoryStore {
     store
 }
 
-/// What the records of all branches say, but for names, with their bodies.
+/// The contents of the records of all branches, with their bodies and without their names.
 fn said(store: &dyn Store) -> Vec<(Header, Vec<u8>)> {
     let mut said = Vec::new();
     for (run_name, branch_name, ..) in HEADS {
@@ -173,7 +175,7 @@ fn a_database_of_each_version_is_read_and_continued() {
     assert_eq!(observe(&SqliteStore::open_to_read(&path).unwrap()).unwrap(), expected);
 }
 
-/// What was sealed in the longer way stays so beside what is written.
+/// Records with long seals keep them beside new records.
 #[test]
 fn rows_of_both_kinds_of_seals_stand_side_by_side() {
     let (_folder, path) = database("format-2.sqlite");
@@ -212,7 +214,8 @@ fn the_newest_rows_are_written_still() {
     }
 }
 
-/// Whoever writes may write records that an older program does not know; it must not take them for damage.
+/// A newer writer may write records that an older program does not know; the older one must not
+/// take them for damage.
 #[test]
 fn who_writes_raises_the_version_of_the_file() {
     for (number, (name, _)) in (1..).zip(DATABASES) {

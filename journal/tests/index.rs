@@ -1,4 +1,5 @@
-//! The index beside a journal, against the records: whatever happens to branches, to the file and between the two, what it finds is what they say.
+//! The index beside a journal, against the records: it finds the records' facts, whatever happens
+//! to branches, to the file and between the two.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "common/writer.rs"]
@@ -38,7 +39,7 @@ fn term(number: u64) -> Term {
     Term::of(&[b"test", &number.to_le_bytes()])
 }
 
-/// Covers a branch as whoever asks does.
+/// Covers a branch as a question does.
 fn cover(index: &mut Index, store: &dyn Store, name: &BranchName, to: Sequence) -> Result<Coverage, StoreError> {
     let run = run("r");
     let mut coverage = index.coverage(store, (&run, name), to)?;
@@ -74,7 +75,7 @@ fn look(index: &Index, coverage: &Coverage, sought: Option<Term>, order: Order) 
     found
 }
 
-/// Requires an index to find what the records of a branch up to a position say.
+/// Requires an index to find the facts of a branch's records up to a position.
 #[track_caller]
 fn check(index: &mut Index, store: &dyn Store, name: &BranchName, to: Sequence) {
     let coverage = cover(index, store, name, to).unwrap();
@@ -113,7 +114,7 @@ fn check(index: &mut Index, store: &dyn Store, name: &BranchName, to: Sequence) 
 
 #[derive(Clone, Debug)]
 enum Operation {
-    /// A branch grows by so many turns.
+    /// A branch grows by this number of turns.
     Grow(usize, u64),
     /// Another branch begins in the middle of one; the second number says where, in thousandths.
     Fork(usize, u64),
@@ -121,7 +122,8 @@ enum Operation {
     Back(usize, u64),
     /// Something is asked about a branch.
     Ask(usize, u64),
-    /// The file of the index is what it was when it was kept last: a crash took the newest commits, or somebody put a copy back.
+    /// The file of the index is what it was when it was kept last: a crash took the newest commits,
+    /// or somebody put a copy back.
     Forget,
     /// The file is kept for that.
     Keep,
@@ -382,7 +384,8 @@ fn no_changed_byte_of_an_index_tells_a_lie_and_listing_it_shows_what_is_hidden()
     let terms = index.terms(&coverage, at(1)..=at(60)).unwrap();
     drop(index);
     let sound = fs::read(file(&journal)).unwrap();
-    // A stride that is no divisor of a page's length meets every kind of byte; the variable takes them all.
+    // A stride that is no divisor of a page's length meets every kind of byte; the variable takes
+    // them all.
     #[expect(
         clippy::disallowed_methods,
         reason = "the long form is asked for by whoever runs the test"
@@ -412,7 +415,8 @@ fn no_changed_byte_of_an_index_tells_a_lie_and_listing_it_shows_what_is_hidden()
                 found.push((sequence.number(), place, bytes.to_vec()));
                 ControlFlow::Continue(())
             });
-            // A term that has changed into another may lead to an entry that is not filed under it: whoever searches compares what is found.
+            // A term that has changed into another may lead to an entry that is not filed under it:
+            // a search compares what it finds.
             found.retain(|found| truth.contains(found));
             searched.is_ok() && found.len() < truth.len()
         });

@@ -1,6 +1,6 @@
 ;;; describe
 (define (show known)
-  (log! (list (dictionary-ref known 'name) (dictionary-ref known 'call) (dictionary-ref known 'place))))
+  (log! (map (lambda (key) (dictionary-ref known key)) '(name call place))))
 (for-each show (describe 'vector-ref))
 (for-each show (describe 'call-tool))
 (for-each show (describe 'describe))

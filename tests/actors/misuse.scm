@@ -1,4 +1,4 @@
-;;; What a person is told who gets it wrong; nothing else changes.
+;;; Messages for mistakes; nothing else changes.
 (define-library (farm)
   (export idler crasher)
   (import (duet base) (duet dataspace))
@@ -24,8 +24,12 @@
 (try 'a-handle-travels (lambda () (message! (record 'take handle))))
 (try 'no-handle (lambda () (retract! 7)))
 (try 'unwatch-twice
-  (lambda () (let ((token (watch (pattern (fact)) (lambda (event) #t)))) (unwatch token) (unwatch token))))
-(try 'cannot-match (lambda () (watch (record 'group (record 'rec 'p 1) (dictionary 1 (record '_))) (lambda (event) #t))))
+  (lambda ()
+    (let ((token (watch (pattern (fact)) (lambda (event) #t))))
+      (unwatch token)
+      (unwatch token))))
+(define impossible (record 'group (record 'rec 'p 1) (dictionary 1 (record '_))))
+(try 'cannot-match (lambda () (watch impossible (lambda (event) #t))))
 (try 'no-pattern (lambda () (watch (record 'p 1) (lambda (event) #t))))
 (try 'procedure-in-a-pattern (lambda () (watch (pattern (p ,car)) (lambda (event) #t))))
 (try 'descriptor (lambda () (await 7)))

@@ -1,7 +1,7 @@
 //! Rewinds and forks of whole runs.
 //!
-//! INVARIANT: going back never deletes; what goes on from a turn is what would have gone on without the detour, and a fork leaves the
-//! branch it came from alone.
+//! INVARIANT: going back never deletes; a run that continues from a turn continues as it would have
+//! without the detour, and a fork does not change the branch that it leaves.
 //! Read next: `defects.rs`.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::support::witness::{Plant, records};
 use crate::support::workspace::files;
 use crate::support::world::{Files, Pace, World};
 
-/// A run that has come to its end, and the store that has it.
+/// A finished run and its store.
 pub(crate) struct Past {
     scenario: Scenario,
     policy: SnapshotPolicy,
@@ -56,7 +56,8 @@ impl Past {
         self.records.last().unwrap().header().sequence.number()
     }
 
-    /// Goes on from a turn of the main branch, on that branch or a new one, in a world of its own; returns the store afterwards.
+    /// Continues from a turn of the main branch, on that branch or a new one, in a world of its
+    /// own; returns the store.
     pub(crate) fn continue_from(&self, turn: Sequence, fork: Option<&BranchName>, world: &mut World) -> MemoryStore {
         let mut store = self.store();
         move_head(
@@ -108,7 +109,7 @@ const TALKING: &str = r#"
 (await (record 'seen :field 1 :equals 12))
 "#;
 
-/// Two tokens are passed on until each has been seen this often.
+/// The workers pass two tokens on; the run ends after this many sightings.
 const TOKENS_SEEN: usize = 2 * 12;
 
 pub(super) fn talked(policy: SnapshotPolicy) -> Past {
@@ -129,7 +130,8 @@ pub(super) fn rewind_everywhere(past: &Past) {
         let store = past.continue_from(turn, None, &mut world);
         let again = past.records_of(&store, &past.scenario.main);
         assert!(again == past.records, "going on from turn {turn} leaves other records");
-        // What was performed before the turn is not done again, so only the last turns' files are there.
+        // The second run does not repeat the effects of earlier turns, so only the last turns'
+        // files are there.
         assert!(
             world
                 .files
@@ -176,7 +178,8 @@ fn messages_in_flight_at_a_rewind_are_not_lost() {
     }
 }
 
-/// The report of a branch that forks off before turn `turn` is answered, where the person says `answer`.
+/// The report of a branch that forks before turn `turn` has its answer, and on which the person
+/// answers `answer`.
 fn fork_at_the_question(past: &Past, answer: &str) -> (World, MemoryStore) {
     let asked = first_with(&past.records, "ask-user");
     let mut world = World::new(files(), Some(answer), Pace::Lazy);

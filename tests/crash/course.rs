@@ -1,6 +1,6 @@
 //! The review example runs to its end; its report and its journal as snapshots.
 //!
-//! INVARIANT: a change of what the example does, or of what the journal says of it, shows here.
+//! INVARIANT: a change of the example's behaviour, or of its journal, changes a snapshot.
 //! Read next: `power.rs`.
 
 use duet_journal::store::memory::SimulatedDisk;

@@ -1,7 +1,8 @@
 //! The ways in which such systems are known to fail, one test each.
 //!
 //! INVARIANT: each test fails on a system that has the defect in its name.
-//! Rewinds, forks and lost messages are in `branches.rs`; the table of all of them is in the book, "Testing".
+//! Rewinds, forks and lost messages are in `branches.rs`; the table of all of them is in the book,
+//! "Testing".
 
 use std::collections::BTreeSet;
 
@@ -43,7 +44,7 @@ fn facts(scenario: &Scenario, life: Life) -> Vec<String> {
         .collect()
 }
 
-/// Every id that the turns gave out, in order.
+/// Every id that the turns assigned, in order.
 fn made(records: &[Record]) -> Vec<Thing> {
     let turns = records.iter().filter_map(turn_of);
     turns

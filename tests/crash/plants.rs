@@ -1,7 +1,8 @@
 //! Faults that are built in on purpose: the suite must notice each of them.
 //!
-//! INVARIANT: every test here runs a part of the suite that passes without the plant, and requires it to fail in the way that the plant should
-//! make it fail. The checksum of the log is planted in `journal/tests/damage.rs`.
+//! INVARIANT: every test here runs a part of the suite that passes without the plant, and requires
+//! the failure that the plant causes. The plant for the log's checksum is in
+//! `journal/tests/damage.rs`.
 //! Read next: `../support/witness.rs`.
 
 use duet_journal::store::memory::MemoryStore;
@@ -16,7 +17,7 @@ use crate::support::scenario::{Scenario, every, review};
 use crate::support::witness::{Plant, Witness, turn_of};
 use crate::support::world::{Files, Pace, World};
 
-/// Asks nothing of the world, so that nothing but its records can tell what was lost.
+/// Asks nothing of the world, so that only its records can show a loss.
 const QUIET: &str = "
 (import (scheme base) (duet base) (duet dataspace))
 (do ((n 0 (+ n 1))) ((= n 200)) (assert! (record 'n n)) (yield))";
@@ -49,7 +50,7 @@ fn an_effect_that_is_released_early_is_noticed() {
     let mut run = scenario.start_or_open(&mut witness, SnapshotPolicy::NEVER).unwrap();
     run.flush(&mut witness).unwrap();
     while run.step().unwrap() == Step::Turn {
-        // The order is the wrong one: the effects leave, and then the turn would be appended.
+        // This is the wrong order: the effects leave before the store has the turn.
         world.perform(run.confirm_durable());
     }
 }
@@ -65,7 +66,7 @@ fn a_snapshot_without_what_is_in_flight_is_noticed() {
 fn a_replay_that_skips_the_check_of_one_turns_actions_is_noticed() {
     let scenario = review();
     let (records, _) = recorded(&scenario, SnapshotPolicy::NEVER);
-    // Late, so that what follows of the action itself cannot betray it.
+    // Late, so that the consequences of the action cannot reveal it.
     let position = (1..records.len())
         .rev()
         .find(|&position| !turn_of(&records[position]).unwrap().actions.is_empty());

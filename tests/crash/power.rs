@@ -1,7 +1,7 @@
 //! The power is cut at every operation of the disk, in every way, and the run goes on.
 //!
-//! INVARIANT: what survives is a prefix of the turns, with every acknowledged one; and what the whole run leaves in the world does not show
-//! that it was cut.
+//! INVARIANT: a prefix of the turns survives, with every acknowledged one; and the world does not
+//! show, at the end of the run, that the power was cut.
 //! `DUET_CRASH_FULL=1` cuts in many more ways and also cuts the second process anywhere.
 //! Read next: `replay.rs`.
 
@@ -21,7 +21,7 @@ use crate::support::world::{Files, Pace, World};
 /// Which operations are tried, and how the disk fails at each.
 pub(super) struct Extent {
     faults: Vec<Fault>,
-    /// One in so many operations of the second process is tried too.
+    /// The distance between the operations of the second process at which it is cut too.
     second_step: usize,
 }
 
@@ -39,7 +39,7 @@ impl Extent {
     }
 }
 
-/// The run that nothing happened to.
+/// The run without a cut.
 pub(super) struct Course<'a> {
     scenario: &'a Scenario,
     policy: SnapshotPolicy,
@@ -75,7 +75,7 @@ impl<'a> Course<'a> {
         self.survive(life)
     }
 
-    /// The machine starts again: what was acknowledged is there, and nothing that is not part of a run.
+    /// Restarts the machine and requires the acknowledged records, at the beginning of the branch.
     fn survive(&self, life: Life) -> Survivor {
         let acknowledged = life.acknowledged.clone();
         let store = MemoryStore::open(life.restart()).unwrap();
@@ -87,7 +87,8 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// The next process goes on and comes to the end; returns its records and the number of its disk operations.
+    /// Lets the next process finish the run; returns the records and the number of its disk
+    /// operations.
     fn finish(&self, survivor: &Survivor, world: &mut World) -> (Vec<Record>, u64) {
         let disk = SimulatedDisk::new(survivor.bytes.clone(), FaultPlan::default());
         let life = self.scenario.live(disk, self.policy, world);
@@ -100,14 +101,14 @@ impl<'a> Course<'a> {
     }
 }
 
-/// What a cut process has left.
+/// The remains of a process that was cut.
 pub(super) struct Survivor {
     bytes: Vec<u8>,
     records: Vec<Record>,
 }
 
-/// Cuts a run everywhere; `judge` is told the world that the run has left and its records, and what would have been. Returns how many
-/// cuts there were.
+/// Cuts a run everywhere. `judge` receives the world and the records that the run leaves, and the
+/// run without a cut. Returns the number of cuts.
 pub(super) fn cut_everywhere(course: &Course<'_>, extent: &Extent, judge: impl Fn(&World, &[Record])) -> usize {
     let mut cuts = 0;
     for operation in 0..course.operations {
@@ -167,7 +168,7 @@ fn by_key(calls: Vec<(String, IOValue)>) -> BTreeMap<String, IOValue> {
 
 const REVIEW_TOOLS: [&str; 3] = ["workspace/list", "workspace/read", "workspace/write"];
 
-/// What was called, whatever the order: each call once, however often it was repeated.
+/// The calls, in no order that counts: each call once, however often the run repeated it.
 fn called(world: &World, tool: &str) -> Vec<String> {
     let mut payloads: Vec<String> = by_key(world.calls(tool))
         .values()
@@ -177,14 +178,14 @@ fn called(world: &World, tool: &str) -> Vec<String> {
     payloads
 }
 
-/// The review leaves the same files, and has asked for the same.
+/// The review leaves the same files and makes the same requests.
 pub(super) fn check_review(course: &Course<'_>, world: &World, records: &[Record]) {
     assert_eq!(world.files, course.after.files);
     for tool in REVIEW_TOOLS {
         assert_eq!(called(world, tool), called(&course.after, tool), "{tool}");
     }
-    // A world that answers early may be heard in another order by the next process, and writing a second time says that nothing has
-    // changed; but for that, the journal does not show that the run was cut.
+    // The next process may receive early answers in another order, and a second write reports that
+    // nothing has changed; apart from that, the journal does not show the cut.
     let is_repeated = world.calls("workspace/write").len() > 1;
     if world.pace() == Pace::Lazy && !is_repeated {
         assert!(records == course.records, "resuming left a trace in the journal");
@@ -222,7 +223,8 @@ fn a_review_with_snapshots_cut_anywhere_ends_with_the_same_report() {
     cut_the_review(Pace::Lazy, every(3));
 }
 
-/// Adds the numbers from 1 to 4, each with a tool that must not be called twice, and says which calls were interrupted.
+/// Adds the numbers from 1 to 4, each with a tool that must not be called twice, and says which
+/// calls were interrupted.
 const COUNTING: &str = r#"
 (import (scheme base) (scheme write) (duet base) (duet dataspace))
 (define (add number)

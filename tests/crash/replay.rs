@@ -1,7 +1,7 @@
-//! Runs are done again from their records, and every difference is found.
+//! Replays runs from their records and finds every difference.
 //!
-//! INVARIANT: what replay accepts is what was recorded, action for action; a journal that was altered with all its hashes put right, or
-//! another program, is named with its turn.
+//! INVARIANT: replay accepts nothing but the recorded actions; it names the turn at which another
+//! program differs, or a journal that somebody has altered, even with all its hashes put right.
 //! Read next: `branches.rs`.
 
 use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
@@ -50,7 +50,8 @@ fn a_review_replays_from_the_texts_that_its_journal_pins() {
     );
 }
 
-/// A store whose record at `position` has another body, with the hashes of all records after it put right.
+/// A store whose record at `position` has another body, with the hashes of all records after it put
+/// right.
 pub(super) fn altered(scenario: &Scenario, records: &[Record], position: usize, turn: &TurnRecord) -> MemoryStore {
     let mut chain: Vec<Record> = records[..position].to_vec();
     for record in &records[position..] {
@@ -90,7 +91,8 @@ pub(super) fn divergence(scenario: &Scenario, store: &dyn Store) -> Divergence {
     }
 }
 
-/// Alters each turn in one way, where that way applies, and requires replay to name the turn and the part.
+/// Alters each turn in one way, where that way applies, and requires replay to name the turn and
+/// the part.
 fn alter_everywhere(part: &str, alter: impl Fn(&mut TurnRecord) -> bool) {
     let scenario = review();
     let (records, _) = recorded(&scenario, SnapshotPolicy::NEVER);
@@ -147,7 +149,8 @@ fn another_verdict_is_found() {
     });
 }
 
-/// Replays the review with a program in which `old` is replaced, and returns the divergence with the text that it points to.
+/// Replays the review with a program in which `old` is replaced, and returns the divergence with
+/// the text that it points to.
 fn with_change(old: &str, new: &str) -> (Divergence, String) {
     let (_, store) = recorded(&review(), SnapshotPolicy::NEVER);
     let text = review_text().replacen(old, new, 1);

@@ -1,6 +1,7 @@
 //! A directory of its own in which the `duet` command is run, as a person runs it.
 //!
-//! INVARIANT: nothing outside the directory is read or written, except by what the programs in it are allowed.
+//! INVARIANT: nothing outside the directory is read or written, except as the programs' grants
+//! allow.
 //! It knows no command. Read next: `../cli.rs`.
 
 use std::fs;
@@ -14,15 +15,15 @@ const DUET: &str = env!("CARGO_BIN_EXE_duet");
 /// A directory with programs in it.
 pub(crate) struct Desk(TempDir);
 
-/// What a command said.
+/// The output of a command.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     pub(crate) output: String,
     pub(crate) errors: String,
     pub(crate) code: i32,
 }
 
-/// The folder whose libraries are found wherever the program is.
+/// The folder whose libraries every program finds, wherever it is.
 const LISTED: &str = "listed";
 
 impl Desk {
@@ -54,26 +55,26 @@ impl Desk {
     }
 
     /// Runs a command with some input.
-    pub(crate) fn feed(&self, line: &str, input: &str) -> Said {
+    pub(crate) fn feed(&self, line: &str, input: &str) -> CommandOutput {
         let mut child = self.spawn(line);
         // A program may end without reading.
         let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
         let done = child.wait_with_output().expect("duet ends");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        Said {
+        CommandOutput {
             output: text(done.stdout),
             errors: text(done.stderr),
             code: done.status.code().unwrap_or(-1),
         }
     }
 
-    pub(crate) fn duet(&self, line: &str) -> Said {
+    pub(crate) fn duet(&self, line: &str) -> CommandOutput {
         self.feed(line, "")
     }
 
     /// Runs a command that must end with a code and print exactly this on standard output.
     #[track_caller]
-    pub(crate) fn check(&self, line: &str, code: i32, output: &str) -> Said {
+    pub(crate) fn check(&self, line: &str, code: i32, output: &str) -> CommandOutput {
         let said = self.duet(line);
         assert_eq!(
             (said.code, said.output.as_str()),

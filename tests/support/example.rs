@@ -1,6 +1,7 @@
-//! The examples of a Markdown page: fenced blocks that are run, with what they must print.
+//! The examples of a Markdown page: fenced blocks of programs and commands, with their output.
 //!
-//! Owns the finding and reading of blocks: ```` ```scheme ```` is a program with `; prints: line` comments, ```` ```console ```` is `$ duet …` commands with their output.
+//! Owns the search for blocks and their reading: ```` ```scheme ```` is a program with
+//! `; prints: line` comments, ```` ```console ```` is `$ duet …` commands with their output.
 //! INVARIANT: a fence in no known language is an error, so a misspelt one cannot escape the tests.
 //! It runs nothing.
 //! Read next: `page.rs`.
@@ -35,7 +36,7 @@ pub(crate) enum Example {
 /// One `$` line of a console block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Command {
-    /// What is typed, without the `$`.
+    /// The command line, without the `$`.
     pub(crate) words: Vec<String>,
     /// The lines shown below it.
     pub(crate) output: Vec<String>,
@@ -46,11 +47,11 @@ pub(crate) struct Command {
 pub(crate) struct PageError {
     /// Line of the fault, from 1.
     pub(crate) line: usize,
-    /// What is wrong there.
+    /// The fault.
     pub(crate) fault: PageFault,
 }
 
-/// What can be wrong with a block.
+/// The faults that a block can have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PageFault {
     /// The page ends inside a block.
@@ -65,7 +66,7 @@ pub(crate) enum PageFault {
     ExitCode(String),
 }
 
-/// Languages a fence may name, and whether its blocks are run.
+/// Languages that a fence may name, and whether tests run its blocks.
 pub(crate) const LANGUAGES: [(&str, bool); 8] = [
     ("scheme", true),
     ("console", true),

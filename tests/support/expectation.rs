@@ -1,15 +1,17 @@
 //! Scripts that carry their answers: `(+ 1 2) ; => 3`, `(car '()) ; raises: type-error`.
 //!
 //! Owns the cutting of a script into top-level expressions, each with the answer written after it.
-//! INVARIANT: every expectation belongs to exactly one expression; one that would be ignored is an error, so a typo cannot turn a test off.
-//! It does not evaluate, and has a scanner of its own rather than the kernel's reader, so that a broken reader cannot hide its tests.
+//! INVARIANT: every expectation belongs to exactly one expression; any other is an error, so that a
+//! typo cannot turn a test off.
+//! It does not evaluate, and has a scanner of its own rather than the kernel's reader, so that a
+//! broken reader cannot hide its tests.
 //! Read next: `script.rs`.
 
 use std::fmt;
 
 use super::scan::{Token, TokenKind, tokens};
 
-/// What a script says about one expression.
+/// The outcome that a script expects of one expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Expectation {
     /// `; => text`: the written form of the value.
@@ -18,9 +20,9 @@ pub(crate) enum Expectation {
     Raises(String),
 }
 
-/// One top-level expression and what is expected of it.
+/// One top-level expression and its expectation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct ScriptStep {
     /// Line of the expression's first character, from 1.
     pub(crate) line: usize,
     /// The expression's source text.
@@ -34,13 +36,13 @@ pub(crate) struct Step {
 pub(crate) struct ScriptError {
     /// Line of the fault, from 1.
     pub(crate) line: usize,
-    /// What is wrong there.
-    pub(crate) fault: Fault,
+    /// The fault.
+    pub(crate) fault: ScriptFault,
 }
 
-/// What can be wrong with a script.
+/// The faults that a script can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ScriptFault {
     /// The script ends inside a list, string, quoted symbol or block comment.
     Unfinished,
     /// A closing bracket has no opening one.
@@ -60,15 +62,15 @@ pub(crate) enum Fault {
 impl fmt::Display for ScriptError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reason = match self.fault {
-            Fault::Unfinished => "the script ends inside what begins here",
-            Fault::Unopened => "this bracket closes nothing",
-            Fault::Orphan => {
+            ScriptFault::Unfinished => "the script ends inside what begins here",
+            ScriptFault::Unopened => "this bracket closes nothing",
+            ScriptFault::Orphan => {
                 "this expectation follows no expression; write it on the expression's last line or the next"
             }
-            Fault::Inside => "this expectation is inside an expression; move it behind the last bracket",
-            Fault::Twice => "the expression has an expectation already",
-            Fault::Empty => "this expectation says nothing; write the value or the kind of condition",
-            Fault::NothingExpected => "no expression has an expectation; add `; => value` or `; raises: kind`",
+            ScriptFault::Inside => "this expectation is inside an expression; move it behind the last bracket",
+            ScriptFault::Twice => "the expression has an expectation already",
+            ScriptFault::Empty => "this expectation says nothing; write the value or the kind of condition",
+            ScriptFault::NothingExpected => "no expression has an expectation; add `; => value` or `; raises: kind`",
         };
         write!(formatter, "line {}: {reason}", self.line)
     }
@@ -78,7 +80,7 @@ impl fmt::Display for ScriptError {
 ///
 /// # Errors
 /// [`ScriptError`] at the first fault; a script without any expectation is one.
-pub(crate) fn steps(script: &str) -> Result<Vec<Step>, ScriptError> {
+pub(crate) fn steps(script: &str) -> Result<Vec<ScriptStep>, ScriptError> {
     let mut cutter = Cutter::default();
     for token in tokens(script)? {
         cutter.take(script, &token)?;
@@ -88,7 +90,7 @@ pub(crate) fn steps(script: &str) -> Result<Vec<Step>, ScriptError> {
 
 #[derive(Default)]
 struct Cutter {
-    steps: Vec<Step>,
+    steps: Vec<ScriptStep>,
     /// Where the expression being read began: byte offset and line.
     start: Option<(usize, usize)>,
     depth: usize,
@@ -114,7 +116,7 @@ impl Cutter {
                 self.depth += 1;
             }
             TokenKind::Close => {
-                self.depth = self.depth.checked_sub(1).ok_or(at(Fault::Unopened))?;
+                self.depth = self.depth.checked_sub(1).ok_or(at(ScriptFault::Unopened))?;
                 self.end(script, token);
             }
             TokenKind::Atom => {
@@ -141,7 +143,7 @@ impl Cutter {
             self.answerable_line = None;
             return;
         }
-        self.steps.push(Step {
+        self.steps.push(ScriptStep {
             line,
             text: script[start..token.end].to_owned(),
             expectation: None,
@@ -155,32 +157,32 @@ impl Cutter {
         };
         let at = |fault| Err(ScriptError { line, fault });
         if self.start.is_some() {
-            return at(Fault::Inside);
+            return at(ScriptFault::Inside);
         }
         let (Expectation::Value(text) | Expectation::Raises(text)) = &expectation;
         if text.is_empty() {
-            return at(Fault::Empty);
+            return at(ScriptFault::Empty);
         }
         let follows = self.answerable_line.is_some_and(|last| line <= last + 1);
         match self.steps.last_mut() {
             Some(step) if follows && step.expectation.is_none() => step.expectation = Some(expectation),
-            Some(_) if follows => return at(Fault::Twice),
-            Some(_) | None => return at(Fault::Orphan),
+            Some(_) if follows => return at(ScriptFault::Twice),
+            Some(_) | None => return at(ScriptFault::Orphan),
         }
         Ok(())
     }
 
-    fn finish(self) -> Result<Vec<Step>, ScriptError> {
+    fn finish(self) -> Result<Vec<ScriptStep>, ScriptError> {
         if let Some((_, line)) = self.start {
             return Err(ScriptError {
                 line,
-                fault: Fault::Unfinished,
+                fault: ScriptFault::Unfinished,
             });
         }
         if self.steps.iter().all(|step| step.expectation.is_none()) {
             return Err(ScriptError {
                 line: 1,
-                fault: Fault::NothingExpected,
+                fault: ScriptFault::NothingExpected,
             });
         }
         Ok(self.steps)

@@ -1,8 +1,10 @@
 //! Running a page's examples through the `duet` command.
 //!
-//! Owns the comparison of what a block shows with what the command did: `…` alone stands for any lines, within a line for any text;
-//! standard error follows standard output; an exit code other than 0 shows as a last line `[exit N]`.
-//! INVARIANT: the blocks of one page share one fresh directory and run in order, so that a page may tell a story.
+//! Owns the comparison of a block's lines with a command's output: `…` alone stands for any lines,
+//! within a line for any text; standard error follows standard output; an exit code other than 0
+//! shows as a last line `[exit N]`.
+//! INVARIANT: the blocks of one page share one fresh directory and run in order, so that a page may
+//! tell a story.
 //! It does not know what any command means.
 //! Read next: `../book.rs`.
 
@@ -36,7 +38,8 @@ impl Page<'_> {
     /// Runs every block of a page.
     ///
     /// # Errors
-    /// A report for the test's failure message: the first block that cannot be read, or that behaves otherwise than shown.
+    /// A report for the test's failure message: the first block that cannot be read, or that
+    /// behaves differently.
     pub(crate) fn run(&self, markdown: &str) -> Result<(), String> {
         for example in examples(markdown).map_err(|error| error.to_string())? {
             match &example {

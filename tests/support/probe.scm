@@ -1,10 +1,12 @@
-;; What a primitive answers to wrong arguments: (probe name procedures least most) gives the kinds of condition seen and the complaints.
+;; The answers of a primitive to wrong arguments: (probe name procedures least most) returns the
+;; kinds of condition and the complaints.
 (import (scheme base) (duet base) (only (duet kernel) condition-origin))
 
 ;; Of each kind of object that a primitive may ask for, one or two.
 (define right-ones
-  (list 1 0 -1 1.5 "abc" "" #\a 'a '(1 2) '(#\a) '((a . 1)) '() (vector 1 2) (bytevector 1 2) (open-input-string "x y") (open-output-string)
-        (open-input-bytevector (bytevector 1)) (open-output-bytevector) (dictionary 'a 1) (set 1) (symbol->keyword 'a)
+  (list 1 0 -1 1.5 "abc" "" #\a 'a '(1 2) '(#\a) '((a . 1)) '() (vector 1 2) (bytevector 1 2)
+        (open-input-string "x y") (open-output-string) (open-input-bytevector (bytevector 1))
+        (open-output-bytevector) (dictionary 'a 1) (set 1) (symbol->keyword 'a)
         (record 'p 1) (guard (e (#t e)) (car 1)) (make-parameter 1) #t (delay 1)))
 
 (define (condition-of procedure arguments)
@@ -27,16 +29,20 @@
            (cond ((not (string-contains message (public name))) "the name is missing")
                  ((not position) "the position is missing")
                  ((> position (length arguments)) "there is no such argument")
-                 ((not (equal? (condition-irritants condition) (list (list-ref arguments (- position 1)))))
+                 ((not (equal? (condition-irritants condition)
+                               (list (list-ref arguments (- position 1)))))
                   "the value is missing")
                  (else #f)))
           ((eq? (condition-origin condition) name) #f)
           (else "the origin is missing"))))
 
 (define (replaced list index value)
-  (if (= index 0) (cons value (cdr list)) (cons (car list) (replaced (cdr list) (- index 1) value))))
+  (if (= index 0)
+      (cons value (cdr list))
+      (cons (car list) (replaced (cdr list) (- index 1) value))))
 
-;; Begins with objects that hardly any procedure takes, and replaces the one that is refused by others, until nothing is refused.
+;; Begins with objects that hardly any procedure takes, and replaces each that is refused, until
+;; nothing is refused.
 (define (probe-count name procedure count see)
   (let again ((arguments (make-list count (eof-object))) (steps 0))
     (let* ((condition (condition-of procedure arguments))
@@ -56,7 +62,8 @@
   (let ((kinds '()) (complaints '()))
     (define (see condition arguments)
       (let ((found (complaint name arguments condition)))
-        (if (not (memq (condition-kind condition) kinds)) (set! kinds (cons (condition-kind condition) kinds)))
+        (if (not (memq (condition-kind condition) kinds))
+            (set! kinds (cons (condition-kind condition) kinds)))
         (if (and found (not (member found complaints)))
             (set! complaints (cons found (cons (condition-message condition) complaints))))))
     (define (refuses? count)
@@ -65,7 +72,8 @@
           (let ((condition (condition-of procedure (make-list count 1))))
             (if (not (and condition (eq? (condition-kind condition) 'wrong-arity)
                           (string-contains (condition-message condition) (symbol->string name))))
-                (set! complaints (cons "a wrong number of arguments is not refused by name" complaints)))))
+                (set! complaints
+                  (cons "a wrong number of arguments is not refused by name" complaints)))))
         (list (car procedures))))
     (if (> least 0) (refuses? (- least 1)))
     (if most (refuses? (+ most 1)))

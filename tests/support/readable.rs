@@ -1,13 +1,13 @@
 //! A journal for people: each turn as the runtime prints it, under its number.
 //!
-//! INVARIANT: everything a turn's record says is shown, except what is beyond a line.
+//! INVARIANT: the text shows every part of a turn's record, up to the width of a line.
 //! Read next: `../crash/course.rs`.
 
 use duet_journal::{Record, Sequence};
 
 use super::witness::turn_of;
 
-/// Longer lines are cut.
+/// The maximum width of a line; longer lines are cut.
 const LINE_CHARACTERS_MAX: usize = 150;
 
 /// Shows the turns in `records`.

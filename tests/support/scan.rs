@@ -1,11 +1,13 @@
 //! The lexical shape of Scheme text: brackets, atoms, prefixes and comments, with their lines.
 //!
-//! Owns as much of the lexical syntax as finding the end of an expression needs, and no more: strings, characters, quoted symbols and nested comments.
-//! INVARIANT: tokens are in source order, do not overlap, and every byte outside them is white space or a block comment.
+//! Owns as much of the lexical syntax as finding the end of an expression needs, and no more:
+//! strings, characters, quoted symbols and nested comments.
+//! INVARIANT: tokens are in source order, do not overlap, and every byte outside them is white
+//! space or a block comment.
 //! It does not know what an atom means.
 //! Read next: `expectation.rs`.
 
-use super::expectation::{Fault, ScriptError};
+use super::expectation::{ScriptError, ScriptFault};
 
 /// The role of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +18,8 @@ pub(crate) enum TokenKind {
     Close,
     /// A number, symbol, string, character, …
     Atom,
-    /// Something that belongs to the datum after it: `'`, `` ` ``, `,`, `#'`, `#` before a bracket, …
+    /// Something that belongs to the datum after it: `'`, `` ` ``, `,`, `#'`, `#` before a
+    /// bracket, …
     Prefix,
     /// `#;`, which discards the datum after it.
     Discard,
@@ -37,7 +40,7 @@ pub(crate) struct Token {
 /// Scans the whole text.
 ///
 /// # Errors
-/// [`Fault::Unfinished`] where a string, quoted symbol or block comment does not end.
+/// [`ScriptFault::Unfinished`] where a string, quoted symbol or block comment does not end.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, ScriptError> {
     let mut scanner = Scanner {
         text,
@@ -92,7 +95,7 @@ impl Scanner<'_> {
     fn block_comment(&mut self) -> Result<(), ScriptError> {
         let unfinished = ScriptError {
             line: self.line,
-            fault: Fault::Unfinished,
+            fault: ScriptFault::Unfinished,
         };
         let mut depth = 0_usize;
         loop {
@@ -150,7 +153,7 @@ impl Scanner<'_> {
     fn quoted(&mut self, delimiter: char) -> Result<(), ScriptError> {
         let unfinished = ScriptError {
             line: self.line,
-            fault: Fault::Unfinished,
+            fault: ScriptFault::Unfinished,
         };
         self.next();
         loop {

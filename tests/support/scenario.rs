@@ -1,6 +1,8 @@
-//! Scheme programs as runs on a simulated disk and a world in memory: started, stopped by faults, opened again.
+//! Scheme programs as runs on a simulated disk and a world in memory: started, stopped by faults,
+//! opened again.
 //!
-//! Owns the wiring of programs, libraries, store and world, as the command line wires them for people.
+//! Owns the wiring of programs, libraries, store and world, as the command line wires them for
+//! people.
 //! INVARIANT: a process shares nothing with the one before it but the disk and the world.
 //! Read next: `tree.rs`, then `../crash.rs`.
 
@@ -11,22 +13,18 @@ use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
 use duet_journal::{Blob, BranchName, Record, RunId, Sequence, Store, StoreError};
 use duet_kernel::expander::LibraryName;
 use duet_modules::resolver::Resolver;
-use duet_modules::source::directory::Directory;
-use duet_modules::source::embedded::Embedded;
-use duet_runtime::model::limits::Limits;
-use duet_runtime::model::manifest::Manifest;
-use duet_runtime::record::{Genesis, VERSION};
-use duet_runtime::run::error::RunError;
-use duet_runtime::run::inflight::Recovery;
-use duet_runtime::run::snapshot::SnapshotPolicy;
-use duet_runtime::run::source::Source;
-use duet_runtime::run::{DriveOutcome, Run, Start};
+use duet_modules::source::{Directory, Embedded};
+use duet_runtime::actor::Manifest;
+use duet_runtime::record::{Genesis, Limits, VERSION};
+use duet_runtime::replay::{Recovery, Source};
+use duet_runtime::run::{Rest, Run, RunError, Start};
 use duet_runtime::scheme::{self, Program, SchemePrograms};
+use duet_runtime::snapshot::SnapshotPolicy;
 
 use super::witness::{Plant, Witness, records};
 use super::world::World;
 
-/// A snapshot is taken after so many turns.
+/// The number of turns between snapshots.
 pub(crate) fn every(turns: u64) -> SnapshotPolicy {
     SnapshotPolicy {
         turns,
@@ -34,22 +32,23 @@ pub(crate) fn every(turns: u64) -> SnapshotPolicy {
     }
 }
 
-/// A compiled program that several processes run one after the other; compiling it anew for each would show nothing more.
+/// A compiled program that several processes run one after the other; compiling it anew for each
+/// would show nothing more.
 pub(crate) type Shared = Rc<RefCell<SchemePrograms>>;
 
 /// A program, what it may do, and where its run is kept.
 pub(crate) struct Scenario {
     /// The compiled program.
     pub(crate) programs: Shared,
-    /// What the run's first record says of it and pins.
+    /// The program's description in the run's first record, with the texts that it pins.
     pub(crate) program: Program,
-    /// What it is granted.
+    /// The grants of the program.
     pub(crate) capabilities: &'static [&'static str],
     /// The run.
     pub(crate) run: RunId,
     /// Its first branch.
     pub(crate) main: BranchName,
-    /// What is wrong with its stores.
+    /// The fault that is built into its stores.
     pub(crate) plant: Plant,
 }
 
@@ -97,7 +96,8 @@ impl Scenario {
         }
     }
 
-    /// Makes the program answer to another one's description, so that it can replay that one's runs.
+    /// Gives the program the description of another one, so that it can replay the runs of that
+    /// one.
     pub(crate) fn stand_in_for(&self, other: &Self) {
         self.programs.borrow_mut().stand_in_for(other.program.value.clone());
     }
@@ -154,7 +154,8 @@ impl Scenario {
         }
     }
 
-    /// One process: opens the disk, starts the run or goes on with it, and drives it until it rests or the disk fails.
+    /// One process: opens the disk, starts or resumes the run, and drives it until it is idle or
+    /// the disk fails.
     pub(crate) fn live(&self, disk: SimulatedDisk, policy: SnapshotPolicy, world: &mut World) -> Life {
         self.live_on(disk, &self.main, policy, world)
     }
@@ -192,7 +193,7 @@ impl Scenario {
         branch: &BranchName,
         policy: SnapshotPolicy,
         world: &mut World,
-    ) -> Option<DriveOutcome> {
+    ) -> Option<Rest> {
         let run = if *branch == self.main {
             self.start_or_open(witness, policy)
         } else {
@@ -210,10 +211,10 @@ impl Scenario {
     }
 }
 
-/// What a process leaves behind.
+/// The remains of a process.
 pub(crate) struct Life {
-    /// How the run rests; nothing if the disk failed.
-    pub(crate) rest: Option<DriveOutcome>,
+    /// The reason why the run is idle; nothing if the disk failed.
+    pub(crate) rest: Option<Rest>,
     /// The records that the process knows to be durable.
     pub(crate) acknowledged: Vec<Record>,
     /// The disk.
@@ -227,7 +228,7 @@ impl Life {
     }
 }
 
-/// The disk on which a log could not even be begun, after the same operations once more.
+/// The disk of a process that failed before the log began, after the same operations once more.
 fn begun(mut disk: SimulatedDisk) -> SimulatedDisk {
     let header = MemoryStore::default().into_disk();
     let begun = disk
@@ -238,7 +239,7 @@ fn begun(mut disk: SimulatedDisk) -> SimulatedDisk {
     disk
 }
 
-/// The review example, with what its manifest grants.
+/// The review example, with the grants of its manifest.
 pub(crate) fn review() -> Scenario {
     review_of(&review_text())
 }

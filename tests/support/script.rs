@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use super::expectation::{Expectation, ScriptError, Step, steps};
+use super::expectation::{Expectation, ScriptError, ScriptStep, steps};
 
 /// A session that remembers definitions from one expression to the next.
 pub(crate) trait Evaluate {
@@ -43,7 +43,7 @@ pub(crate) fn run(script: &str, session: &mut dyn Evaluate) -> Result<(), String
     if report.is_empty() { Ok(()) } else { Err(report) }
 }
 
-fn agrees(step: &Step, answer: &Result<String, Raised>) -> bool {
+fn agrees(step: &ScriptStep, answer: &Result<String, Raised>) -> bool {
     match (&step.expectation, answer) {
         (Some(Expectation::Value(expected)), Ok(value)) => expected == value,
         (Some(Expectation::Raises(expected)), Err(raised)) => *expected == raised.kind,
@@ -52,7 +52,7 @@ fn agrees(step: &Step, answer: &Result<String, Raised>) -> bool {
     }
 }
 
-fn describe(report: &mut String, step: &Step, answer: &Result<String, Raised>) {
+fn describe(report: &mut String, step: &ScriptStep, answer: &Result<String, Raised>) {
     let expected = match &step.expectation {
         Some(Expectation::Value(value)) => format!("=> {value}"),
         Some(Expectation::Raises(kind)) => format!("raises: {kind}"),

@@ -1,6 +1,7 @@
 //! An interactive session on the kernel and the standard library alone, for scripts.
 //!
-//! INVARIANT: each input is evaluated to its end or raises; nothing in a script reaches the world, so a request to the host is an error.
+//! INVARIANT: each input ends or raises; no script reaches the world, so a request to the host is
+//! an error.
 //! Read next: `script.rs`.
 
 use duet_kernel::code::CodeSpace;
@@ -52,7 +53,8 @@ impl Session {
     }
 
     fn run_unit(&mut self, unit: usize) -> Result<Value, Raised> {
-        // As the runtime does: what is put in from outside does not collect first, and may cross the limit.
+        // As in the runtime, values from outside enter without a collection and may cross the
+        // limit.
         self.instance.heap.set_lenient(true);
         let procedure = self
             .instance
@@ -70,7 +72,7 @@ impl Session {
             Outcome::Finished(value) => Ok(value),
             Outcome::Uncaught(object) => {
                 let raised = self.raised(object);
-                // A run would abort the turn; here, what the form left must not stand in the way of the next.
+                // A run would abort the turn; here, a collection makes room for the next form.
                 self.instance.heap.collect_major(&mut [], &self.code);
                 Err(raised)
             }

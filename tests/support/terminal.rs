@@ -1,6 +1,7 @@
 //! A pseudo-terminal with a process behind it, as a person sees it.
 //!
-//! INVARIANT: what was shown before a text that was expected is never looked at again; a long silence is a failure.
+//! INVARIANT: a test finds each expected text behind the one before it; a long silence is a
+//! failure.
 //! It does not know what the process is.
 
 use std::fs::{File, OpenOptions};
@@ -10,7 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// How long nothing may be shown. A machine under load starts processes slowly.
+/// The longest silence. A machine under load starts processes slowly.
 const SILENCE_MAX_S: i64 = 60;
 
 /// Ctrl-C.
@@ -24,14 +25,14 @@ pub(crate) const UP: &str = "\u{1b}[A";
 pub(crate) struct Terminal {
     file: File,
     process: Child,
-    /// Makes what is kept of what the process wrote.
+    /// Turns the output of the process into the text that tests see.
     filter: Box<dyn FnMut(&str) -> String>,
-    /// What was shown and not yet expected.
+    /// Output behind the last expected text.
     shown: String,
 }
 
 impl Terminal {
-    /// Starts a process behind a terminal. Of what it writes, what `filter` makes of it is shown.
+    /// Starts a process behind a terminal; `filter` turns its output into the text that tests see.
     pub(crate) fn start(command: &mut Command, filter: impl FnMut(&str) -> String + 'static) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&terminal).expect("it is ours");
@@ -51,7 +52,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until a text is shown, and drops everything up to its end.
+    /// Waits for a text, and drops everything up to its end.
     #[track_caller]
     pub(crate) fn expect(&mut self, text: &str) {
         while !self.shown.contains(text) {
@@ -84,7 +85,7 @@ impl Terminal {
     /// Types the end of input and waits until the process has ended.
     pub(crate) fn leave(mut self) -> ExitStatus {
         self.file.write_all(END_OF_INPUT.as_bytes()).expect("somebody reads");
-        // Until somebody has read it, what a terminal was shown keeps the process from ending.
+        // A process cannot end before somebody has read its output from the terminal.
         let mut rest = Vec::new();
         let _ = self.file.read_to_end(&mut rest);
         self.process.wait().expect("it ends")

@@ -1,7 +1,9 @@
 //! The files of this repository, as the tidy tests see them.
 //!
-//! Owns the walk over the working tree and the paths' spelling: relative to the root, with `/` between parts.
-//! INVARIANT: hidden directories (except the gate's) and build output are never entered, so that a dirty tree tests like a clean one.
+//! Owns the walk over the working tree and the paths' spelling: relative to the root, with `/`
+//! between parts.
+//! INVARIANT: the walk never enters hidden directories (except the gate's) and build output, so
+//! that a dirty tree tests like a clean one.
 //! It does not judge.
 //! Read next: `../tidy.rs`.
 

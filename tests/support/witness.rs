@@ -1,4 +1,5 @@
-//! A store that remembers what it has acknowledged, so that a test can tell which effects may be performed.
+//! A store that remembers its acknowledgements, so that a test knows which effects the world may
+//! perform.
 //!
 //! INVARIANT: [`Ledger`] knows a turn only after the store below has said that it is durable.
 //! It changes nothing on the way to that store.
@@ -20,14 +21,15 @@ use duet_runtime::record::TurnRecord;
 use duet_runtime::run::source::decode_turn;
 use preserves::{IOValue, ValueImpl};
 
-/// What is durable of one branch, shared between the store and the world; the store must be `Send`, hence the lock.
+/// The durable part of one branch, shared between the store and the world; the store must be
+/// `Send`, hence the lock.
 #[derive(Clone, Default)]
 pub(crate) struct Ledger(Arc<Mutex<Durable>>);
 
 #[derive(Default)]
 struct Durable {
     records: Vec<Record>,
-    /// Who asked for what; of a request that was asked again, the last time.
+    /// The turn that asked for each effect; of a repeated request, the last turn.
     asked: BTreeMap<RequestId, (Sequence, EffectKind)>,
 }
 
@@ -92,7 +94,8 @@ pub(crate) fn turn_of(record: &Record) -> Option<TurnRecord> {
 pub(crate) enum Plant {
     /// None: the store is as it should be.
     Nothing,
-    /// A commit is acknowledged before it is durable, as if its sync had been skipped: it reaches the disk with the next.
+    /// The store acknowledges a commit before it is durable, as if it skipped the sync: the commit
+    /// reaches the disk with the next.
     SkippedSync,
     /// Snapshots come back without the batches that were in flight.
     LostBatches,
@@ -142,7 +145,7 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    /// Observes what happens to a store from here on, and takes note of what a branch already has.
+    /// Observes a store from here on, and notes the records that a branch already has.
     pub(crate) fn new(store: MemoryStore, run: &RunId, branch: &BranchName, plant: Plant) -> Self {
         let ledger = Ledger::default();
         ledger.acknowledge(&records(&store, run, branch));
@@ -155,7 +158,8 @@ impl Witness {
         }
     }
 
-    /// From here on, shows a record as it was before it was altered: who replays takes that turn's word for what it did.
+    /// From here on, shows a record as it was before somebody altered it, so that a replay finds
+    /// its actions.
     pub(crate) fn believing(self, record: Record) -> Self {
         Self {
             believed: Some(record),
@@ -163,12 +167,12 @@ impl Witness {
         }
     }
 
-    /// What is durable, for others to look at.
+    /// The durable part, shared with others.
     pub(crate) fn ledger(&self) -> Ledger {
         self.ledger.clone()
     }
 
-    /// Gives the disk away.
+    /// Returns the disk.
     pub(crate) fn into_disk(self) -> SimulatedDisk {
         self.store.into_disk()
     }

@@ -1,8 +1,8 @@
-//! A world in memory: files, a person, a console, and a memory of everything it was asked to do.
+//! A world in memory: files, a person, a console, and a list of all requests.
 //!
-//! INVARIANT: an effect is performed only if the ledger has the turn that asked for it; whatever happens to the process, what was done to
-//! files, console and counters stays done.
-//! It answers as the built-in tools do; what it does not know fails as theirs do.
+//! INVARIANT: the world performs an effect only if the ledger has the turn that asked for it;
+//! performed effects stay, whatever happens to the process.
+//! It answers as the built-in tools do; unknown calls fail as theirs do.
 //! Read next: `scenario.rs`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -20,21 +20,21 @@ use super::witness::Ledger;
 /// Files by path.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-/// An effect as it was performed.
+/// A performed effect.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Performed {
     /// The turn that asked for it.
     pub(crate) turn: Sequence,
-    /// What was done.
+    /// The effect.
     pub(crate) effect: Effect,
 }
 
-/// When the world does what it was asked to do.
+/// The moment at which the world performs effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// At once, and the answers lie ready at the next step.
+    /// At once; the answers are ready at the next step.
     Eager,
-    /// When the run has nothing else to do: what is asked just before a crash never happens.
+    /// When the run is idle: an effect that a run asks for just before a crash never happens.
     Lazy,
 }
 
@@ -43,21 +43,22 @@ pub(crate) enum Pace {
 pub(crate) struct World {
     /// The workspace.
     pub(crate) files: Files,
-    /// What the person says to every question; a person who is not there says nothing.
+    /// The person's answer to every question; nothing if the person is absent.
     pub(crate) person: Option<String>,
-    /// What was written to standard output.
+    /// Standard output.
     pub(crate) console: String,
     /// The lines of its log.
     pub(crate) logged: Vec<String>,
-    /// Everything that was done, oldest first.
+    /// All performed effects, oldest first.
     pub(crate) performed: Vec<Performed>,
-    /// What `counter/add` was told to add, in its order.
+    /// The numbers that `counter/add` added, in order.
     pub(crate) added: Vec<u64>,
     pace: Pace,
     ledger: Ledger,
     begun: VecDeque<Effect>,
     answers: VecDeque<Input>,
-    /// Timers that run: when each runs out, in the milliseconds of a time that passes only while nothing else happens.
+    /// Running timers with their ends, in milliseconds of a clock that advances only while the run
+    /// is idle.
     timers: BTreeSet<(u64, RequestId)>,
     now_ms: u64,
 }
@@ -81,7 +82,7 @@ impl World {
         }
     }
 
-    /// Another process meets the same world: what was under way, and what was not heard yet, is lost.
+    /// Shows the same world to another process: effects under way and unread answers are lost.
     pub(crate) fn meet(&mut self, ledger: Ledger) {
         self.ledger = ledger;
         self.begun.clear();
@@ -89,12 +90,12 @@ impl World {
         self.timers.clear();
     }
 
-    /// When it does what it is asked.
+    /// The moment at which it performs effects.
     pub(crate) fn pace(&self) -> Pace {
         self.pace
     }
 
-    /// Does what is under way, as happens at an orderly end.
+    /// Finishes the effects under way, as at an orderly end.
     pub(crate) fn finish(&mut self) {
         while let Some(effect) = self.begun.pop_front() {
             self.act(effect);
@@ -186,7 +187,8 @@ impl World {
         }
     }
 
-    /// As `workspace/list` does with `recursive`: without what is hidden, in the order of the paths, folders too.
+    /// As `workspace/list` does with `recursive`: no hidden entries, in the order of the paths,
+    /// folders too.
     fn list(&self) -> IOValue {
         let mut entries: BTreeMap<&str, Option<usize>> = BTreeMap::new();
         for (path, bytes) in self.files.iter().filter(|(path, _)| !path.starts_with('.')) {
@@ -250,7 +252,7 @@ fn text_field(payload: &IOValue, name: &'static str) -> String {
 impl Drivers for World {
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
-            // Also what will never happen must have been asked for.
+            // An effect that never happens needs a durable turn too.
             self.ledger.turn_that_asked(&effect);
             match self.pace {
                 Pace::Eager => self.act(effect),

@@ -1,6 +1,7 @@
 //! The index beside the journal, and what a turn did to memory.
 //!
-//! INVARIANT: what an index says, however old or damaged, never differs from what the records say without `duet fsck` saying so.
+//! INVARIANT: an index, however old or damaged, agrees with the records, or `duet fsck` reports the
+//! difference.
 //! Read next: `../travel.rs`.
 
 use std::fs;
@@ -28,7 +29,8 @@ fn an_index_is_made_when_it_is_asked_and_brought_up_to_date() {
         0,
         "greeter/what-if@4 main     + <greeted \"Bob\">\n",
     );
-    // A rewind, and another way from there: what was indexed of the branch does not count any more.
+    // A rewind and another way from there: the index of the abandoned turns does not count any
+    // more.
     desk.check("goto greeter/main@2", 0, "");
     desk.check("when greeted greeter/main", 1, "");
     desk.check("answer greeter/main Eve", 4, "Hello, Eve\n");
@@ -77,7 +79,7 @@ fn a_damaged_index_is_found_removed_and_made_again() {
     assert_eq!(said.code, 0, "{}", said.errors);
     assert!(!index.exists());
     desk.check("when greeted greeter/main", 0, first);
-    // What is no index at all is replaced at once.
+    // The next question replaces a file that is no index.
     fs::write(&index, b"nonsense").expect("it can be written");
     desk.check("when greeted greeter/main", 0, first);
 }
@@ -90,7 +92,7 @@ fn where_nothing_can_be_written_the_index_is_made_in_memory() {
     let folder = desk.path(".duet");
     fs::write(desk.path("probe"), b"").expect("it can be written");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).expect("it is ours");
-    // Whoever may do everything can write all the same.
+    // A privileged user can write all the same.
     let is_writable = fs::write(folder.join("probe"), b"").is_ok();
     let said = desk.duet("when greeted greeter/main");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).expect("it is ours");

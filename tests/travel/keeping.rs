@@ -1,6 +1,6 @@
-//! What stays: turns that have names, branches that are needed.
+//! Turns with names and branches in use stay.
 //!
-//! INVARIANT: whatever is given up, the branches that stay say what they said before.
+//! INVARIANT: removing some branches never changes the others.
 //! Read next: `../travel.rs`.
 
 use crate::support::desk::Desk;

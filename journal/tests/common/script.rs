@@ -14,7 +14,7 @@ use crate::common::{Writer, at, branch, run};
 pub(crate) enum Step {
     /// Claims a run.
     Claim(u8),
-    /// Appends as many records to a branch, the first with a blob if so wanted.
+    /// Appends records to a branch, the first with a blob if `blob` is set.
     Write {
         run: u8,
         branch: u8,
@@ -23,7 +23,7 @@ pub(crate) enum Step {
     },
     /// Appends one record to each of two runs' branches.
     Group(u8, u8),
-    /// Moves a head back by so many records.
+    /// Moves a head back by a number of records.
     Rewind { run: u8, branch: u8, by: u8 },
     /// Creates a branch at another one's head.
     Fork { run: u8, from: u8, to: u8 },
@@ -31,7 +31,7 @@ pub(crate) enum Step {
     GiveUp { run: u8, branch: u8 },
 }
 
-/// What the writers know.
+/// The knowledge of the writers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct World {
     writers: BTreeMap<(u8, u8), Writer>,
@@ -49,7 +49,7 @@ impl World {
         })
     }
 
-    /// Takes a step; one that makes no sense in this world does nothing.
+    /// Takes a step; a step that makes no sense in this world does nothing.
     pub(crate) fn take(&mut self, step: &Step, store: &mut dyn Store) -> Result<(), StoreError> {
         let mut next = self.clone();
         next.steps += 1;
@@ -181,7 +181,7 @@ fn set_head(
     })
 }
 
-/// Everything a reader can see of a store by way of its branches.
+/// Everything that a reader sees of a store through its branches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Observation {
     runs: Vec<RunId>,

@@ -1,4 +1,4 @@
-//! What the journal's integration tests share: short ways to make names and records.
+//! Short ways to make names and records, shared by the journal's integration tests.
 #![allow(dead_code, reason = "each test binary uses a part")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -122,7 +122,7 @@ pub(crate) fn what_hangs_on_a_removed_record_is_gone_until_it_is_done_again<M: M
     check_error(store.remove(&on_the_way), &StoreError::Inconsistent { what });
     let side = main.on("side", None);
     set_head(&mut store, &side, None, records[1].hash()).unwrap();
-    // On no branch from here on: the third and the fourth.
+    // From here on, no branch has the third and the fourth.
     set_head(&mut store, &main, Some(&records[3]), records[0].hash()).unwrap();
     let garbage = Garbage::find(&store, &main.run, |head| head.branch == side.branch).unwrap();
     assert_eq!(garbage.records, [records[1].hash()]);

@@ -1,4 +1,4 @@
-//! How a journal comes into being: with its first durable commit, whole, or not at all.
+//! The creation of a journal: with its first durable commit, whole, or not at all.
 
 use std::ffi::OsString;
 use std::fs;
@@ -64,7 +64,7 @@ fn a_writer_killed_before_its_first_commit_leaves_no_journal() {
     main.write(&mut store, &["0"]).unwrap();
 }
 
-/// Says when it has claimed a run, and does nothing else.
+/// Reports that it has claimed a run, and does nothing else.
 #[expect(clippy::print_stdout, reason = "it talks to its parent process")]
 fn claim_and_wait(journal: &Path) -> ! {
     let mut store = SqliteStore::open(journal, "the child").unwrap();
@@ -96,7 +96,7 @@ fn the_first_commit_is_seen_whole_by_readers_and_by_any_program() {
     assert_eq!(store.blob(&blob.hash()).unwrap(), blob.as_bytes());
     let second = main.write(&mut store, &["1", "2"]).unwrap();
     assert_eq!(read_all(&reader, &main).unwrap()[1..], second);
-    // Who closes the journal last clears what lies beside it, if it may write.
+    // The last process that closes the journal removes the files beside it, if it may write.
     drop(reader);
     drop(store);
     assert_eq!(names(folder.path()), ["journal", "journal.lock"]);
@@ -168,7 +168,8 @@ fn a_journal_whose_creation_was_cut_short_is_created_anew() {
     );
 }
 
-/// Requires that the first commit fails where `hinder` has been, and succeeds in another store when that is gone.
+/// Requires that the first commit fails where `hinder` has been, and succeeds in another store when
+/// that is gone.
 #[track_caller]
 fn check_hindered(hinder: impl FnOnce(&Path), is_left: impl FnOnce(&Path) -> bool, clear: impl FnOnce(&Path)) {
     let folder = tempfile::tempdir().unwrap();

@@ -1,16 +1,19 @@
-//! What must be equal on both sides.
+//! The comparison of both sides.
 //!
-//! Owns the names of the differences that are explained. INVARIANT: where watches do not react, each watch must have been told the same in the
-//! same order in each round. Where they do, the order of what comes from different sources is nobody's promise: what has one source must be in
-//! one order. What a sync follows is compared with the actor's own facts only, because it says nothing of third parties.
+//! Owns the names of the explained differences.
+//! INVARIANT: where watches do not react, each watch receives the same events in the same order in
+//! each round. Where they do, neither side promises an order between sources, and the events of
+//! each source must have one order. A sync is compared with the actor's own facts only, because it
+//! says nothing about third parties.
 //! Read next: `shrink.rs`.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::program::{Entry, Owner, Program, Told, WatchName};
+use crate::program::{Observation, Owner, Program, Transcript, WatchName};
 
-/// What is compared as one sequence: what a watch was told in a round, of one source if sources are told apart.
+/// The key of one compared sequence: the events of a watch in a round, and their source if sources
+/// are compared one by one.
 type Key = (usize, WatchName, Option<Option<Owner>>);
 
 /// A difference: what Duet and the reference say.
@@ -37,19 +40,20 @@ pub(crate) enum Agreement {
     Different(Difference),
 }
 
-/// A stop hook asserts while the facet around it is stopping too: the reference drops the assertion, Duet shows it come and go. What reacts to it
-/// reacts on one side only.
+/// A stop hook asserts while the facet around it is stopping too: the reference drops the
+/// assertion, Duet shows it come and go. Watches of it react on one side only.
 pub(crate) const STOP_HOOK: &str = "stop-hook-in-stopping-facet";
 
-/// Several watches of one actor see the same change, and a reaction of one ends others: which of them hear of it first is nobody's promise.
+/// Several watches of one actor see the same change, and a reaction of one ends others: neither
+/// side promises their order.
 pub(crate) const ORDER: &str = "order-among-observers";
 
-/// A reaction ends an actor, or a facet of it, that waits for the answer of a sync: Duet answers after the actor has handled what was sent, the
-/// reference in the same batch.
+/// A reaction ends an actor, or a facet of it, that waits for the answer of a sync: Duet answers
+/// after the actor has handled the sent events, the reference in the same batch.
 pub(crate) const SYNC: &str = "sync-of-what-ends";
 
 /// Compares two runs of a program.
-pub(crate) fn compare(program: &Program, ours: &Told, reference: &Told) -> Agreement {
+pub(crate) fn compare(program: &Program, ours: &Transcript, reference: &Transcript) -> Agreement {
     let Some(first) = difference(program, &ours.entries, &reference.entries, &[]) else {
         return Agreement::Equal;
     };
@@ -65,11 +69,11 @@ pub(crate) fn compare(program: &Program, ours: &Told, reference: &Told) -> Agree
     if lost.is_empty() {
         return Agreement::Different(first);
     }
-    // Neither side is asked about facts that only one of them has seen, in the rounds in which that happened, nor from then on about actors
-    // that react to those facts, or to such actors.
+    // Neither side is asked about facts that only one of them has seen, in the rounds in which that
+    // happened, nor from then on about actors that react to those facts, or to such actors.
     let watchers = program.watchers();
     let strayed = strayed(program, lost);
-    let is_asked = |entry: &&Entry| {
+    let is_asked = |entry: &&Observation| {
         let concerns_lost = |(round, fact): &(usize, String)| *round == entry.round && concerns(entry, fact);
         let owner = match entry.watch {
             WatchName::Watch(watch) => watchers.get(&watch).copied(),
@@ -81,15 +85,16 @@ pub(crate) fn compare(program: &Program, ours: &Told, reference: &Told) -> Agree
         };
         !lost.iter().any(concerns_lost) && !strayed.iter().any(concerns_strayed)
     };
-    let ours: Vec<Entry> = ours.entries.iter().filter(is_asked).cloned().collect();
-    let theirs: Vec<Entry> = reference.entries.iter().filter(is_asked).cloned().collect();
+    let ours: Vec<Observation> = ours.entries.iter().filter(is_asked).cloned().collect();
+    let theirs: Vec<Observation> = reference.entries.iter().filter(is_asked).cloned().collect();
     match difference(program, &ours, &theirs, &cut) {
         None => Agreement::Explained(STOP_HOOK),
         Some(difference) => Agreement::Different(difference),
     }
 }
 
-/// Finds the actors that may do otherwise on one side, because they react to lost facts or to such actors, and from which round on.
+/// Finds the actors that may do otherwise on one side, because they react to lost facts or to such
+/// actors, and from which round on.
 fn strayed(program: &Program, lost: &[(usize, String)]) -> BTreeMap<u32, usize> {
     let reactors = program.reactors();
     let mut strayed: BTreeMap<u32, usize> = BTreeMap::new();
@@ -110,8 +115,8 @@ fn strayed(program: &Program, lost: &[(usize, String)]) -> BTreeMap<u32, usize> 
     strayed
 }
 
-/// Lists the rounds and watches in which one side may have been told less than the other.
-fn cut_short(program: &Program, told: &Told) -> Vec<(usize, WatchName)> {
+/// Lists the rounds and watches in which one side may have received fewer events than the other.
+fn cut_short(program: &Program, told: &Transcript) -> Vec<(usize, WatchName)> {
     let watchers = program.watchers();
     let of_cut = told.cut.iter().flat_map(|(round, actor, reacting)| {
         let others = watchers
@@ -123,7 +128,7 @@ fn cut_short(program: &Program, told: &Told) -> Vec<(usize, WatchName)> {
 }
 
 /// Lists the rounds and actors whose syncs may not have been answered on one side.
-fn syncs_cut_short(told: &Told) -> Vec<(usize, WatchName)> {
+fn syncs_cut_short(told: &Transcript) -> Vec<(usize, WatchName)> {
     let of_cut = told
         .cut
         .iter()
@@ -132,7 +137,7 @@ fn syncs_cut_short(told: &Told) -> Vec<(usize, WatchName)> {
 }
 
 /// Says whether an entry may be about a fact `<fact owner number>`.
-fn concerns(entry: &Entry, fact: &str) -> bool {
+fn concerns(entry: &Observation, fact: &str) -> bool {
     let mut words = fact.trim_end_matches('>').split(' ').skip(1);
     let (owner, number) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let text = &entry.text;
@@ -145,8 +150,8 @@ fn concerns(entry: &Entry, fact: &str) -> bool {
 /// Finds a difference; in the rounds of `cut` one sequence may be the beginning of the other.
 fn difference(
     program: &Program,
-    ours: &[Entry],
-    reference: &[Entry],
+    ours: &[Observation],
+    reference: &[Observation],
     cut: &[(usize, WatchName)],
 ) -> Option<Difference> {
     let (ours, reference) = (sequences(program, ours), sequences(program, reference));
@@ -166,7 +171,7 @@ fn difference(
     })
 }
 
-fn sequences(program: &Program, entries: &[Entry]) -> BTreeMap<Key, Vec<String>> {
+fn sequences(program: &Program, entries: &[Observation]) -> BTreeMap<Key, Vec<String>> {
     let mut sequences: BTreeMap<Key, Vec<String>> = BTreeMap::new();
     for entry in entries {
         let source = program.is_reactive.then_some(entry.source);

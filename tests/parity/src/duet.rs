@@ -1,4 +1,5 @@
-//! What all programs use of Duet's runtime: a run with its journal in memory, and short ways to make values and patterns.
+//! What all programs use of Duet's runtime: a run with its journal in memory, and short ways to
+//! make values and patterns.
 //!
 //! INVARIANT: a run begins alike whatever it runs; nothing is refused for want of a capability.
 //! It knows no programs.

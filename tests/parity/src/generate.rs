@@ -1,7 +1,8 @@
 //! Random programs.
 //!
-//! INVARIANT: the same seed gives the same program. In a program whose watches react, each actor reacts to one source only and reacts by nothing
-//! that looks at what others assert, so what it does is a function of what that source does, whatever the order of the others.
+//! INVARIANT: the same seed gives the same program. In a program whose watches react, each actor
+//! reacts to one source only and reacts by nothing that looks at what others assert, so what it
+//! does is a function of what that source does, whatever the order of the others.
 //! Read next: `ours.rs`.
 
 use crate::program::{Fact, Operation, Owner, Pattern, Program, Round, SLOTS, Watch};

@@ -1,6 +1,8 @@
-//! Duet's actors beside the reference implementation of syndicated actors: the same random programs, and what each observer is told.
+//! Duet's actors beside the reference implementation of syndicated actors: the same random
+//! programs, and the events of each observer.
 //!
-//! INVARIANT: the last line printed is a summary; the exit code is 1 if there is a difference that nothing explains, 2 if the arguments are wrong.
+//! INVARIANT: the last line printed is a summary; the exit code is 1 if there is a difference that
+//! nothing explains, 2 if the arguments are wrong.
 //! Read next: `program.rs`, then `compare.rs`.
 
 mod compare;
@@ -46,7 +48,7 @@ fn agreement(program: &Program) -> Agreement {
     compare(program, &ours::run(program), &reference::run(program))
 }
 
-/// Runs so many programs, the first made from `seed`.
+/// Runs `count` programs, the first made from `seed`.
 fn parity(count: u64, seed: u64) -> ExitCode {
     let (mut equal, mut different, mut events) = (0_u64, 0_u64, 0_usize);
     let mut performed = BTreeMap::new();

@@ -1,7 +1,8 @@
 //! Programs on Duet's runtime, as bodies that perform operations instead of running Scheme.
 //!
-//! INVARIANT: the body of an actor is one cloneable value, so a turn that fails leaves it as it was. What a watch is told is noted when it is
-//! told, also in a turn that fails later, as on the other side.
+//! INVARIANT: the body of an actor is one cloneable value, so a turn that fails leaves it as it
+//! was. A watch notes each event when it receives it, even in a turn that fails later, as on the
+//! other side.
 //! Read next: `reference.rs`.
 
 use std::collections::BTreeMap;
@@ -22,17 +23,17 @@ use duet_runtime::turn::task::{Argument, End, Resumption, Task, Until};
 use preserves::IOValue;
 
 use crate::duet::{DONE, capture, fact, group, literal, never_frozen, never_thawed, record, spawn, start};
-use crate::program::{Entry, Fact, Operation, Owner, Pattern, Program, SLOTS, Told, Watch, WatchName};
+use crate::program::{Fact, Observation, Operation, Owner, Pattern, Program, SLOTS, Transcript, Watch, WatchName};
 
-/// Told and the number of the present round.
-type Log = Arc<Mutex<(usize, Told)>>;
+/// The received events and the number of the present round.
+type Log = Arc<Mutex<(usize, Transcript)>>;
 
-fn lock(log: &Log) -> MutexGuard<'_, (usize, Told)> {
+fn lock(log: &Log) -> MutexGuard<'_, (usize, Transcript)> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs a program.
-pub(crate) fn run(program: &Program) -> Told {
+pub(crate) fn run(program: &Program) -> Transcript {
     let log = Log::default();
     let programs = Bodies {
         program: Arc::new(program.clone()),
@@ -76,7 +77,7 @@ impl Drivers for Rounds {
     }
 }
 
-/// What each actor does first that another one makes.
+/// The first operations of an actor that another one makes.
 fn newborns(program: &Program) -> BTreeMap<u32, Arc<[Operation]>> {
     let mut found = BTreeMap::new();
     let mut rest: Vec<&Operation> = program.rounds.iter().flat_map(|round| &round.operations).collect();
@@ -100,12 +101,12 @@ struct Bodies {
     log: Log,
 }
 
-/// What is kept for the runtime.
+/// The part that the runtime keeps.
 #[derive(Clone)]
 enum Kept {
     /// Operations from a position on.
     Operations(Arc<[Operation]>, usize),
-    /// What is done when a facet stops.
+    /// The operations for the end of a facet.
     Hook(Arc<[Operation]>),
     Watch(Arc<Watch>),
     Control,
@@ -127,7 +128,8 @@ struct Body {
     /// The actor; none for the main one.
     actor: Option<u32>,
     first: Arc<[Operation]>,
-    /// Its first facet, once it has begun. It lives in the reference's root there, and its end is the actor's.
+    /// Its first facet, once it has begun. It lives in the reference's root there, and its end is
+    /// the actor's.
     root: Option<FacetId>,
     program: Arc<Program>,
     log: Log,
@@ -268,7 +270,7 @@ impl Body {
     fn note(&self, watch: WatchName, text: String, source: Option<Owner>) {
         let mut log = lock(&self.log);
         let round = log.0;
-        log.1.entries.push(Entry {
+        log.1.entries.push(Observation {
             round,
             watch,
             text,

@@ -1,7 +1,7 @@
 //! Small programs over actors, as data that both sides can run.
 //!
-//! INVARIANT: names of actors and watches are unique in a program, and what an operation names by a slot is looked up when it runs, so any part
-//! of a program can be left out and the rest still means something.
+//! INVARIANT: names of actors and watches are unique in a program, and an operation looks its slot
+//! up when it runs, so that the rest of a program means something whatever part is left out.
 //! Read next: `generate.rs`.
 
 use std::collections::BTreeMap;
@@ -28,14 +28,15 @@ impl fmt::Display for Owner {
     }
 }
 
-/// `<fact owner number>`; the owner is that of the actor that asserts it, unless the value is shared.
+/// `<fact owner number>`; the owner is that of the actor that asserts it, unless the value is
+/// shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fact {
     pub(crate) is_shared: bool,
     pub(crate) number: u64,
 }
 
-/// What a watch looks for.
+/// The facts that a watch looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
     /// `<fact $owner $number>`
@@ -74,17 +75,17 @@ pub(crate) enum Operation {
     Exit,
 }
 
-/// A watch: it notes what it is told, and may react to the first few matches and messages.
+/// A watch: it notes its events, and may react to the first few matches and messages.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     pub(crate) name: u32,
     pub(crate) slot: usize,
     pub(crate) pattern: Pattern,
-    /// What it does at each of the first matches or messages.
+    /// The operations at each of the first matches or messages.
     pub(crate) reactions: Vec<Vec<Operation>>,
 }
 
-/// One actor does something, and everything that follows from it happens.
+/// One actor performs operations, and all their consequences happen.
 #[derive(Clone, Debug)]
 pub(crate) struct Round {
     pub(crate) actor: u32,
@@ -100,17 +101,17 @@ pub(crate) struct Program {
     pub(crate) rounds: Vec<Round>,
 }
 
-/// What a watch was told, or that a sync was answered.
+/// An event of a watch, or the answer of a sync.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct Observation {
     pub(crate) round: usize,
     pub(crate) watch: WatchName,
     pub(crate) text: String,
-    /// Who asserted what this is about, as far as can be told.
+    /// The actor that asserted the fact, if it is known.
     pub(crate) source: Option<Owner>,
 }
 
-/// Who notes something.
+/// The watch or sync that notes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum WatchName {
     Watch(u32),
@@ -118,15 +119,16 @@ pub(crate) enum WatchName {
     Syncs(u32),
 }
 
-/// What a run of a program came to.
+/// The outcome of a run of a program.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
-    pub(crate) entries: Vec<Entry>,
+pub(crate) struct Transcript {
+    pub(crate) entries: Vec<Observation>,
     /// Facts, by round, that a stop hook asserted where the facet around it was stopping too.
     pub(crate) lost_to_stopping: Vec<(usize, String)>,
     /// How often each operation was performed, on the side that counts them.
     pub(crate) performed: BTreeMap<&'static str, u64>,
-    /// Rounds, actors and watches by whose reaction something of the actor ended while it was being told things.
+    /// Rounds, actors and watches by whose reaction something of the actor ended while it was
+    /// receiving events.
     pub(crate) cut: Vec<(usize, u32, u32)>,
 }
 

@@ -1,7 +1,8 @@
 //! Programs on the reference implementation: a dataspace and actors of the crate `syndicate`.
 //!
-//! INVARIANT: a round begins when nothing is under way. What runs "later in the turn" is kept until the operations of the round or of the actor's
-//! first turn are over, as a spawned fiber is in Duet. Pre-commit actions would not do: when one fails, the reference sends what the turn did.
+//! INVARIANT: a round begins when nothing is under way. Operations "later in the turn" run after
+//! the operations of the round or of the actor's first turn, as a spawned fiber does in Duet.
+//! Pre-commit actions would not do: when one fails, the reference sends the turn's actions.
 //! Read next: `compare.rs`.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,15 +19,17 @@ use syndicate::error::error;
 use syndicate::schemas::dataspace::Observe;
 use syndicate::schemas::dataspace_patterns as p;
 
-use crate::program::{Entry, Fact, Operation, Owner, Pattern, Program, SLOTS, Told, Watch, WatchName, fact_text};
+use crate::program::{
+    Fact, Observation, Operation, Owner, Pattern, Program, SLOTS, Transcript, Watch, WatchName, fact_text,
+};
 
-/// Nothing has happened for so many rounds of the scheduler: nothing is under way.
+/// The number of idle rounds of the scheduler after which nothing is under way.
 const QUIET: u32 = 12;
 
-/// What all actors of a run share.
+/// The part that all actors of a run share.
 struct Shared {
     dataspace: Arc<Cap>,
-    told: Mutex<Told>,
+    told: Mutex<Transcript>,
     round: AtomicU64,
     /// Counts whatever happens.
     activity: AtomicU64,
@@ -43,11 +46,11 @@ struct Slots {
     watches: [Option<Handle>; SLOTS],
     /// Each facet with an entity that lives in it.
     facets: [Option<(FacetId, Arc<Ref<AnyValue>>)>; SLOTS],
-    /// What runs later in the turn.
+    /// The operations for later in the turn.
     later: VecDeque<Later>,
 }
 
-/// Something to be done in the facet of an entity.
+/// An operation in the facet of an entity.
 type Later = (Arc<Ref<AnyValue>>, Vec<Operation>);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -58,7 +61,7 @@ impl Shared {
     fn note(&self, watch: WatchName, text: String, source: Option<Owner>) {
         self.activity.fetch_add(1, Ordering::Relaxed);
         let round = self.round.load(Ordering::Relaxed) as usize;
-        lock(&self.told).entries.push(Entry {
+        lock(&self.told).entries.push(Observation {
             round,
             watch,
             text,
@@ -68,7 +71,7 @@ impl Shared {
 }
 
 /// Runs a program.
-pub(crate) fn run(program: &Program) -> Told {
+pub(crate) fn run(program: &Program) -> Transcript {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -115,7 +118,7 @@ pub(crate) fn run(program: &Program) -> Told {
     })
 }
 
-/// Lets everything happen that is under way.
+/// Runs everything that is under way.
 async fn settle(shared: &Shared) {
     let (mut seen, mut quiet) = (shared.activity.load(Ordering::Relaxed), 0);
     while quiet < QUIET {
@@ -139,7 +142,7 @@ fn spawn(t: &mut Activation, shared: &Arc<Shared>, actor: u32, operations: Vec<O
     });
 }
 
-/// Performs operations, and then what they left for later.
+/// Performs operations, and then those that they left for later.
 fn perform_all(t: &mut Activation, shared: &Arc<Shared>, actor: u32, operations: &[Operation]) -> ActorResult {
     perform(t, shared, actor, operations)?;
     let slots = lock(&shared.states).get(&actor).cloned().expect("the actor has begun");
@@ -223,7 +226,8 @@ fn perform_one(t: &mut Activation, shared: &Arc<Shared>, actor: u32, operation: 
         }
         Operation::StopSelf => {
             let facets = t.facet_ids();
-            // The first facet of an actor lives in the reference's root, and its end is the actor's.
+            // The first facet of an actor lives in the reference's root, and its end is the
+            // actor's.
             if facets.len() > 2 {
                 t.stop_facet_and_continue::<fn(&mut Activation) -> ActorResult>(facets[0], None)?;
             }
@@ -250,7 +254,8 @@ fn perform_one(t: &mut Activation, shared: &Arc<Shared>, actor: u32, operation: 
     Ok(())
 }
 
-/// Asserts a fact; the reference makes nothing of it where the current facet has stopped already, which only a stop hook can see.
+/// Asserts a fact; the reference makes nothing of it where the current facet has stopped already,
+/// which only a stop hook can see.
 fn assert(t: &mut Activation, shared: &Shared, actor: u32, fact: Fact) -> Option<Handle> {
     let owner = fact.owner(actor);
     if is_stopped(t) {
@@ -305,7 +310,7 @@ impl Observer {
     }
 }
 
-/// Says whether an operation may keep other watches of the actor from being told the rest of the batch.
+/// Says whether an operation may keep other watches of the actor from the rest of the batch.
 fn ends_something(operation: &Operation) -> bool {
     matches!(
         operation,

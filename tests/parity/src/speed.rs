@@ -1,6 +1,8 @@
-//! The same work on both sides, timed in one process: publish and subscribe, state that comes and goes, a ring of actors, and one match among many.
+//! The same work on both sides, timed in one process: publish and subscribe, state that comes and
+//! goes, a ring of actors, and one match among many.
 //!
-//! INVARIANT: both sides do the same in as many turns; Duet's turns are judged, encoded, hashed into the chain and appended to a journal in memory.
+//! INVARIANT: both sides do the same in as many turns; Duet's turns are judged, encoded, hashed
+//! into the chain and appended to a journal in memory.
 //! Making the runtime and the actors is not timed, except where many of them are the subject.
 //! Read next: `speed/ours.rs`, `speed/reference.rs`.
 
@@ -11,14 +13,15 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// What is to be done.
+/// The kinds of work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Work {
     /// Turns of 100 messages each, heard by one observer.
     Publish { turns: u64 },
     /// Turns that assert a value, each followed by one that retracts it, seen by one observer.
     State { rounds: u64 },
-    /// A message around a ring of actors, each of which observes what the one before it tells the dataspace.
+    /// A message around a ring of actors, each of which observes the assertions of the one before
+    /// it.
     Ring { actors: u64, laps: u64 },
     /// The same without the dataspace: each actor sends to the next.
     Direct { actors: u64, laps: u64 },
@@ -41,8 +44,8 @@ impl Work {
     }
 }
 
-/// Times what comes after its making, by the processor time of this thread, in which everything happens, so that other work on the computer
-/// shows little.
+/// Times the work after its preparation, by the processor time of this thread, which does all of
+/// it, so that other work on the computer shows little.
 pub(crate) struct Clock(Duration);
 
 impl Clock {
@@ -55,17 +58,18 @@ impl Clock {
     }
 }
 
-/// The processor time that this thread has used. (`/proc/thread-self/schedstat` says how much it was when the system last looked, which is some
-/// milliseconds ago.)
+/// The processor time that this thread has used. (`/proc/thread-self/schedstat` says how much it
+/// was when the system last looked, which is some milliseconds ago.)
 fn used() -> Duration {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(used.tv_sec.unsigned_abs(), used.tv_nsec.unsigned_abs() as u32)
 }
 
-/// How often each is done; the median counts.
+/// The number of repetitions; the median counts.
 const TIMES: usize = 5;
 
-/// Prints a table of microseconds, of the rows whose names have `word` in them; says whether Duet is at least as fast in each.
+/// Prints a table of microseconds, of the rows whose names have `word` in them; says whether Duet
+/// is at least as fast in each.
 pub(crate) fn run(word: &str) -> bool {
     println!(
         "{:<44} {:>10} {:>10} {:>7}",
@@ -127,7 +131,7 @@ pub(crate) fn run(word: &str) -> bool {
     is_fast
 }
 
-/// Prints what a turn takes beside more and more actors that do nothing, and what each of them needs.
+/// Prints the time of a turn beside more and more idle actors, and the memory of each of them.
 fn scale() {
     for actors in [1_000, 10_000, 100_000] {
         let before = resident_bytes();
@@ -145,7 +149,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// What the process has in memory.
+/// The resident memory of the process.
 pub(crate) fn resident_bytes() -> u64 {
     let pages = std::fs::read_to_string("/proc/self/statm").ok();
     let pages = pages.and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());

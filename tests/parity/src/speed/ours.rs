@@ -1,6 +1,6 @@
 //! The work on Duet's runtime.
 //!
-//! INVARIANT: bodies keep nothing that a turn changes except counters, so going back is copying them.
+//! INVARIANT: a turn changes only counters in a body, so going back is copying them.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(crate) fn run(work: Work) -> Duration {
     clock.elapsed()
 }
 
-/// Makes so many actors that do nothing, and returns what a turn of one more takes, and how many bytes they all need.
+/// Makes idle actors, and returns the time of a turn of one more and the bytes of them all.
 pub(crate) fn among_actors(actors: u64, before: u64) -> (Duration, u64) {
     const ROUNDS: u64 = 5_000;
     let work = Some(Work::State { rounds: ROUNDS });
@@ -46,7 +46,7 @@ pub(crate) fn among_actors(actors: u64, before: u64) -> (Duration, u64) {
     (clock.elapsed() / (ROUNDS as u32 * 4), bytes)
 }
 
-/// Is what is timed; never inlined, so that a profiler can be told to look at it alone.
+/// Is the timed part; never inlined, so that a profiler can look at it alone.
 #[inline(never)]
 fn go(run: &mut Run<Bodies>, store: &mut MemoryStore) {
     run.deliver(input("go"));
@@ -75,7 +75,7 @@ struct Bodies {
     work: Option<Work>,
 }
 
-/// What an actor is.
+/// The kinds of actors.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Main,
@@ -182,7 +182,8 @@ impl Body {
     fn boot(&mut self, turn: &mut Activation) -> Result<End, Refusal> {
         match (self.part, self.work) {
             (Part::Main, Some(Work::Ring { actors, .. } | Work::Direct { actors, .. })) => {
-                // The main actor has place 0; the others are made from the last to the first, so that each knows the next.
+                // The main actor has place 0; the others are made from the last to the first, so
+                // that each knows the next.
                 turn.watch(&group("token", vec![number(0)]), PASS)?;
                 let mut next = turn.actor();
                 for place in (1..actors).rev() {

@@ -23,10 +23,10 @@ pub(crate) fn run(work: Work) -> Duration {
         Actor::top(None, move |t| {
             let _ = t.prevent_inert_check();
             let dataspace = Dataspace::new(t, None);
-            let _ = held.send(Said::Dataspace(dataspace));
+            let _ = held.send(Reply::Dataspace(dataspace));
             Ok(())
         });
-        let Said::Dataspace(dataspace) = heard(&receiver).await else {
+        let Reply::Dataspace(dataspace) = heard(&receiver).await else {
             return Duration::ZERO;
         };
         match work {
@@ -56,14 +56,14 @@ pub(crate) fn run(work: Work) -> Duration {
     })
 }
 
-/// What actors tell whoever waits for them.
-enum Said {
+/// The answers of actors to those that wait for them.
+enum Reply {
     Dataspace(Arc<Cap>),
     Ready,
     Member(Arc<Ref<()>>),
 }
 
-async fn heard(receiver: &Receiver<Said>) -> Said {
+async fn heard(receiver: &Receiver<Reply>) -> Reply {
     loop {
         match receiver.try_recv() {
             Ok(said) => return said,
@@ -84,16 +84,16 @@ impl Entity<AnyValue> for Seer {
     }
 }
 
-struct Ready(Sender<Said>);
+struct Ready(Sender<Reply>);
 
 impl Entity<Synced> for Ready {
     fn message(&mut self, _: &mut Activation, _: Synced) -> ActorResult {
-        let _ = self.0.send(Said::Ready);
+        let _ = self.0.send(Reply::Ready);
         Ok(())
     }
 }
 
-async fn observe(work: Work, dataspace: &Arc<Cap>, sender: &Sender<Said>, receiver: &Receiver<Said>) {
+async fn observe(work: Work, dataspace: &Arc<Cap>, sender: &Sender<Reply>, receiver: &Receiver<Reply>) {
     let (dataspace, sender) = (Arc::clone(dataspace), sender.clone());
     Actor::top(None, move |t| {
         let _ = t.prevent_inert_check();
@@ -129,14 +129,15 @@ async fn observe(work: Work, dataspace: &Arc<Cap>, sender: &Sender<Said>, receiv
     let _ = heard(receiver).await;
 }
 
-/// Takes one turn after the other; each begins with a message to itself by way of the dataspace's actor, so that what follows happens in between.
+/// Takes one turn after the other; each begins with a message to itself by way of the dataspace's
+/// actor, so that what follows happens in between.
 struct Worker {
     own: Arc<Ref<Synced>>,
     work: Work,
     dataspace: Arc<Cap>,
     done: u64,
     handle: Option<Handle>,
-    sender: Sender<Said>,
+    sender: Sender<Reply>,
 }
 
 impl Worker {
@@ -164,7 +165,7 @@ impl Worker {
             Work::Ring { .. } | Work::Direct { .. } => true,
         };
         if is_over {
-            let _ = self.sender.send(Said::Ready);
+            let _ = self.sender.send(Reply::Ready);
         } else {
             self.dataspace.sync(t, Arc::clone(&self.own));
         }
@@ -179,19 +180,19 @@ impl Entity<Synced> for Worker {
 }
 
 struct Member {
-    /// Whom to send to, if it is not told to the dataspace.
+    /// The receiver, unless the message goes to the dataspace.
     next: Option<Arc<Ref<()>>>,
-    /// What is told to the dataspace, if it is.
+    /// The message to the dataspace, if there is one.
     told: Option<(Arc<Cap>, AnyValue)>,
     /// For the first one only: how many laps are left, and whom to tell.
-    laps: Option<(u64, Sender<Said>)>,
+    laps: Option<(u64, Sender<Reply>)>,
 }
 
 impl Member {
     fn pass(&mut self, t: &mut Activation) -> ActorResult {
         if let Some((laps, sender)) = &mut self.laps {
             if *laps == 0 {
-                let _ = sender.send(Said::Ready);
+                let _ = sender.send(Reply::Ready);
                 return Ok(());
             }
             *laps -= 1;
@@ -221,11 +222,11 @@ impl Entity<AnyValue> for Hearer {
     }
 }
 
-fn member(sender: &Sender<Said>) {
+fn member(sender: &Sender<Reply>) {
     let sender = sender.clone();
     Actor::top(None, move |t| {
         let _ = t.prevent_inert_check();
-        let _ = sender.send(Said::Member(t.create_inert_ref()));
+        let _ = sender.send(Reply::Member(t.create_inert_ref()));
         Ok(())
     });
 }
@@ -235,7 +236,7 @@ fn token(place: u64) -> AnyValue {
 }
 
 /// Makes a member that observes the token of its place.
-fn hearer(place: u64, dataspace: Arc<Cap>, member: Member, sender: &Sender<Said>) {
+fn hearer(place: u64, dataspace: Arc<Cap>, member: Member, sender: &Sender<Reply>) {
     let sender = sender.clone();
     Actor::top(None, move |t| {
         let _ = t.prevent_inert_check();
@@ -260,8 +261,8 @@ async fn ring(
     actors: u64,
     laps: u64,
     dataspace: Option<Arc<Cap>>,
-    sender: &Sender<Said>,
-    receiver: &Receiver<Said>,
+    sender: &Sender<Reply>,
+    receiver: &Receiver<Reply>,
 ) -> Duration {
     let laps_of = |place: u64| (place == 0).then(|| (laps, sender.clone()));
     let mut members = Vec::new();
@@ -274,7 +275,7 @@ async fn ring(
             }
             None => member(sender),
         }
-        if let Said::Member(member) = heard(receiver).await {
+        if let Reply::Member(member) = heard(receiver).await {
             members.push(member);
         }
     }
