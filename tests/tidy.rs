@@ -13,7 +13,11 @@ mod tidy {
     mod lists;
     mod modules;
     mod names;
+    mod prose;
     mod rule;
+    mod signposts;
+    mod width;
+    mod words;
 }
 
 #[path = "support"]
