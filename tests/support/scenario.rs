@@ -13,13 +13,17 @@ use duet_journal::store::memory::{FaultPlan, MemoryStore, SimulatedDisk};
 use duet_journal::{Blob, BranchName, Record, RunId, Sequence, Store, StoreError};
 use duet_kernel::expander::LibraryName;
 use duet_modules::resolver::Resolver;
-use duet_modules::source::{Directory, Embedded};
-use duet_runtime::actor::Manifest;
-use duet_runtime::record::{Genesis, Limits, VERSION};
-use duet_runtime::replay::{Recovery, Source};
-use duet_runtime::run::{Rest, Run, RunError, Start};
+use duet_modules::source::directory::Directory;
+use duet_modules::source::embedded::Embedded;
+use duet_runtime::model::limits::Limits;
+use duet_runtime::model::manifest::Manifest;
+use duet_runtime::record::{Genesis, VERSION};
+use duet_runtime::run::error::RunError;
+use duet_runtime::run::inflight::Recovery;
+use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::run::source::Source;
+use duet_runtime::run::{DriveOutcome, Run, Start};
 use duet_runtime::scheme::{self, Program, SchemePrograms};
-use duet_runtime::snapshot::SnapshotPolicy;
 
 use super::witness::{Plant, Witness, records};
 use super::world::World;
@@ -193,7 +197,7 @@ impl Scenario {
         branch: &BranchName,
         policy: SnapshotPolicy,
         world: &mut World,
-    ) -> Option<Rest> {
+    ) -> Option<DriveOutcome> {
         let run = if *branch == self.main {
             self.start_or_open(witness, policy)
         } else {
@@ -214,7 +218,7 @@ impl Scenario {
 /// The remains of a process.
 pub(crate) struct Life {
     /// The reason why the run is idle; nothing if the disk failed.
-    pub(crate) rest: Option<Rest>,
+    pub(crate) rest: Option<DriveOutcome>,
     /// The records that the process knows to be durable.
     pub(crate) acknowledged: Vec<Record>,
     /// The disk.

@@ -14,13 +14,13 @@ use duet_runtime::model::manifest::Manifest;
 use duet_runtime::model::value::Fact;
 use duet_runtime::record::{Genesis, VERSION};
 use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::run::turn::activation::Activation;
+use duet_runtime::run::turn::image::{FreezeError, ThawError};
+use duet_runtime::run::turn::program::Programs;
+use duet_runtime::run::turn::task::End;
+use duet_runtime::run::turn::task::Newborn;
 use duet_runtime::run::{Run, Start};
 use duet_runtime::state::refusal::Refusal;
-use duet_runtime::turn::activation::Activation;
-use duet_runtime::turn::image::{FreezeError, ThawError};
-use duet_runtime::turn::program::Programs;
-use duet_runtime::turn::task::End;
-use duet_runtime::turn::task::Newborn;
 use preserves::{IOValue, Value};
 
 /// The end of what has nothing more to do.
