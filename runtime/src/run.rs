@@ -1,10 +1,13 @@
-//! A run: its state, its bodies, the end of its chain of records, and what it still owes the store and the world.
+//! A run: its state, the instances of its actors, the newest record of its chain, and what waits
+//! for the store.
 //!
-//! Owns the choice of the next batch, the group commit and the release of effects. INVARIANT: an effect is handed out only after
-//! [`Run::confirm_durable`] for a record at or after the one that asked for it, and in the order of asking; turns may run ahead of the disk,
-//! effects may not.
-//! It does not know how a turn goes (`turn.rs`), nor what an input means to a program (`activation/deliver.rs`).
-//! Read next: `replay.rs`.
+//! Owns the choice of the next batch, the group commit and the release of effects.
+//! INVARIANT: a run hands out an effect only after [`Run::confirm_durable`] for the record that
+//! asked for it or a later one, and hands out effects in the order of asking. Turns may run ahead
+//! of the disk, effects may not.
+//! It does not know the steps of a turn (`run/take_turn.rs`), nor what an input means to a program
+//! (`turn/activation/deliver.rs`).
+//! Read next: `run/take_turn.rs`, then `run/replay.rs`.
 
 mod actor_cache;
 mod checkpoints;
@@ -52,18 +55,19 @@ use crate::state::request::Question;
 use crate::turn::activation::Activation;
 use crate::turn::program::Programs;
 
-/// A run that is being executed on one of its branches.
+/// A run that executes on one of its branches.
 pub struct Run<P: Programs> {
     pub(crate) run: RunId,
     pub(crate) branch: BranchName,
-    /// The branch that the present turn is or was written on, and its hash: while a fork is replayed, that of each record.
+    /// The branch that the current turn is written on, and its hash. While a fork is replayed, this
+    /// is the branch that each record names.
     pub(crate) written_on: (BranchName, BlobHash),
     pub(crate) epoch: Epoch,
     pub(crate) genesis: Genesis,
     pub(crate) names: Namer,
     pub(crate) programs: P,
     pub(crate) state: Box<RunState>,
-    /// The room that the newest turn took, for the next one.
+    /// The activation of the newest turn, whose allocations the next turn reuses.
     pub(crate) spare: Option<Box<Activation>>,
     pub(crate) bodies: Instances<P::Instance>,
     /// The newest record, durable or not.
@@ -72,10 +76,10 @@ pub struct Run<P: Programs> {
     pub(crate) durable: Option<RecordHash>,
     pub(crate) unflushed: Vec<Record>,
     pub(crate) unflushed_blobs: Vec<Blob>,
-    /// The contents that came with the input of the turn that is being taken.
+    /// The blobs that came with the input of the current turn.
     pub(crate) attached: Vec<BlobHash>,
     pub(crate) held_effects: Vec<Effect>,
-    /// What it knows of calls that were made before by a line of turns that it repeats.
+    /// What other branches know of calls that this branch may make again.
     pub(crate) memory: Memory,
     pub(crate) inbox: VecDeque<Input>,
     pub(crate) policy: SnapshotPolicy,
@@ -90,7 +94,7 @@ pub struct Run<P: Programs> {
 pub enum Step {
     /// A turn was taken.
     Turn,
-    /// There is nothing to do until the world says something.
+    /// There is nothing to do until an input arrives.
     Idle,
     /// The main program has ended the run.
     Ended {
@@ -99,25 +103,25 @@ pub enum Step {
     },
 }
 
-/// Why [`Run::drive`] came back.
+/// Why [`Run::drive`] returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriveOutcome {
-    /// The run is over: the main program ended it, or nothing is left that could happen.
+    /// The run is over: the main program ended it, or nothing can happen any more.
     Ended {
         /// The exit code.
         code: u64,
     },
-    /// Only a person can make it go on.
+    /// Only a person's answer can continue the run.
     Asking {
         /// The open questions.
         questions: Vec<RequestId>,
     },
-    /// Fibers wait for something that nothing can bring about any more.
+    /// Fibers wait for something that can no longer happen.
     Stuck {
-        /// How many.
+        /// The number of these fibers.
         fibers: usize,
     },
-    /// The person asked it to stop; it can be resumed.
+    /// The person interrupted the run; it can be resumed.
     Interrupted,
 }
 
@@ -135,14 +139,14 @@ pub struct Start {
     pub pinned: Vec<Blob>,
 }
 
-/// At most this many turns are taken before those that asked for effects are made durable.
+/// The maximum number of turns that run before the run makes requested effects durable.
 const TURNS_AHEAD_MAX: usize = 64;
-/// At most this many if they asked only for something to be written to the console, and the program goes on: a commit takes as long as many lines, and nobody sees
-/// the difference of some hundredths of a second.
+/// The same maximum when the turns requested only console output and the program goes on. A commit
+/// takes as long as many lines of output, and nobody sees a delay of some hundredths of a second.
 const WRITING_TURNS_AHEAD_MAX: usize = 4;
 
 impl<P: Programs> Run<P> {
-    /// Starts a run: claims it in the store and writes its first record in memory.
+    /// Starts a run: claims it in the store and creates its first record in memory.
     ///
     /// # Errors
     /// [`RunError::Store`].
@@ -156,7 +160,7 @@ impl<P: Programs> Run<P> {
         Ok(run)
     }
 
-    /// Makes a run that stands right after its first record, without that record.
+    /// Makes a run that stands right after its first record, but does not hold that record.
     ///
     /// # Errors
     /// As [`initial_state`].
@@ -200,7 +204,8 @@ impl<P: Programs> Run<P> {
             held_effects: Vec::new(),
             memory: Memory::default(),
             inbox: VecDeque::new(),
-            // A body counts what it was frozen into as stored, which is not so while its turns are replayed.
+            // Freezing counts an instance's image as stored, which is not true while turns are
+            // replayed.
             policy: SnapshotPolicy::NEVER,
             since_snapshot: crate::run::snapshot::Since::default(),
             images: crate::run::snapshot::Images::default(),
@@ -209,10 +214,10 @@ impl<P: Programs> Run<P> {
         }
     }
 
-    /// Takes one turn, if there is one to take: inputs first, then the oldest batch.
+    /// Takes one turn if there is one: inputs come first, then the oldest batch.
     ///
     /// # Errors
-    /// [`RunError`]; the run must then be opened again from the store.
+    /// [`RunError`]; then the caller must open the run again from the store.
     pub fn step(&mut self) -> Result<Step, RunError> {
         if let Some(code) = self.state.exit {
             return Ok(Step::Ended { code });
@@ -231,7 +236,7 @@ impl<P: Programs> Run<P> {
         Ok(Step::Turn)
     }
 
-    /// Takes the contents that come with an input; they become durable with its record.
+    /// Takes the blobs that come with an input; they become durable with the input's record.
     fn attach(&mut self, input: &Input) {
         if let Input::Kept { contents, .. } = input {
             self.attached = contents.iter().map(Blob::hash).collect();
@@ -239,12 +244,12 @@ impl<P: Programs> Run<P> {
         }
     }
 
-    /// Takes what the world said; it becomes a turn at one of the next steps.
+    /// Queues an input; it becomes a turn at one of the next steps.
     pub fn deliver(&mut self, input: Input) {
         self.inbox.push_back(input);
     }
 
-    /// Takes what the world says at the very next step, in place of anything that is to be asked again or said about the same request.
+    /// Puts an input before all others, in place of effects and inputs for the same request.
     pub fn deliver_first(&mut self, input: Input) {
         if let Some(request) = input.request() {
             self.held_effects.retain(|effect| effect.request != request);
@@ -255,8 +260,8 @@ impl<P: Programs> Run<P> {
 
     /// Returns what the store does not have yet; `None` if it has everything.
     ///
-    /// To commit several runs at once, append this for each of them in one group, then call [`confirm_durable`](Self::confirm_durable) and
-    /// [`recall`](Self::recall).
+    /// To commit several runs at once, append this for each of them in one group, then call
+    /// [`confirm_durable`](Self::confirm_durable) and [`recall`](Self::recall).
     pub fn unflushed(&self) -> Option<Append<'_>> {
         (!self.unflushed.is_empty()).then_some(Append {
             run: &self.run,
@@ -268,7 +273,8 @@ impl<P: Programs> Run<P> {
         })
     }
 
-    /// Takes note that [`unflushed`](Self::unflushed) is durable, and hands out the effects that waited for it.
+    /// Notes that [`unflushed`](Self::unflushed) is durable, and returns the effects that waited
+    /// for it.
     pub fn confirm_durable(&mut self) -> Vec<Effect> {
         self.unflushed.clear();
         self.unflushed_blobs.clear();
@@ -276,10 +282,12 @@ impl<P: Programs> Run<P> {
         std::mem::take(&mut self.held_effects)
     }
 
-    /// Makes all turns durable and hands out the effects that waited for it, but for calls that were made before.
+    /// Makes all turns durable and returns the effects that waited, without the calls that
+    /// [`recall`](Self::recall) answers.
     ///
     /// # Errors
-    /// [`RunError::Store`]; nothing was handed out, and the run must be opened again from the store.
+    /// [`RunError::Store`]; then the run has handed out nothing, and the caller must open it again
+    /// from the store.
     pub fn flush(&mut self, store: &mut dyn Store) -> Result<Vec<Effect>, RunError> {
         if let Some(append) = self.unflushed() {
             store.append(append)?;
@@ -288,10 +296,11 @@ impl<P: Programs> Run<P> {
         self.recall(store, effects)
     }
 
-    /// Executes the run until it needs nobody, or somebody else.
+    /// Takes turns and performs effects until the run ends, is stuck, is interrupted, or needs a
+    /// person.
     ///
     /// # Errors
-    /// [`RunError`]; the run must be opened again from the store.
+    /// [`RunError`]; then the caller must open the run again from the store.
     pub fn drive(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<DriveOutcome, RunError> {
         loop {
             while let Some(input) = drivers.poll_input() {
@@ -329,7 +338,7 @@ impl<P: Programs> Run<P> {
         &self.run
     }
 
-    /// Returns the branch it is written on.
+    /// Returns the branch that the run writes on.
     pub fn branch(&self) -> &BranchName {
         &self.branch
     }
@@ -339,18 +348,18 @@ impl<P: Programs> Run<P> {
         &self.programs
     }
 
-    /// Returns an actor's body, if it has one.
+    /// Returns an actor's instance, if it has one.
     pub fn body(&self, actor: ActorId) -> Option<&P::Instance> {
         self.bodies.get(actor)
     }
 
-    /// Lends the programs and an actor's body, to ask them what leaves no trace in either.
+    /// Lends the programs and an actor's instance for questions that change neither.
     pub fn lend(&mut self, actor: ActorId) -> Option<(&mut P, &mut P::Instance)> {
         let body = self.bodies.get_mut(actor)?;
         Some((&mut self.programs, body))
     }
 
-    /// Returns the newest record's name and position.
+    /// Returns the hash and position of the newest record.
     pub fn head(&self) -> Option<Tip> {
         self.head
     }
@@ -360,7 +369,7 @@ impl<P: Programs> Run<P> {
         &self.genesis
     }
 
-    /// Lists the questions that stand open, oldest first.
+    /// Lists the open questions, oldest first.
     pub fn questions(&self) -> Vec<(RequestId, IOValue)> {
         let open = self
             .state
@@ -393,13 +402,14 @@ impl<P: Programs> Run<P> {
         Ok(())
     }
 
-    /// Says whether turns that asked for effects, or enough other ones, wait for the disk.
+    /// Returns whether turns that asked for effects, or enough other turns, wait for the disk.
     fn is_flush_due(&self) -> bool {
         let is_urgent = !self.held_effects.is_empty() && self.state.queue.len() <= 1;
         is_urgent && !self.can_output_wait() || self.unflushed.len() >= TURNS_AHEAD_MAX
     }
 
-    /// Says whether nothing but output waits for the disk, of few turns, and there will be another turn at once.
+    /// Returns whether only output of a few turns waits for the disk, and another turn follows at
+    /// once.
     fn can_output_wait(&self) -> bool {
         let is_output = |effect: &Effect| matches!(effect.kind, EffectKind::Write { .. });
         self.state.queue.len() == 1
@@ -407,7 +417,7 @@ impl<P: Programs> Run<P> {
             && self.held_effects.iter().all(is_output)
     }
 
-    /// Says how a run stands that has nothing to do and will be told nothing.
+    /// Returns the outcome of a run that has nothing to do and expects no input.
     fn outcome(&self) -> DriveOutcome {
         let questions: Vec<RequestId> = self.questions().into_iter().map(|(id, _)| id).collect();
         let fibers = self.state.actors.values().map(|actor| actor.fibers.len()).sum();
@@ -418,7 +428,7 @@ impl<P: Programs> Run<P> {
         }
     }
 
-    /// Takes note of the branch that the next turn is or was written on.
+    /// Sets the branch that the next turn is written on.
     pub(crate) fn write_on(&mut self, branch: &BranchName) {
         if self.written_on.0 != *branch {
             self.written_on = on(branch);
@@ -433,7 +443,8 @@ impl<P: Programs> Run<P> {
         }
     }
 
-    /// Puts a turn's record at the end of the chain, with a snapshot if one is due, and what the turn sends into the queue.
+    /// Appends a turn's record to the chain, with a snapshot if one is due, and posts the turn's
+    /// messages to the queue.
     pub(crate) fn chain(&mut self, body: PackedValue, outbox: &mut Outbox, fuel: u64) -> Result<(), RunError> {
         let sequence = self.next_sequence()?;
         outbox.post(sequence, &mut self.state.queue);
@@ -443,7 +454,7 @@ impl<P: Programs> Run<P> {
         self.push_record(sequence, root, chunks, body)
     }
 
-    /// Keeps effects until the newest record is durable.
+    /// Holds effects until the newest record is durable.
     pub(crate) fn hold(&mut self, effects: Vec<Effect>) {
         self.held_effects.extend(effects);
     }
@@ -476,12 +487,12 @@ impl<P: Programs> Run<P> {
     }
 }
 
-/// A branch with its hash.
+/// Pairs a branch with its hash.
 fn on(branch: &BranchName) -> (BranchName, BlobHash) {
     (branch.clone(), BlobHash::of(branch.as_str().as_bytes()))
 }
 
-/// The state right after the first record: the main actor, about to run its program.
+/// Returns the state right after the first record: the main actor is about to run its program.
 ///
 /// # Errors
 /// [`RunError`] if the program's description is too large for a record.

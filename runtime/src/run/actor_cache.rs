@@ -1,9 +1,11 @@
-//! The actors that ran most recently; the others are compacted.
+//! The actors that ran most recently; all others are compacted.
 //!
-//! A compact actor costs what it differs by from others of its class (the kernel's `heap/compact.rs`) and has no room for notes. Few actors run
-//! at a time, so few are kept ready for their next turn.
-//! INVARIANT: compacting changes nothing that a turn, a record or a reader of a snapshot could tell.
-//! It does not compact anything; instances and the state do.
+//! A compacted actor stores only its differences from other actors of its class (the kernel's heap
+//! owns the format) and no spare capacity. Few actors run at a time, so the cache keeps few ready
+//! for their next turn.
+//! INVARIANT: compacting changes nothing that a turn, a record or a reader of a snapshot can
+//! observe.
+//! It chooses what to compact; instances and the state do the compacting.
 //! Read next: `housekeeping.rs`.
 
 use std::collections::VecDeque;
@@ -11,16 +13,16 @@ use std::collections::VecDeque;
 use crate::action::exit::MAIN;
 use crate::model::identity::ActorId;
 
-/// At most this many actors are kept ready.
+/// The maximum number of actors that are kept ready.
 const READY_MAX: usize = 64;
 
-/// The actors that are ready, the one that ran least recently first.
+/// The ready actors, least recently run first.
 #[derive(Default)]
 pub(crate) struct ActorCache(VecDeque<ActorId>);
 
 impl ActorCache {
-    /// Notes that an actor has run, and returns the one that is to be compacted for it, if there are too many. The main actor, which people look
-    /// into, is always ready.
+    /// Notes that an actor has run, and returns the actor to compact if too many are ready. The
+    /// main actor is always ready, because people inspect it.
     pub(super) fn note(&mut self, actor: ActorId) -> Option<ActorId> {
         if actor == MAIN || self.0.back() == Some(&actor) {
             return None;
@@ -41,7 +43,7 @@ impl ActorCache {
 mod tests {
     use super::*;
 
-    /// Runs actors in turn and returns which were compacted.
+    /// Runs the actors in order and returns those that the cache gave out for compacting.
     fn compacted(cache: &mut ActorCache, actors: impl IntoIterator<Item = u64>) -> Vec<u64> {
         let actors = actors.into_iter();
         actors
@@ -64,7 +66,7 @@ mod tests {
         let mut cache = ActorCache::default();
         let mut ready = std::collections::BTreeSet::new();
         for step in 0_u64..100_000 {
-            // Steps of any size, back and forth.
+            // The range of actors grows, and the steps within it vary in size and direction.
             let actor = 1 + step.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (1 << (step / 8_192 + 1));
             ready.insert(actor);
             for idle in compacted(&mut cache, [actor]) {

@@ -1,11 +1,15 @@
-//! The recent past of a living run, to which it returns without its store.
+//! Checkpoints of a living run, to which it returns without its store.
 //!
-//! Owns checkpoints: a mark in the state between two turns, and one in each body that has run since. One is made whenever repeating the turns
-//! since the last would take about a millisecond, so going back costs what has changed, and that millisecond, whatever the size of the heaps.
-//! INVARIANT: a run that went back is the one that the store would have restored, turn for turn from there on. Its next snapshot is whole, because those it had
-//! may be of a branch that was given up; so the record that has it has another name.
-//! It does not choose a turn to go to, and cannot go beyond its oldest checkpoint; `replay.rs` then starts from a snapshot in the store.
-//! Read next: `replay.rs`.
+//! A checkpoint is a savepoint in the state between two turns, and one in each instance that has
+//! run since. The run makes one whenever repeating the turns since the last would take about a
+//! millisecond, so going back costs the changes since then plus that millisecond, whatever the size
+//! of the heaps.
+//! INVARIANT: a run that went back equals the one that the store would have restored, turn for
+//! turn. Its next snapshot is whole, because earlier images may belong to an abandoned branch, so
+//! the record with that snapshot has another hash.
+//! It does not choose the turn to return to, and cannot return beyond its oldest checkpoint;
+//! `replay.rs` then starts from a snapshot in the store.
+//! Read next: `rewind.rs`, `replay.rs`.
 
 use std::collections::VecDeque;
 
@@ -20,21 +24,22 @@ use crate::state::RunState;
 use crate::state::savepoint::StateSavepoint;
 use crate::turn::program::Programs;
 
-/// The cost of the turns between two checkpoints, in units of fuel: about a millisecond.
+/// The maximum cost of the turns between two checkpoints, in units of fuel: about a millisecond.
 const COST_MAX: u64 = 100_000;
-/// One checkpoint is kept that is so many turns back.
+/// The run keeps one checkpoint that is at least this many turns old.
 const TURNS_KEPT: u64 = 1024;
 
-/// The checkpoints of a run whose bodies are `B`.
+/// The checkpoints of a run whose instances are `B`.
 pub(crate) struct Checkpoints<B> {
     /// Oldest first.
     kept: VecDeque<Checkpoint<B>>,
     /// The number of the newest checkpoint; the first is 1.
     newest: u64,
-    /// What the turns since then cost, in units of fuel, and from what cost on another is made.
+    /// The cost of the turns since the newest checkpoint, in units of fuel; another is due at
+    /// `cost_max`.
     cost: u64,
     pub(super) cost_max: u64,
-    /// The bodies that were marked, each with the number of the mark, oldest first.
+    /// The instances that have a savepoint, each with the savepoint's number, oldest first.
     marked: VecDeque<(u64, ActorId)>,
 }
 
@@ -43,7 +48,7 @@ struct Checkpoint<B> {
     tip: Tip,
     state: StateSavepoint,
     since_snapshot: Since,
-    /// The bodies of actors that have ended since.
+    /// The instances of actors that have ended since.
     ended: Vec<(ActorId, ActorSlot<B>)>,
 }
 
@@ -60,7 +65,8 @@ impl<B> Default for Checkpoints<B> {
 }
 
 impl<B> Checkpoints<B> {
-    /// Savepoints a body that is about to run for the first time since the newest checkpoint.
+    /// Makes a savepoint in an instance that is about to run for the first time since the newest
+    /// checkpoint.
     pub(crate) fn before_turn<P: Programs<Instance = B>>(
         &mut self,
         (actor, is_new): (ActorId, bool),
@@ -81,7 +87,8 @@ impl<B> Checkpoints<B> {
         }
     }
 
-    /// Keeps the body of an actor that has ended, for going back to when it lived.
+    /// Keeps the instance of an actor that has ended, so that the run can return to a turn when it
+    /// lived.
     pub(crate) fn retain_ended(&mut self, actor: ActorId, slot: ActorSlot<B>) {
         let born = slot.known.born;
         if let Some(newest) = self.kept.back_mut().filter(|newest| born < newest.number) {
@@ -89,7 +96,7 @@ impl<B> Checkpoints<B> {
         }
     }
 
-    /// Finds the newest checkpoint at or before `last` that is on a branch, as `is_on_branch` says of a tip.
+    /// Finds the newest checkpoint at or before `last` whose tip satisfies `is_on_branch`.
     pub(super) fn newest_on(
         &self,
         last: Sequence,
@@ -103,13 +110,13 @@ impl<B> Checkpoints<B> {
         Ok(None)
     }
 
-    /// Counts a turn, and says whether a checkpoint is due.
+    /// Counts a turn, and returns whether a checkpoint is due.
     pub(super) fn count(&mut self, fuel: u64) -> bool {
         self.cost = self.cost.saturating_add(TURN_COST).saturating_add(fuel);
         self.cost >= self.cost_max || self.kept.is_empty()
     }
 
-    /// Makes a checkpoint due after the present turn.
+    /// Makes a checkpoint due after the current turn.
     pub(crate) fn ask_for_checkpoint(&mut self) {
         self.cost = u64::MAX;
     }
@@ -132,12 +139,12 @@ impl<B> Checkpoints<B> {
         state.drop_savepoints(self.oldest());
     }
 
-    /// The number of the oldest checkpoint.
+    /// Returns the number of the oldest checkpoint.
     fn oldest(&self) -> u64 {
         self.kept.front().map_or(0, |checkpoint| checkpoint.number)
     }
 
-    /// Lets the bodies give up the marks that no checkpoint needs any more.
+    /// Drops the savepoints of instances that no checkpoint needs any more.
     pub(super) fn drop_savepoints<P: Programs<Instance = B>>(&mut self, bodies: &mut Instances<B>, programs: &mut P) {
         let oldest = self.oldest();
         while let Some((_, actor)) = self.marked.pop_front_if(|(number, _)| *number < oldest) {
@@ -147,7 +154,8 @@ impl<B> Checkpoints<B> {
         }
     }
 
-    /// Takes the state and the bodies back to a checkpoint, which stays, and returns where that is; `None` if one of them could not go back.
+    /// Restores the state and the instances to a checkpoint, which stays, and returns its tip;
+    /// `None` if the state or an instance cannot go back.
     pub(super) fn restore_savepoint<P: Programs<Instance = B>>(
         &mut self,
         number: u64,

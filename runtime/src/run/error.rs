@@ -1,4 +1,8 @@
-//! Why a run cannot go on.
+//! The errors that stop a run.
+//!
+//! INVARIANT: after any of them the store still has all that was durable.
+//! It does not describe failures of programs; `../model/failure.rs` does.
+//! Read next: `../run.rs`.
 
 use std::fmt;
 
@@ -12,37 +16,38 @@ use crate::record::divergence::Divergence;
 use crate::state::refusal::Refusal;
 use crate::turn::image::ThawError;
 
-/// Why a run cannot go on. The store still has all that was durable; opening the run again starts from there.
+/// Why a run cannot continue. The store still has all that was durable; opening the run again
+/// starts from there.
 #[derive(Debug)]
 pub enum RunError {
     /// The store failed or refused.
     Store(StoreError),
-    /// Something is too large or too deep for the journal.
+    /// A value is too large or too deep for the journal.
     Packed(PackedError),
-    /// A record cannot be made.
+    /// The journal refuses a record.
     Record(RecordError),
-    /// A record of the run cannot be understood.
+    /// A record of the run cannot be decoded.
     Decode {
         /// Its position.
         sequence: Sequence,
-        /// What is wrong.
+        /// The fault in it.
         source: DecodeError,
     },
-    /// A snapshot cannot be understood.
+    /// A snapshot cannot be decoded.
     Snapshot {
         /// The position of its record.
         sequence: Sequence,
-        /// What is wrong.
+        /// The fault in it.
         source: DecodeError,
     },
     /// A heap in a snapshot cannot be restored.
     Thaw {
         /// The position of its record.
         sequence: Sequence,
-        /// What is wrong.
+        /// The fault in it.
         source: ThawError,
     },
-    /// The program did something else than the journal says.
+    /// The program did something other than the journal says.
     Divergence(Box<Divergence>),
     /// The branch has no record.
     NoRecord {
@@ -58,16 +63,16 @@ pub enum RunError {
         /// The position.
         sequence: Sequence,
     },
-    /// The first record is not one of a run, or of another version.
+    /// The first record is not one of a run, or belongs to another version.
     NotARun {
         /// The version found, if it has one.
         version: Option<u64>,
     },
-    /// An actor could not even be ended.
+    /// The state refused to end an actor.
     Refused(Refusal),
-    /// The end of an actor could not be recorded.
+    /// The record of an actor's end could not be made.
     Crash(Failure),
-    /// The journal has no further position.
+    /// The journal has no position left.
     Full,
 }
 

@@ -1,9 +1,12 @@
-//! Turns that were stopped because their programs did little but look for memory.
+//! Turns that the heap stopped because their programs did little but collect garbage.
 //!
-//! Owns what the record of such a turn must say so that it can be taken again. When a program is stopped depends on the garbage in its heap, and that
-//! on when snapshots were taken; so a replay does not run the turn to see, it takes the record's word. INVARIANT: everything that such a turn did is
-//! undone, so what happens to the actor follows from the failure alone.
-//! It does not count; the heap does. Read next: `turn.rs`.
+//! Owns what the record of such a turn says so that a replay can repeat it. The moment of stopping
+//! depends on the garbage in the heap, and that garbage on the times of snapshots; so a replay does
+//! not run the turn but fails it as recorded.
+//! INVARIANT: everything that such a turn did is undone, so the actor's fate follows from the
+//! failure alone.
+//! It does not count garbage collections; the kernel's heap does.
+//! Read next: `take_turn.rs`.
 
 use std::sync::Arc;
 
@@ -17,7 +20,7 @@ use crate::run::error::RunError;
 use crate::run::source::decode_closed_turn;
 use crate::turn::activation::{Activation, Fault};
 
-/// A turn that was stopped.
+/// A turn that the heap stopped.
 pub(crate) struct Exhaustion {
     failure: Failure,
     fuel_used: u64,
@@ -26,7 +29,7 @@ pub(crate) struct Exhaustion {
 }
 
 impl Exhaustion {
-    /// Finds out from the record of a turn whether it was stopped.
+    /// Reads from a turn's record whether the heap stopped it.
     ///
     /// # Errors
     /// [`RunError::Decode`].
@@ -63,7 +66,7 @@ impl Exhaustion {
     }
 }
 
-/// Puts into the failure of a turn that was stopped what [`Exhaustion::recorded`] finds there.
+/// Adds to the failure of a stopped turn what [`Exhaustion::recorded`] reads from it.
 pub(crate) fn note(fault: &mut Fault, fuel_used: u64) {
     if fault.failure.is_exhaustion() {
         let interaction = fault.interaction.as_ref().map(FiberId::encode);

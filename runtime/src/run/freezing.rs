@@ -1,7 +1,7 @@
-//! Taking snapshots of a living run, and making a run of one.
+//! Taking snapshots of a living run, and making a run from a snapshot.
 //!
-//! INVARIANT: taking a snapshot changes nothing that a turn or a reader of records could tell.
-//! It does not decide what a snapshot consists of; `snapshot.rs` does.
+//! INVARIANT: taking a snapshot changes nothing that a turn or a reader of records can observe.
+//! It does not define the layout of a snapshot; `snapshot.rs` does.
 //! Read next: `snapshot.rs`.
 
 use std::collections::btree_map::Entry;
@@ -17,8 +17,9 @@ use crate::run::source::Source;
 use crate::turn::program::Programs;
 
 impl<P: Programs> Run<P> {
-    /// Takes a snapshot if the policy says so, and returns the names of its root and of the chunks that no record before names; `None` also if an actor cannot
-    /// be frozen now.
+    /// Takes a snapshot if the policy asks for one. Returns the hash of its root and the hashes of
+    /// the chunks that no earlier record names; `None` also if an actor cannot be frozen at this
+    /// point.
     pub(crate) fn take_snapshot_if_due(&mut self, body: &PackedValue, fuel: u64) -> Option<(BlobHash, Vec<BlobHash>)> {
         self.since_snapshot.count(body.as_bytes(), fuel);
         let things = self.state.dataspace.len() + self.state.actors.len();
@@ -36,13 +37,14 @@ impl<P: Programs> Run<P> {
         let owed_bytes = added_bytes.cast_signed().saturating_sub_unsigned(excused_bytes);
         let owed_bytes = owed_bytes.saturating_mul(self.policy.records_share.cast_signed());
         self.since_snapshot.balance_bytes = paid_bytes.saturating_sub(owed_bytes);
-        // Savepoints that are made now tell the next snapshot which words have changed.
+        // Savepoints made here show the next snapshot which words have changed.
         self.checkpoints.ask_for_checkpoint();
         Some((name, mem::take(&mut self.images.unnamed)))
     }
 
-    /// Freezes every body that has run since it was frozen last, and says how many bytes of that need not be made up for; the chunks of a body count as
-    /// stored from then on, whether or not the whole succeeds.
+    /// Freezes every instance that has run since its last freezing. Returns the snapshot and the
+    /// number of its bytes that later records need not make up for. The chunks of an instance count
+    /// as stored from then on, whether or not the whole succeeds.
     fn snapshot(&mut self) -> Option<(Blob, u64)> {
         let mut excused_bytes = 0;
         for (actor, body) in self.bodies.iter_mut() {
@@ -60,7 +62,7 @@ impl<P: Programs> Run<P> {
                 chunks: image.chunk_names,
             });
         }
-        // Lent: a clone would copy what every actor and observer stands in.
+        // The state is moved out, because a clone would copy every actor and observer.
         let snapshot = Snapshot {
             state: mem::take(&mut *self.state),
             actors: self.images.current.values().cloned().collect(),
@@ -77,14 +79,14 @@ impl<P: Programs> Run<P> {
 }
 
 impl<P: Programs> Thawed<P> {
-    /// Makes the run, which stands at the snapshot's record.
+    /// Makes the run, which stands at the record of the snapshot.
     pub(crate) fn into_run(self, source: &Source<'_>, record: &ClosedRecord, genesis: Genesis, programs: P) -> Run<P> {
         let (run, branch) = (source.run.clone(), source.branch.clone());
         let mut run = Run::with_state(run, branch, duet_journal::Epoch(0), genesis, programs, self.state);
         run.bodies = self.bodies;
         run.images = self.images;
         run.stand_at(record);
-        // As after the turn that took the snapshot.
+        // The turn that took the snapshot asked for a checkpoint too.
         run.checkpoints.ask_for_checkpoint();
         run.keep_checkpoint_if_due(0);
         run

@@ -1,7 +1,7 @@
 //! Moving the heads of branches, and forking.
 //!
-//! INVARIANT: nothing is deleted: a move names the head that it replaces.
-//! It does not run anything.
+//! INVARIANT: nothing is deleted, because a move returns the head that it replaces.
+//! It does not run any turn.
 //! Read next: `source.rs`.
 
 use duet_journal::{BranchName, HeadMove, RunId, Sequence, Store};
@@ -10,9 +10,9 @@ use crate::run::error::RunError;
 use crate::run::source::Source;
 use crate::run::tip::Tip;
 
-/// Moves a branch's head to the turn at `to`, or makes a new branch there; nothing is deleted.
+/// Moves a branch's head to the turn at `to`, or makes a new branch there.
 ///
-/// Returns the head as it was, so that the way forward is not lost.
+/// Returns the previous head, so that the way forward is not lost.
 ///
 /// # Errors
 /// [`RunError::NoTurn`], [`RunError::Store`]; a new branch's name must not be taken.
@@ -45,7 +45,7 @@ pub fn move_head(
     Ok(before)
 }
 
-/// Makes new branches at the turn at `to`, all of them or none, in one commit.
+/// Makes new branches at the turn at `to` in one commit, all or none.
 ///
 /// # Errors
 /// [`RunError::NoTurn`], [`RunError::Store`] if a name is taken.

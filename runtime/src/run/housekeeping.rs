@@ -1,4 +1,4 @@
-//! What is done before and after each turn, and is no part of it.
+//! The work before and after each turn that is no part of the turn.
 //!
 //! INVARIANT: nothing here changes what a turn does or what its record says.
 //! It does not take turns; `take_turn.rs` does.
@@ -11,7 +11,7 @@ use crate::turn::activation::Activation;
 use crate::turn::program::Programs;
 
 impl<P: Programs> Run<P> {
-    /// Prepares a turn that handles `batch`, in the room of the turn before.
+    /// Prepares a turn that handles `batch`, in the memory of the turn before.
     pub(super) fn before_turn(&mut self, batch: Batch) -> Box<Activation> {
         self.images.outdate(batch.to);
         let spare = self.spare.take();
@@ -21,7 +21,8 @@ impl<P: Programs> Run<P> {
         activation
     }
 
-    /// Keeps the room of a turn that is over for the next one, makes a checkpoint if one is due, and compacts an actor if too many are ready.
+    /// Keeps the memory of a finished turn for the next one, makes a checkpoint if one is due, and
+    /// compacts an actor if too many are ready.
     pub(super) fn after_turn(&mut self, mut activation: Box<Activation>) {
         let (actor, fuel) = (activation.turn.actor, activation.turn.fuel);
         activation.forget();
@@ -32,7 +33,7 @@ impl<P: Programs> Run<P> {
         }
     }
 
-    /// Makes an actor as small as it can be until its next turn.
+    /// Shrinks an actor until its next turn.
     fn compact(&mut self, actor: ActorId) {
         if let Some(body) = self.bodies.get_mut(actor) {
             self.programs.compact(body);

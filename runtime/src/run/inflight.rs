@@ -1,12 +1,13 @@
-//! What other branches know of calls that this one waits for, or makes again.
+//! Results that other branches recorded for calls that this branch waits for or repeats.
 //!
-//! A call belongs to every branch that stands on the record which made it, and is executed once: the branch that was there when its
-//! result came has recorded it, and the others take it from there. So it is with calls in flight when a branch was left or forked. Where a
-//! branch was taken back and does the same again, turn for turn, it makes the same calls, and is told what came of them.
-//! INVARIANT: a result is taken only from a branch that shares the record which made the call, or that the same branch wrote with the same
-//! turns from a shared record on.
-//! It does not decide about calls in flight whose result nobody knows; `replay.rs` does.
-//! Read next: `replay.rs`.
+//! A call belongs to every branch that contains the record which made it, and is executed once. The
+//! branch that was current when the result came has recorded it, and the other branches copy it
+//! from there; this covers calls in flight when a branch was left or forked. A branch that was
+//! rewound and repeats the same turns makes the same calls, and receives their recorded results.
+//! INVARIANT: a result comes only from a branch that shares the record which made the call, or that
+//! took the same turns, written on the same branch, since a shared record.
+//! It does not decide about calls in flight without a known result; `recovery.rs` does.
+//! Read next: `recovery.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,10 +25,10 @@ use crate::state::RunState;
 use crate::state::event::Event;
 use crate::state::request::Question;
 
-/// What a call came back with, as a record tells it.
+/// The recorded result of a call.
 pub(crate) type Outcome = Result<IOValue, IOValue>;
 
-/// What a run knows of the calls that it may be making again.
+/// What a run knows of calls that it may be repeating.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     pub(super) lines: Lines,
@@ -36,12 +37,13 @@ pub(crate) struct Memory {
     pub(super) recalled: Vec<Recalled>,
 }
 
-/// The branches that lead on from where a run stands.
+/// The branches that lead on from a run's position.
 #[derive(Clone, Debug)]
 pub(super) enum Lines {
-    /// Not looked for yet; those that lead on from here.
+    /// Branches beyond this tip, not looked up yet.
     From(Tip),
-    /// These, which have the same turns as this one up to a point; once a branch has gone another way it does not come back.
+    /// Branches that have the same turns as this one up to a position. A branch that went another
+    /// way does not come back.
     Known(Vec<Head>, Sequence),
 }
 
@@ -51,30 +53,32 @@ impl Default for Lines {
     }
 }
 
-/// A call that was not made again, because the same turn had made it before.
+/// A call that the run did not repeat, because the same turn had made it before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recalled {
     /// The tool.
     pub tool: String,
     /// The turn, which is the same on both branches.
     pub turn: Sequence,
-    /// The branch that stands on it.
+    /// The branch that contains it.
     pub branch: BranchName,
-    /// Whether the result was known; otherwise the call failed as one that was interrupted.
+    /// Whether the result was known; otherwise the call failed as interrupted.
     pub is_known: bool,
 }
 
-/// What becomes of requests that were in flight when the run was last executed.
+/// The fate of requests that were in flight when the run was last executed.
 #[derive(Clone, Debug)]
 pub struct Recovery {
-    /// Tools that may be called again under the same key; a call of any other is answered with the failure `interrupted`.
+    /// Tools that may be called again under the same key. A call of any other tool fails with
+    /// `interrupted`.
     pub repeatable: BTreeSet<String>,
-    /// Those of them whose effect may have been taken back since: they are called again even if another branch knows the result.
+    /// Those among them whose effect may have been undone since. They are called again even if
+    /// another branch knows the result.
     pub reversible: BTreeSet<String>,
 }
 
 impl Default for Recovery {
-    /// Looking and writing whole files may be repeated.
+    /// Allows repeating reads and writes of whole files.
     fn default() -> Self {
         let repeatable = ["workspace/list", "workspace/read", "workspace/write"]
             .map(str::to_owned)
@@ -85,7 +89,7 @@ impl Default for Recovery {
 }
 
 impl Memory {
-    /// What a run knows that is opened at `tip`.
+    /// Returns what a run knows when it is opened at `tip`.
     pub(crate) fn at(tip: Option<Tip>, recovery: &Recovery) -> Self {
         Self {
             lines: tip.map_or_else(Lines::default, Lines::From),
@@ -98,7 +102,7 @@ impl Memory {
 pub(super) type Found = (Sequence, BranchName, Option<Outcome>);
 
 impl Memory {
-    /// Finds another branch that made a call in the same turn, and what came of the call there.
+    /// Finds another branch that made a call in the same turn, and the call's result there.
     pub(super) fn find(&mut self, source: &Source<'_>, request: RequestId) -> Result<Option<Found>, RunError> {
         if let Lines::From(tip) = self.lines {
             self.lines = Lines::Known(ahead(source, tip)?, tip.sequence);
@@ -126,7 +130,7 @@ impl Memory {
     }
 }
 
-/// The other branches that lead on from a record.
+/// Lists the other branches that lead on from a record.
 fn ahead(source: &Source<'_>, tip: Tip) -> Result<Vec<Head>, RunError> {
     let mut ahead = Vec::new();
     for head in source.store.heads(source.run)? {
@@ -138,8 +142,8 @@ fn ahead(source: &Source<'_>, tip: Tip) -> Result<Vec<Head>, RunError> {
     Ok(ahead)
 }
 
-/// Those of the branches whose turns after one and up to another are the same as this one's, and written on this branch. Their records may
-/// differ in whether there is a snapshot.
+/// Filters the branches whose turns after `after` and up to `last` equal this branch's turns and
+/// were written on this branch. Their records may differ in whether there is a snapshot.
 fn going_along(
     source: &Source<'_>,
     mut lines: Vec<Head>,
@@ -165,7 +169,8 @@ fn going_along(
     Ok(lines)
 }
 
-/// Finds the results that other branches have recorded for calls that are open in `state`, except those of `again`.
+/// Finds the results that other branches have recorded for calls that are open in `state`, except
+/// calls of the tools in `again`.
 ///
 /// # Errors
 /// [`RunError::Store`], [`RunError::Decode`].
@@ -204,7 +209,7 @@ pub(crate) fn answers(
     Ok(answers)
 }
 
-/// Makes the consents to calls that are open in `state` and have told what they replace.
+/// Makes the consents to open calls in `state` that have reported what they replace.
 ///
 /// # Errors
 /// [`RunError::Store`] if a content is missing.
@@ -220,7 +225,7 @@ pub(crate) fn contents(source: &Source<'_>, state: &RunState) -> Result<BTreeMap
     Ok(consents)
 }
 
-/// Finds the record in which a call was made, from the newest backwards.
+/// Finds the record that made a call, from the newest backwards.
 fn made(source: &Source<'_>, request: RequestId) -> Result<Option<(Sequence, RecordHash)>, RunError> {
     let head = source.store.head(source.run, source.branch)?;
     let mut end = head.map_or(0, |head| head.sequence.number() + 1);
@@ -241,7 +246,7 @@ fn made(source: &Source<'_>, request: RequestId) -> Result<Option<(Sequence, Rec
     Ok(None)
 }
 
-/// Finds the answer to a request among the records of a branch that follow `range.0`.
+/// Finds the answer to a request among the records of a branch after `after` and up to `last`.
 fn answered(
     source: &Source<'_>,
     branch: &BranchName,

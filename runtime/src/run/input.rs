@@ -1,6 +1,8 @@
-//! What the world says, as a batch of events for the actor that it concerns.
+//! Inputs as batches of events for the actors that they concern.
 //!
-//! INVARIANT: an input that nobody waits for still becomes a recorded turn, in which it is dropped.
+//! INVARIANT: an input that nobody waits for still becomes a recorded turn, which drops it.
+//! It does not run the turn; `take_turn.rs` does.
+//! Read next: `take_turn.rs`.
 
 use duet_journal::Blob;
 use preserves::IOValue;
@@ -14,16 +16,16 @@ use crate::model::value::Fact;
 use crate::state::RunState;
 use crate::state::event::{Batch, Cause, Event};
 
-/// The kind of failure of a tool call whose answer a crash has lost.
+/// The kind of failure of a tool call whose answer was lost in a crash.
 pub(crate) const INTERRUPTED: &str = "interrupted";
 
-/// More levels than a record puts around what the world said.
+/// An upper bound of the levels that a record puts around an input's value.
 const LEVELS_AROUND: usize = 12;
 
-/// Makes a batch of an input.
+/// Makes a batch from an input.
 ///
 /// # Errors
-/// [`RunError::Packed`] if what the world said does not fit into a record.
+/// [`RunError::Packed`] if the input does not fit into a record.
 pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
     let (request, outcome) = match input {
         Input::ToolResult { request, outcome } => (request, fitting(outcome)),
@@ -44,7 +46,7 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
         }
         Input::Due { request, at_ms } => return Ok(to_owner(state, request, Event::Due { request, at_ms })),
         Input::Elapsed { request } => (request, Ok(IOValue::new(true))),
-        // Interrupting is for whoever drives the run; a program is not told.
+        // An interruption concerns the driver of the run; the program does not see it.
         Input::Interrupt => return Ok(to_main(Vec::new())),
         Input::Evaluate { text, sources } => return Ok(to_main(vec![Event::Evaluate { text, sources }])),
         Input::Abandon => return Ok(to_main(vec![Event::Abandon {}])),
@@ -67,18 +69,19 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
     Ok(to_owner(state, request, Event::Answered { request, outcome }))
 }
 
-/// Refuses what is not deeper than a value may be, but would be inside a record.
+/// Refuses a value that would be too deep inside a record.
 fn check_depth(value: &IOValue) -> Result<(), RunError> {
     let wrapped = (0..LEVELS_AROUND).fold(value.clone(), |inside, _| IOValue::new(vec![inside]));
     Fact::new(wrapped)?;
     Ok(())
 }
 
-/// Makes of a result what is recorded of it: one that does not fit into a record is a failure of the call.
+/// Returns the recorded form of a result: one that does not fit into a record is a failure of the
+/// call.
 fn fitting(outcome: Result<IOValue, ToolFailure>) -> Result<IOValue, IOValue> {
     let checked = outcome.and_then(|value| check_result(&value).map(|()| value));
     let failed = checked.map_err(|failure| fault(&failure));
-    // A value that is none in canonical form, such as an embedded one of another process, is no result either.
+    // A value without a canonical form, such as an embedded one of another process, is no result.
     match failed {
         Ok(value) => match Fact::new(value.clone()) {
             Ok(_) => Ok(value),
@@ -124,7 +127,7 @@ fn to_main(events: Vec<Event>) -> Batch {
     }
 }
 
-/// Describes a tool's failure as the condition that the waiting fiber will see.
+/// Converts a tool's failure to the condition that the waiting fiber receives.
 fn fault(failure: &ToolFailure) -> IOValue {
     let kind = IOValue::symbol(failure.kind.clone());
     record(
@@ -133,7 +136,7 @@ fn fault(failure: &ToolFailure) -> IOValue {
     )
 }
 
-/// Reads the condition that a tool's failure became.
+/// Converts that condition back to the tool's failure.
 pub(crate) fn tool_failure(fault: &IOValue) -> Option<ToolFailure> {
     let mut fields = Fields::of(fault, "tool-failed", 3).ok()?;
     let kind: IOValue = fields.read("kind").ok()?;
@@ -158,7 +161,7 @@ pub(crate) fn interrupted(request: RequestId) -> Input {
     }
 }
 
-/// Makes the answer that another branch has recorded for the same call.
+/// Makes the answer to a call from the result that another branch has recorded.
 pub(crate) fn answered(request: RequestId, outcome: Result<IOValue, IOValue>) -> Input {
     Input::ToolResult {
         request,
@@ -166,7 +169,7 @@ pub(crate) fn answered(request: RequestId, outcome: Result<IOValue, IOValue>) ->
     }
 }
 
-/// Describes a recorded failure that is none that this code writes.
+/// Describes a recorded failure in a form that this code does not write.
 fn strange(fault: &IOValue) -> ToolFailure {
     ToolFailure {
         kind: "failed".to_owned(),

@@ -1,30 +1,30 @@
-//! The bodies of a run's actors, each with what the past knows of it.
+//! The instances of a run's actors, each with its place among the checkpoints.
 //!
-//! INVARIANT: what is known of a body goes where the body goes.
-//! It does not know what a body is.
-//! Read next: `roster.rs`, `run.rs`, `past.rs`.
+//! INVARIANT: an instance and its checkpoint state move together.
+//! It does not know what an instance is.
+//! Read next: `../run.rs`, `checkpoints.rs`.
 
 use std::collections::BTreeMap;
 
 use crate::model::identity::ActorId;
 
-/// What is known of a body.
+/// The place of an instance among the checkpoints, as their numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CheckpointState {
-    /// The newest checkpoint when it came to be.
+    /// The newest checkpoint when the instance was made.
     pub(super) born: u64,
-    /// The newest checkpoint for which it is marked, or needs no mark.
+    /// The newest checkpoint for which the instance has a savepoint, or needs none.
     pub(super) marked: u64,
 }
 
-/// A body for each of some actors.
+/// Instances by actor; an actor that has not run has none.
 pub(crate) struct Instances<T>(BTreeMap<ActorId, ActorSlot<T>>);
 
-/// A body, and what the past knows of it: both are needed at each turn.
+/// An instance with its checkpoint state, because each turn needs both.
 pub(crate) struct ActorSlot<T> {
-    /// The body.
+    /// The instance.
     pub(crate) body: T,
-    /// Since when it has been there, and for which checkpoint it is marked.
+    /// Its place among the checkpoints.
     pub(crate) known: CheckpointState,
 }
 
@@ -35,43 +35,43 @@ impl<T> Default for Instances<T> {
 }
 
 impl<T> Instances<T> {
-    /// Returns an actor's body.
+    /// Returns an actor's instance.
     pub(crate) fn get(&self, actor: ActorId) -> Option<&T> {
         self.0.get(&actor).map(|slot| &slot.body)
     }
 
-    /// Returns an actor's body, to change it.
+    /// Returns an actor's instance mutably.
     pub(crate) fn get_mut(&mut self, actor: ActorId) -> Option<&mut T> {
         self.slot_mut(actor).map(|slot| &mut slot.body)
     }
 
-    /// Returns an actor's body with what is known of it, to change both.
+    /// Returns an actor's instance and its checkpoint state mutably.
     pub(crate) fn slot_mut(&mut self, actor: ActorId) -> Option<&mut ActorSlot<T>> {
         self.0.get_mut(&actor)
     }
 
-    /// Puts a body there of which nothing is known, in place of the one that there was.
+    /// Inserts an instance without checkpoint state, in place of any other.
     pub(crate) fn insert(&mut self, actor: ActorId, body: T) -> &mut ActorSlot<T> {
         let known = CheckpointState::default();
         self.put(actor, ActorSlot { body, known })
     }
 
-    /// Puts a body there with what is known of it, in place of the one that there was.
+    /// Inserts an instance with its checkpoint state, in place of any other.
     pub(crate) fn put(&mut self, actor: ActorId, slot: ActorSlot<T>) -> &mut ActorSlot<T> {
         self.0.entry(actor).insert_entry(slot).into_mut()
     }
 
-    /// Takes an actor's body away.
+    /// Removes an actor's instance.
     pub(crate) fn remove(&mut self, actor: ActorId) -> Option<ActorSlot<T>> {
         self.0.remove(&actor)
     }
 
-    /// Goes through all bodies, in the order of the actors, to change them.
+    /// Iterates over all instances mutably, in the order of the actors.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (ActorId, &mut T)> {
         self.slots_mut().map(|(actor, slot)| (actor, &mut slot.body))
     }
 
-    /// Goes through all bodies with what is known of them.
+    /// Iterates over all instances and their checkpoint states mutably.
     pub(crate) fn slots_mut(&mut self) -> impl Iterator<Item = (ActorId, &mut ActorSlot<T>)> {
         self.0.iter_mut().map(|(actor, slot)| (*actor, slot))
     }

@@ -1,6 +1,7 @@
-//! Opening a run to go on, and what becomes of requests that were in flight.
+//! Opening a run to continue it, and the fate of requests that were in flight.
 //!
-//! INVARIANT: a call whose tool may not be repeated is never made twice: it is answered with its recorded result, or as interrupted.
+//! INVARIANT: a call whose tool may not be repeated is never made twice; its answer is the recorded
+//! result, or that it was interrupted.
 //! It does not look for results; `inflight.rs` does.
 //! Read next: `inflight.rs`.
 
@@ -21,9 +22,10 @@ use crate::state::request::Question;
 use crate::turn::program::Programs;
 
 impl<P: Programs> Run<P> {
-    /// Opens a branch at its head, to go on: the newest snapshot, then the turns after it, then what was in flight.
+    /// Opens a branch at its head to continue it: loads the newest snapshot, replays the turns
+    /// after it, and recovers requests in flight.
     ///
-    /// The effects that are to be performed again are held until the next flush.
+    /// The run holds the effects to be repeated until the next flush.
     ///
     /// # Errors
     /// [`RunError`]; a divergence if the program is not the one that was recorded.
@@ -40,7 +42,7 @@ impl<P: Programs> Run<P> {
         restored.take_up(&source, epoch, policy, recovery)
     }
 
-    /// Makes a restored run one that goes on.
+    /// Makes a restored run ready to continue.
     pub(crate) fn take_up(
         mut self,
         source: &Source<'_>,
@@ -57,8 +59,8 @@ impl<P: Programs> Run<P> {
         Ok(self)
     }
 
-    /// Decides what becomes of each request that is not answered: answered as another branch was, asked again under the same id and key, or
-    /// answered with a failure.
+    /// Decides about each open request: the run answers it as another branch did, asks it again
+    /// under the same id and key, or answers it with a failure.
     fn recover(
         &mut self,
         recovery: &Recovery,
@@ -107,13 +109,15 @@ impl<P: Programs> Run<P> {
 }
 
 impl<P: Programs> Run<P> {
-    /// Answers the calls among durable effects that were made before, with what came of them, and returns the other effects.
+    /// Answers the calls among durable effects that were made before, and returns the other
+    /// effects.
     ///
-    /// A call was made before if another branch has the same turns up to it, which is so after the run was taken back and did the same again.
-    /// Tools that may be repeated are called again. What nobody has heard of again is answered as one that was interrupted.
+    /// A call was made before if another branch has the same turns up to it, which happens when the
+    /// run was rewound and repeated them. Tools that may be repeated are called again. A call
+    /// without a known result is answered as interrupted.
     ///
     /// # Errors
-    /// [`RunError::Store`], [`RunError::Decode`]; nothing was answered.
+    /// [`RunError::Store`], [`RunError::Decode`]; then nothing was answered.
     pub fn recall(&mut self, store: &dyn Store, effects: Vec<Effect>) -> Result<Vec<Effect>, RunError> {
         let (name, branch) = (self.run.clone(), self.branch.clone());
         let source = Source {
@@ -158,12 +162,12 @@ impl<P: Programs> Run<P> {
         Ok(others)
     }
 
-    /// From now on makes all calls, also those that were made before.
+    /// Makes all calls from this point on, including those that were made before.
     pub fn call_again(&mut self) {
         self.memory.lines = Lines::default();
     }
 
-    /// Returns the calls that were not made again since this was asked last.
+    /// Returns the calls that the run did not repeat since the last call of this function.
     pub fn take_recalled(&mut self) -> Vec<Recalled> {
         std::mem::take(&mut self.memory.recalled)
     }

@@ -1,8 +1,9 @@
-//! Replay: what a run did, done again from its records, and the first difference if there is one.
+//! Replay: repeats a run from its records, and names the first divergence.
 //!
-//! Owns opening a run from a store, at its head or at any turn, with or without its snapshots, and what becomes of requests that were in
-//! flight. INVARIANT: nothing is performed outside while replaying; every turn must come out as its record says, whole.
-//! It does not know how a turn goes; `turn.rs` does.
+//! Owns opening a run from a store, at its head or at any turn, with or without its snapshots.
+//! INVARIANT: a replay performs no effect, and every turn must equal its record, byte for byte.
+//! It does not know the steps of a turn (`take_turn.rs`), nor the fate of requests in flight
+//! (`recovery.rs`).
 //! Read next: `snapshot.rs`.
 
 use duet_journal::{ClosedRecord, Epoch, Sequence};
@@ -22,19 +23,21 @@ use crate::run::tip::Tip;
 use crate::state::event::{Batch, Cause, Outbox};
 use crate::turn::program::Programs;
 
-/// Whether to start from the newest snapshot or from the beginning.
+/// Whether a replay starts from the newest snapshot or from the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Snapshots {
-    /// Start from the newest one.
+    /// Start from the newest snapshot.
     Use,
-    /// Run everything from the beginning.
+    /// Start from the beginning.
     Ignore,
 }
 
 impl Source<'_> {
-    /// Replays the branch up to and including turn `at`, by default its head, and returns the run as it was then.
+    /// Replays the branch up to and including turn `at`, by default its head, and returns the run
+    /// at that turn.
     ///
-    /// The run returned can be looked at; to go on from there, move or make a branch and open it.
+    /// The returned run is for inspection. To continue from there, move or make a branch and open
+    /// it.
     ///
     /// # Errors
     /// [`RunError::Divergence`] names the first difference; [`RunError::NoTurn`].
@@ -53,7 +56,7 @@ impl Source<'_> {
         Ok(run)
     }
 
-    /// Replays the turns after the one that a run stands at, up to and including `last`.
+    /// Replays the turns after a run's position, up to and including `last`.
     pub(crate) fn repeat<P: Programs>(&self, run: &mut Run<P>, last: Sequence) -> Result<(), RunError> {
         let mut from = run.next_sequence()?;
         while from <= last {
@@ -67,7 +70,8 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Replays the whole branch from the beginning and requires every turn to come out the same; returns the number of turns.
+    /// Replays the whole branch from the beginning, requires every turn to equal its record, and
+    /// returns the number of turns.
     ///
     /// # Errors
     /// [`RunError::Divergence`] names the first difference.
@@ -76,8 +80,9 @@ impl Source<'_> {
         Ok(run.head().map_or(0, |tip| tip.sequence.number()))
     }
 
-    /// Makes a run that stands at the newest snapshot not after `last`, or right after the first record, also if the snapshot is of code that is not here; with
-    /// the next records, as far as they were read already.
+    /// Makes a run at the newest snapshot not after `last`, or right after the first record if
+    /// there is no snapshot or its code is not available. Also returns those of the next records
+    /// that were read already.
     fn begin<P: Programs>(
         &self,
         last: Sequence,
@@ -94,7 +99,8 @@ impl Source<'_> {
         if let Some(record) = nearest.snapshot {
             match snapshot::thaw(self, &record, &genesis, &mut programs) {
                 Ok(thawed) => return Ok((thawed.into_run(self, &record, genesis, programs), after)),
-                // A snapshot counts on code as it was compiled; the turns from the beginning count on the text, and each is compared.
+                // A snapshot depends on compiled code. Turns from the beginning depend only on the
+                // source text, and each is compared with its record.
                 Err(RunError::Thaw { source, .. }) if source.is_code_missing => after.clear(),
                 Err(error) => return Err(error),
             }
@@ -107,14 +113,15 @@ impl Source<'_> {
 }
 
 impl<P: Programs> Run<P> {
-    /// Takes the turn that a record describes and requires it to come out the same.
+    /// Repeats the turn that a record describes and requires the same result.
     fn replay(&mut self, record: &ClosedRecord) -> Result<(), RunError> {
         let batch = self.recorded_batch(record)?;
         self.write_on(&record.header().branch);
         self.take_turn(batch, Some(record))
     }
 
-    /// Finds the batch that a record's turn handled: the oldest in the queue, or what the record says came from outside.
+    /// Finds the batch that a record's turn handled: the oldest in the queue, or the input in the
+    /// record.
     fn recorded_batch(&mut self, record: &ClosedRecord) -> Result<Batch, RunError> {
         if form::has_internal_cause(record.body_bytes())
             && let Some(batch) = self.state.queue.pop_front()
@@ -140,7 +147,7 @@ impl<P: Programs> Run<P> {
         })))
     }
 
-    /// Stands at a record whose turn was just taken again, with what the turn sends in the queue.
+    /// Moves to a record whose turn was just repeated, and posts the turn's messages to the queue.
     pub(crate) fn follow(&mut self, record: &ClosedRecord, outbox: &mut Outbox, fuel: u64) {
         let sequence = record.header().sequence;
         outbox.post(sequence, &mut self.state.queue);
@@ -148,7 +155,7 @@ impl<P: Programs> Run<P> {
         self.stand_at(record);
     }
 
-    /// Says that `record` is the newest one, and that it is durable.
+    /// Makes `record` the newest record, and a durable one.
     pub(crate) fn stand_at(&mut self, record: &ClosedRecord) {
         self.head = Some(Tip {
             hash: record.hash(),

@@ -1,6 +1,7 @@
-//! Going back in a living run, from the checkpoints that it keeps in memory.
+//! Rewinding a living run to the checkpoints that it keeps in memory.
 //!
-//! INVARIANT: a run that went back is the one that the store would have restored, turn for turn from there on.
+//! INVARIANT: a run that went back equals the one that the store would have restored, turn for
+//! turn.
 //! It does not keep checkpoints; `checkpoints.rs` does.
 //! Read next: `checkpoints.rs`.
 
@@ -15,7 +16,7 @@ use crate::run::source::Source;
 use crate::turn::program::Programs;
 
 impl<P: Programs> Run<P> {
-    /// Makes a checkpoint after a turn that used so much fuel, if one is due.
+    /// Counts a turn that used this much fuel, and makes a checkpoint if one is due.
     pub(crate) fn keep_checkpoint_if_due(&mut self, fuel: u64) {
         if let Some(tip) = self.head
             && self.checkpoints.count(fuel)
@@ -25,15 +26,17 @@ impl<P: Programs> Run<P> {
         }
     }
 
-    /// Makes a checkpoint in memory whenever repeating the turns since the last would cost so many units of fuel, instead of 100,000.
+    /// Sets the cost of turns after which the run makes a checkpoint, in units of fuel; the default
+    /// is 100,000.
     pub fn checkpoint_after(&mut self, fuel: u64) {
         self.checkpoints.cost_max = fuel;
     }
 
-    /// Takes the run back to a turn of one of its branches, or on to it, by default to the head: from the nearest checkpoint that is kept in memory,
-    /// else from the store. What was not durable is lost.
+    /// Takes the run back or forward to a turn of one of its branches, by default to the head. It
+    /// starts from the nearest checkpoint in memory, otherwise from the store. What was not durable
+    /// is lost.
     ///
-    /// The run returned can be looked at; [`reopen`](Self::reopen) makes one that goes on.
+    /// The returned run is for inspection; [`reopen`](Self::reopen) makes one that continues.
     ///
     /// # Errors
     /// As [`Source::restore`].
@@ -52,8 +55,8 @@ impl<P: Programs> Run<P> {
         Ok(self)
     }
 
-    /// Opens a branch at its head, as [`open`](Self::open) does, in place of the run that was executed until now: with its programs, and from its
-    /// checkpoints.
+    /// Opens a branch at its head, as [`open`](Self::open) does, in place of this run, with its
+    /// programs and checkpoints.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -87,7 +90,7 @@ impl<P: Programs> Run<P> {
         self.durable = Some(tip.hash);
         self.held_effects.clear();
         self.inbox.clear();
-        // As for any run while its turns are replayed.
+        // A run takes no snapshots while it replays turns.
         self.policy = SnapshotPolicy::NEVER;
         true
     }

@@ -1,6 +1,6 @@
-//! Where a run is read from: a store, the run, and one of its branches.
+//! The source of a run: a store, the run's name, and one of its branches.
 //!
-//! INVARIANT: reading changes nothing; a record that is missing is an error, never a gap.
+//! INVARIANT: reading changes nothing; a missing record is an error, never a gap.
 //! It does not replay; `replay.rs` does.
 //! Read next: `replay.rs`.
 
@@ -13,7 +13,7 @@ use crate::record::divergence::{Divergence, difference};
 use crate::record::{Body, Genesis, OLDEST, TurnRecord, VERSION};
 use crate::run::error::RunError;
 
-/// From where to open a run.
+/// The place from which to open a run.
 pub struct Source<'a> {
     /// The store that has it.
     pub store: &'a dyn Store,
@@ -23,21 +23,22 @@ pub struct Source<'a> {
     pub branch: &'a BranchName,
 }
 
-/// Records are read from the store in portions of this many.
+/// The maximum number of records in one read from the store.
 pub(super) const PORTION: u64 = 256;
 
-/// The first portion that is read in search of a snapshot; each one after it is twice as large.
+/// The number of records in the first read in search of a snapshot; each further read doubles it.
 const PORTION_MIN: u64 = 32;
 
-/// So many portions are kept of those that were read in search of a snapshot; the others are read again.
+/// The maximum number of portions that are kept from the search for a snapshot; a replay reads the
+/// others again.
 const PORTIONS_KEPT: usize = 32;
 
 /// The newest snapshot before a turn.
 #[derive(Default)]
 pub(crate) struct Nearest {
-    /// The record that has it, if there is one.
+    /// Its record, if there is one.
     pub(crate) snapshot: Option<ClosedRecord>,
-    /// The records after that, or after the first, as far as they were kept.
+    /// The records after that snapshot, or after the first record, as far as they were kept.
     pub(crate) after: Vec<ClosedRecord>,
 }
 
@@ -87,7 +88,7 @@ impl Source<'_> {
         self.all(from, end, self.store.read(self.run, self.branch, range)?)
     }
 
-    /// The same for turns that are taken again, which shows what their bodies must be.
+    /// Reads records of turns that a replay repeats and compares with their bodies.
     pub(super) fn read_closed(&self, from: Sequence, end: u64) -> Result<Vec<ClosedRecord>, RunError> {
         let range = from..Sequence::new(end).map_err(|_| RunError::Full)?;
         self.all(from, end, self.store.read_closed(self.run, self.branch, range)?)
@@ -113,14 +114,14 @@ impl Source<'_> {
     }
 }
 
-/// Reads the body of a turn's record that nobody has looked into.
+/// Decodes the body of a turn's record that is still closed.
 pub(crate) fn decode_closed_turn(record: &ClosedRecord) -> Result<TurnRecord, RunError> {
     let hash = record.hash();
     let opened = record.clone().open();
     decode_turn(&opened.map_err(|source| StoreError::BadRecord { hash, source })?)
 }
 
-/// Reads the body of a turn's record.
+/// Decodes the body of a turn's record.
 ///
 /// # Errors
 /// [`RunError::Decode`].
@@ -130,7 +131,7 @@ pub fn decode_turn(record: &Record) -> Result<TurnRecord, RunError> {
     TurnRecord::decode(&body).map_err(|source| RunError::Decode { sequence, source })
 }
 
-/// Reads the body of a run's first record.
+/// Decodes the body of a run's first record.
 ///
 /// # Errors
 /// [`RunError::NotARun`].
@@ -144,7 +145,7 @@ pub fn genesis(record: &Record) -> Result<Genesis, RunError> {
     }
 }
 
-/// Finds the first difference between a record and the turn that the program took instead.
+/// Finds the first difference between a record and the turn that the program took in its place.
 pub(crate) fn divergence(record: &ClosedRecord, program: &TurnRecord) -> Result<Divergence, RunError> {
     let sequence = record.header().sequence;
     difference(sequence, &decode_closed_turn(record)?, program).ok_or(RunError::Decode {

@@ -1,10 +1,12 @@
-//! The turn, whole: event batch → instance runs → actions → gate → commit record → dataspace and queues → (durable) → effects.
+//! A whole turn: event batch → instance → actions → gate → record → dataspace and queues →
+//! (durable) → effects.
 //!
-//! `Run::take_turn` is that line; each step is one call, and each call's body is in this file.
-//! INVARIANT: until `adopt`, nothing but the draft and the actor's own body has changed, and the body can go back; from then on the state,
-//! the body and the chain of records agree. Effects wait until `run.rs` has been told that the record is durable.
-//! It does not choose the next batch and does not write to stores; `run.rs` does.
-//! Read next: `run.rs`, then `replay.rs`.
+//! `Run::take_turn` is that line; each step is one call to a function in this file.
+//! INVARIANT: before `adopt`, only the draft and the actor's own instance have changed, and the
+//! instance can go back; after it, the state, the instance and the chain of records agree. Effects
+//! wait until the record is durable.
+//! It does not choose the next batch and does not write to stores; `../run.rs` does.
+//! Read next: `../run.rs`, then `replay.rs`.
 
 use std::mem;
 
@@ -30,25 +32,27 @@ use crate::turn::program::{Bound, NoInstance, Programs};
 /// The exit code of an actor that failed.
 const FAILED: u64 = 1;
 
-/// What a turn is run for.
+/// The purpose of running a turn.
 enum Aim {
-    /// To be recorded.
+    /// Record it.
     Take,
-    /// To come out as it is recorded.
+    /// Repeat it, with the same result as its record.
     Repeat,
-    /// To fail as it is recorded, without being run.
+    /// Fail it as its record says, without running it.
     Fail(Exhaustion),
-    /// To note where the action at this position comes from.
+    /// Find the source position of the action at this index.
     Seek(usize),
 }
 
 impl<P: Programs> Run<P> {
-    /// Takes the turn in which an actor handles `batch`, which has been taken out of the queue.
+    /// Takes the turn in which an actor handles `batch`, which the caller has removed from the
+    /// queue.
     ///
-    /// With `expected`, the turn must come out as that record says; nothing is written then, and nothing asked of the world.
+    /// With `expected`, the turn must equal that record; then it writes nothing and requests no
+    /// effect.
     ///
     /// # Errors
-    /// [`RunError::Divergence`] if it does not; then the turn is undone.
+    /// [`RunError::Divergence`] if it does not equal the record; then the turn is undone.
     pub(crate) fn take_turn(&mut self, batch: Batch, expected: Option<&ClosedRecord>) -> Result<(), RunError> {
         let aim = match expected {
             None => Aim::Take,
@@ -71,7 +75,7 @@ impl<P: Programs> Run<P> {
         Ok(())
     }
 
-    /// Runs the actor's body on the batch, on a draft of the state.
+    /// Runs the actor's instance on the batch, on a draft of the state.
     fn run_instance(&mut self, activation: &mut Activation, aim: Aim) -> Result<(), Fault> {
         let actor = activation.turn.actor;
         self.begin(activation);
@@ -104,7 +108,8 @@ impl<P: Programs> Run<P> {
         })
     }
 
-    /// Passes what was done through the gate and writes it down. A failure undoes it and puts the end of the actor in its place, which passes the gate too.
+    /// Passes the actions through the gate and packs the record. A failure undoes them and ends the
+    /// actor or the interaction in their place, which passes the gate too.
     fn judge(&mut self, activation: &mut Activation, attempt: Result<(), Fault>) -> Result<PackedValue, RunError> {
         let version = self.genesis.version;
         let outcome = attempt.and_then(|()| Ok(judged(activation, version)?));
@@ -124,7 +129,8 @@ impl<P: Programs> Run<P> {
         judged(activation, version).map_err(RunError::Crash)
     }
 
-    /// Finds the interaction that is to end instead of the actor: what failed, or what was wanted where the turn as a whole could not be.
+    /// Finds the interaction that ends in place of the actor: the one that failed, or the
+    /// evaluation that the turn was to begin.
     fn interaction(&self, turn: &TurnRecord, failed: Option<FiberId>) -> Option<Option<FiberId>> {
         let is_wanted = turn.events.iter().any(|event| matches!(event, Event::Evaluate { .. }));
         if !is_wanted {
@@ -134,7 +140,7 @@ impl<P: Programs> Run<P> {
         self.state.actor(turn.actor).map(|_| None)
     }
 
-    /// Ends an interaction and nothing else: the actor is as it was before the turn.
+    /// Ends only an interaction: the actor is as it was before the turn.
     fn give_up(&mut self, activation: &mut Activation, fiber: Option<FiberId>) -> Result<(), RunError> {
         self.begin(activation);
         let is_parked = |fiber: &FiberId| {
@@ -153,7 +159,8 @@ impl<P: Programs> Run<P> {
         activation.clear_jobs().map_err(RunError::Crash)
     }
 
-    /// Ends an actor: its assertions are retracted in descending order of the handles, then its exit hooks run.
+    /// Ends an actor: retracts its assertions in descending order of their handles, then runs its
+    /// exit hooks.
     fn crash(&mut self, activation: &mut Activation, failure: &Failure) -> Result<(), RunError> {
         self.begin(activation);
         let facets = activation.acting().into_iter().flat_map(|actor| actor.facets.values());
@@ -175,7 +182,7 @@ impl<P: Programs> Run<P> {
         ended.map_err(RunError::Crash)
     }
 
-    /// Compares a turn with what the journal says of it, byte for byte, and undoes it if it is another one.
+    /// Compares a turn with its record, byte for byte, and undoes it if they differ.
     fn compare(
         &mut self,
         activation: &mut Activation,
@@ -199,16 +206,16 @@ impl<P: Programs> Run<P> {
         Err(RunError::Divergence(Box::new(divergence)))
     }
 
-    /// Finds where in the program an action comes from, by taking the turn once more and undoing it again.
+    /// Finds the source position of an action, by taking the turn once more and undoing it again.
     fn place(&mut self, activation: &mut Activation, action: usize) -> Option<Origin> {
-        // What it comes to is known.
+        // The result of the repeated turn is known already.
         let _ = self.run_instance(activation, Aim::Seek(action));
         let place = activation.found();
         self.undo(activation);
         place
     }
 
-    /// Puts the state and an actor's body back to where they were before the turn.
+    /// Restores the state and the actor's instance to where they were before the turn.
     fn undo(&mut self, activation: &mut Activation) {
         self.undo_state(activation);
         if let Some(body) = self.bodies.get_mut(activation.turn.actor) {
@@ -222,7 +229,7 @@ impl<P: Programs> Run<P> {
         activation.begin_again();
     }
 
-    /// Makes the draft the state, keeps what the body did, and returns what the world is to do.
+    /// Makes the draft the state, commits the instance's changes, and returns the effects.
     fn adopt(&mut self, activation: &mut Activation) -> Vec<Effect> {
         let Activation { turn, draft, .. } = activation;
         let effects = effects(&turn.actions, draft);
@@ -243,18 +250,19 @@ impl<P: Programs> Run<P> {
         effects
     }
 
-    /// Begins a draft, and takes the state into it.
+    /// Begins a draft, and moves the state into it.
     fn begin(&mut self, activation: &mut Activation) {
         activation.draft.actor = activation.turn.actor;
         mem::swap(&mut self.state, &mut activation.draft.state);
         activation.draft.state.begin_turn();
     }
 
-    /// Names the history that leads to a turn: the branch, the newest record, and what the world says now, because
-    /// branches that part at an answer share every record before it. (An actor that only ends asks for nothing and needs no lineage.)
+    /// Sets the draft's lineage, which identifies the history of a turn: the branch, the newest
+    /// record, and the current input, because branches that part at an answer share every earlier
+    /// record. (An actor that only ends requests nothing and needs no lineage.)
     ///
     /// # Errors
-    /// The failure for which the turn must be undone: what the world says does not fit into a record.
+    /// The failure for which the turn must be undone: the input does not fit into a record.
     fn name_lineage(&self, activation: &mut Activation) -> Result<(), Failure> {
         let said = match activation.turn.cause {
             Cause::Start {} | Cause::Turn { .. } => None,
@@ -273,7 +281,7 @@ impl<P: Programs> Run<P> {
     }
 }
 
-/// Judges what was done and writes it down, in a version of bodies.
+/// Passes the actions through the gate and packs the record, in the given version of bodies.
 ///
 /// # Errors
 /// The failure for which the turn must be undone: a denial, or a record that would be too large.
@@ -296,7 +304,7 @@ fn denial(actions: &[Action], verdicts: &[Verdict]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists what the world is to do for a turn, in the order of its actions.
+/// Lists the effects of a turn, in the order of its actions.
 fn effects(actions: &[Action], draft: &Draft) -> Vec<Effect> {
     let mut effects = Vec::new();
     let mut add = |request: RequestId, kind: EffectKind| {
@@ -306,7 +314,6 @@ fn effects(actions: &[Action], draft: &Draft) -> Vec<Effect> {
             kind,
         });
     };
-    // Hardly any action asks for something.
     for action in actions {
         action.effects().for_each(|(request, kind)| add(request, kind));
     }
@@ -316,7 +323,7 @@ fn effects(actions: &[Action], draft: &Draft) -> Vec<Effect> {
     effects
 }
 
-/// Returns the key of an effect: that of the request it belongs to, which may be an earlier turn's.
+/// Returns the key of an effect: that of its request, which may be an earlier turn's.
 fn key(draft: &Draft, request: RequestId) -> String {
     let known = draft.state.requests.get(&request);
     known.map_or_else(|| draft.key(request), |known| known.key.clone())

@@ -1,6 +1,6 @@
 //! The tip of a chain of records.
 //!
-//! INVARIANT: a tip names one record and, through its hash, the whole history of it.
+//! INVARIANT: a tip names one record and, through its hash, that record's whole history.
 //! It does not say whether the record is durable.
 //! Read next: `../run.rs`.
 

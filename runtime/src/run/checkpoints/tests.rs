@@ -1,4 +1,4 @@
-//! Going back in memory, beside going back by the store.
+//! Rewinding in memory, compared with restoring from the store.
 
 use super::*;
 use crate::model::codec::Codec;
@@ -11,7 +11,7 @@ use crate::run::source::Source;
 use crate::tests::script::world::{World, branch, read_answers, run_id};
 use crate::tests::script::{Scripts, parse};
 
-/// Actors that come, wait, end and answer each other.
+/// Actors that start, wait, end and answer each other.
 const BUSY: &str = "main:
     watch w seen <group <rec p> {0: <bind <_>>}>
     actor other console workspace/read
@@ -38,7 +38,8 @@ fn at(number: u64) -> Sequence {
     Sequence::new(number).expect("small")
 }
 
-/// A run that has come to rest, with a checkpoint whenever the turns since the last have cost so much.
+/// Drives a run until it is stuck, with a checkpoint whenever the turns since the last reach this
+/// cost.
 fn rested(cost: u64) -> World<Scripts> {
     let mut world = World::script(BUSY, &["*"], SnapshotPolicy::NEVER);
     world.run.checkpoint_after(cost);

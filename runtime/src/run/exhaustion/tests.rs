@@ -1,4 +1,4 @@
-//! Programs that fill a memory of a mebibyte, and their replays.
+//! Programs that fill a heap of one mebibyte, and their replays.
 
 use super::*;
 use crate::model::limits::Limits;
@@ -14,10 +14,11 @@ const LIMITS: Limits = Limits {
 
 /// Fills nearly all memory.
 const FILL: &str = "(define kept (make-vector 129000 0)) (define last #f)";
-/// Needs again and again as much as is left.
+/// Allocates, again and again, as much as is left.
 const LOOK: &str = "(let loop () (set! last (make-vector 400 0)) (loop))";
 
-/// Runs a program, which must fail for want of memory after it has logged `logged`. It is replayed from the beginning and from a snapshot.
+/// Runs a program that must log `logged` and then exhaust its memory, and replays it from the
+/// beginning and from a snapshot.
 #[track_caller]
 fn check(text: &str, logged: &[&str]) {
     let policy = SnapshotPolicy {

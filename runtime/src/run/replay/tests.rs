@@ -19,7 +19,8 @@ use crate::tests::script::{Scripts, parse};
 
 const NEVER: SnapshotPolicy = SnapshotPolicy::NEVER;
 
-/// A program with everything that can be in flight: messages, fibers, facets, another actor, tools, a question.
+/// A program with everything that can be in flight: messages, fibers, facets, another actor, tools,
+/// a question.
 const BUSY: &str = "main:
     watch w seen <group <rec p> {0: <bind <_>>}>
     actor other console workspace/read
@@ -168,7 +169,7 @@ fn facts(run: &Run<Scripts>) -> Vec<(IOValue, u64)> {
     run.state().dataspace.facts()
 }
 
-/// Answers every tool and question at once, whatever it is, and remembers the keys.
+/// Answers every tool and question at once, and remembers the keys.
 #[derive(Default)]
 struct Answering {
     inputs: std::collections::VecDeque<Input>,
@@ -324,7 +325,7 @@ fn effects_wait_for_the_disk() {
     assert!(world.run.unflushed().is_none());
 }
 
-/// How many effects each commit let out.
+/// The number of effects that each commit released.
 #[derive(Default)]
 struct Commits(Vec<usize>);
 
@@ -441,7 +442,8 @@ fn forks_call_tools_under_keys_of_their_own() {
     assert_ne!(keys[0], keys[1]);
 }
 
-/// Opens a branch and drives it while every call is answered; returns the keys of the calls that were made.
+/// Opens a branch and drives it while every call is answered; returns the keys of the calls that it
+/// made.
 fn go_on(world: &mut World<Scripts>, on: &BranchName, is_again: bool) -> (Vec<String>, Vec<Recalled>) {
     let mut run = open(world, on);
     if is_again {
@@ -453,7 +455,8 @@ fn go_on(world: &mut World<Scripts>, on: &BranchName, is_again: bool) -> (Vec<St
     (keys, run.take_recalled())
 }
 
-/// A run that called a tool in turn 2, and was taken back to turn 1; what it left is kept under another name.
+/// Makes a run that called a tool in turn 2 and was rewound to turn 1; another branch keeps the
+/// turns that it left.
 fn taken_back(script: &str) -> World<Scripts> {
     let mut world = World::script(script, &["*"], NEVER);
     world.drivers.answers = crate::tests::script::world::read_answers(&[Ok("first"), Ok("second")]);
@@ -509,7 +512,7 @@ fn a_call_whose_result_nobody_heard_of_is_not_repeated_after_going_back() {
         &["*"],
         NEVER,
     );
-    // No answer is there, so the process ends while the call is in flight.
+    // There is no answer, so the process ends while the call is in flight.
     world.drive();
     let main = branch("main");
     for (turn, fork) in [(at(2), Some(&branch("kept"))), (at(1), None)] {

@@ -1,4 +1,4 @@
-//! The semantics of turns as tables: a script and what becomes visible.
+//! The semantics of turns as tables: a script and its visible results.
 
 mod endings;
 
@@ -6,7 +6,7 @@ use crate::tests::script::world::{check, check_answered};
 
 const P: &str = "<group <rec p> {0: <bind <_>>}>";
 
-/// Puts the pattern `<p $x>` in place of `P`.
+/// Replaces `P` with the pattern `<p $x>`.
 fn with_p(script: &str) -> String {
     script.replace("$P", P)
 }
@@ -106,7 +106,8 @@ fn a_stopping_facet_is_told_nothing_more() {
 
 #[test]
 fn events_for_a_stopped_facet_are_dropped() {
-    // Both matches are in one batch; the first one's handler stops the facet before the second is delivered.
+    // Both matches are in one batch; the first handler stops the facet before the second is
+    // delivered.
     let script = "main:
         assert a <p 1>
         assert b <p 2>

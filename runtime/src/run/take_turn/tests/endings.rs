@@ -1,4 +1,4 @@
-//! How actors end, who waits for them, and what time has to do with it: a script and what becomes visible.
+//! The ends of actors, the waits for them, and time, as tables: a script and its visible results.
 
 use preserves::IOValue;
 
