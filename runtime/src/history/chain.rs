@@ -1,9 +1,9 @@
-//! Why a turn took place: the turns before it that led to it, back to what the world said or to the beginning.
+//! The cause of a turn: the turns before it that led to it, back to an input or to the beginning.
 //!
-//! INVARIANT: each link's turn was caused by the next one's, or answers what that one asked; the last was caused by an input or by the start
-//! of the run.
+//! INVARIANT: each link's turn was caused by the next link's turn, or answers that turn's request;
+//! the cause of the last is an input or the start of the run.
 //! It does not judge which of several events mattered; a turn has one cause.
-//! Read next: `history/input.rs`.
+//! Read next: `input.rs`.
 
 use duet_journal::Sequence;
 
@@ -19,17 +19,17 @@ use crate::state::event::{Cause, Event};
 pub struct Link {
     /// Its position.
     pub sequence: Sequence,
-    /// What it was.
+    /// The turn.
     pub turn: TurnRecord,
-    /// The turn that asked for what the world said in it, if it was asked for.
+    /// The turn that made the request which this one's input answers, if there was one.
     pub asked: Option<Sequence>,
 }
 
-/// Records are searched backwards in portions of this many.
+/// The maximum number of records in one read of the backward search.
 const PORTION: u64 = 64;
 
-/// Lists the turns that led to one, that turn first. A tool's result leads back to the turn that called it; what a person says, or what
-/// comes unasked, ends the chain.
+/// Lists the turns that led to one, beginning with that turn. A tool's result leads back to the
+/// turn that called the tool; a person's answer, or an input without a request, ends the chain.
 ///
 /// # Errors
 /// [`RunError`] if a record cannot be read.
@@ -57,7 +57,7 @@ pub fn chain(source: &Source<'_>, from: Sequence) -> Result<Vec<Link>, RunError>
     clippy::wildcard_enum_match_arm,
     reason = "one kind of event answers, one kind of action calls a tool"
 )]
-/// Finds the turn that made the request which a turn's events answer, and whether it was a call of a tool.
+/// Finds the turn that made the request which a turn's events answer, and whether it called a tool.
 fn asked(source: &Source<'_>, turn: &TurnRecord, before: Sequence) -> Result<Option<(Sequence, bool)>, RunError> {
     let answered = turn.events.iter().find_map(|event| match event {
         Event::Answered { request, .. } => Some(*request),

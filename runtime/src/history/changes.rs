@@ -1,9 +1,12 @@
-//! When facts came and went: the changes of every turn of a branch, filed in an index so that a question need not read the turns.
+//! The facts that came and went in every turn of a branch, in an index, so that a query need not
+//! read the turns.
 //!
-//! Owns what is filed of a change, under which terms, and how a pattern is looked for.
-//! INVARIANT: a fact that a pattern matches is filed under each of the pattern's terms; so whichever is searched, nothing is missed.
-//! It does not keep the index; `duet_journal::index` does. Nothing is executed: the records say what changed (`history/shadow.rs`).
-//! Read next: `history/chain.rs`.
+//! Owns the terms of a change in the index, and the search for a pattern.
+//! INVARIANT: the index has a fact under each term of every pattern that matches it, so a search by
+//! any of these terms misses nothing.
+//! It does not store the index (`duet_journal::index` does) and executes nothing; the records say
+//! what changed (`shadow.rs`).
+//! Read next: `chain.rs`.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -23,11 +26,11 @@ use crate::run::source::Source;
 /// A fact that appeared or disappeared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// In which turn.
+    /// The turn.
     pub sequence: Sequence,
-    /// Whose turn it was.
+    /// The actor whose turn it was.
     pub actor: ActorId,
-    /// Whether the fact was there afterwards, and not before; else it is the other way round.
+    /// Whether the fact appeared; otherwise it disappeared.
     pub came: bool,
     /// The fact.
     pub fact: Fact,
@@ -53,10 +56,11 @@ impl Change {
     }
 }
 
-/// So many fields of a record can be searched for.
+/// The maximum number of a record's fields that the index has terms for.
 const FIELDS_MAX: usize = 8;
 
-/// Under what a fact is filed: a record under its label and each of its first fields, anything else as a whole.
+/// Returns the terms of a fact: for a record its label, alone and with each of its first fields; for
+/// anything else the whole value.
 fn terms_of(fact: View<'_>) -> Vec<Term> {
     let Some(label) = fact.label().filter(|_| fact.class() == Class::Record) else {
         return vec![Term::of(&[b"value", fact.as_bytes()])];
@@ -76,7 +80,8 @@ fn field_term(label: View<'_>, position: usize, field: View<'_>) -> Term {
     Term::of(&[b"field", label.as_bytes(), &position, field.as_bytes()])
 }
 
-/// Terms under each of which whatever the pattern matches is filed; there are none if it may match anything, or compounds that are not records.
+/// Returns terms of every fact that the pattern matches; none if it may match anything, or
+/// compounds that are not records.
 fn terms_for(pattern: &Pattern) -> Vec<Term> {
     match pattern {
         Pattern::Discard => Vec::new(),
@@ -105,7 +110,7 @@ fn terms_for(pattern: &Pattern) -> Vec<Term> {
     }
 }
 
-/// The only value that a pattern matches, if there is only one.
+/// Returns the only value that a pattern matches, if there is only one.
 fn literal(pattern: &Pattern) -> Option<&Fact> {
     match pattern {
         Pattern::Literal(fact) => Some(fact),
@@ -114,10 +119,10 @@ fn literal(pattern: &Pattern) -> Option<&Fact> {
     }
 }
 
-/// So many portions go into one commit of the index.
+/// The maximum number of portions in one commit of the index.
 const PORTIONS: usize = 32;
 
-/// Makes the index cover a branch up to a turn: only turns that it does not cover yet are read.
+/// Extends the index of a branch up to a turn; reads only turns that it does not cover yet.
 ///
 /// # Errors
 /// [`RunError`].
@@ -137,7 +142,7 @@ pub fn cover(index: &mut Index, source: &Source<'_>, at: Sequence) -> Result<Cov
     Ok(coverage)
 }
 
-/// The changes of the next turns, as far as the next mark.
+/// Collects the changes of the next turns, up to the next mark of the index.
 fn portion(shadow: &mut Shadow, source: &Source<'_>, at: Sequence) -> Result<Portion, RunError> {
     let mark = (shadow.sequence().number() / MARK_EVERY + 1) * MARK_EVERY;
     let to = Sequence::new(mark).map_or(at, |mark| mark.min(at));
@@ -168,18 +173,19 @@ fn portion(shadow: &mut Shadow, source: &Source<'_>, at: Sequence) -> Result<Por
     })
 }
 
-/// Which changes are sought.
+/// The changes that a query asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought {
     /// The facts that appeared in the first turn in which one did.
     First,
     /// The facts that appeared in the last turn in which one did.
     Last,
-    /// All that appeared or disappeared.
+    /// All facts that appeared or disappeared.
     All,
 }
 
-/// Finds changes of facts that one of the patterns matches among the turns covered, in the order of the turns.
+/// Finds changes of facts that match one of the patterns among the turns covered, in the order of
+/// the turns.
 ///
 /// # Errors
 /// [`RunError::Store`] if the index is damaged.
@@ -229,10 +235,10 @@ fn malformed(sequence: Sequence) -> RunError {
     }
 }
 
-/// Terms that are found more often than this are as good as each other.
+/// The maximum count of a term; terms with more entries than this are equally good.
 const MANY: usize = 4096;
 
-/// The term of a pattern under which least is filed.
+/// Returns the term of a pattern with the fewest entries.
 fn rarest(index: &Index, coverage: &Coverage, pattern: &Pattern) -> Result<Option<Term>, RunError> {
     let mut rarest = None;
     let mut least = usize::MAX;
@@ -269,8 +275,8 @@ impl Search<'_> {
     }
 }
 
-/// Compares what the index says of a branch, as far as it covers it, with what the records say; returns the first turn of which it says something
-/// else.
+/// Compares the index of a branch, as far as it covers it, with the records; returns the first turn
+/// for which they differ.
 ///
 /// # Errors
 /// [`RunError`] if a record cannot be read.
@@ -289,7 +295,7 @@ pub fn check(index: &Index, source: &Source<'_>) -> Result<Option<Sequence>, Run
     Ok(None)
 }
 
-/// Compares what the index says of the next turns, as far as its next reach.
+/// Compares the index with the records of the next turns, up to the end of the index's reach.
 fn check_reach(
     index: &Index,
     coverage: &Coverage,

@@ -1,8 +1,10 @@
-//! What the world once said, said again: recorded events as inputs for another branch.
+//! Recorded inputs, made again as inputs for another branch.
 //!
-//! INVARIANT: an input made here leads to the event that it was made of, wherever the request that it answers has the same number.
-//! It does not find the request that asks the same on another branch; whoever drives the run does, by the question.
-//! Read next: `run/input.rs`.
+//! INVARIANT: an input made here leads to the event that it was made from, wherever the request
+//! that it answers has the same number.
+//! It does not find the request that asks the same question on another branch; the caller does, by
+//! the question.
+//! Read next: `../run/input.rs`.
 
 use std::collections::BTreeMap;
 
@@ -18,49 +20,49 @@ use crate::run::input::tool_failure;
 use crate::run::source::{Source, decode_turn};
 use crate::state::event::{Cause, Event};
 
-/// Something that the world said in a turn.
+/// An input that a turn records.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RecordedInput {
-    /// It answered a request.
+    /// The answer to a request.
     Answer {
-        /// The request, as that branch numbers it.
+        /// The request, by its number on that branch.
         request: RequestId,
-        /// The answer, or the condition that stands for a failure.
+        /// The answer, or the condition of a failure.
         outcome: Result<IOValue, IOValue>,
     },
-    /// It spoke of its own accord.
+    /// An input that no request asked for.
     Unasked(Input),
 }
 
-/// Something that the world said in a turn of a branch, with what it was asked.
+/// An input from a turn of a branch, with the question that it answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     /// The turn.
     pub turn: Sequence,
-    /// What it was.
+    /// The input.
     pub what: What,
 }
 
-/// What the world said.
+/// An input and its question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
     /// The answer to a question.
     Answer {
-        /// The request, as that branch numbers it.
+        /// The request, by its number on that branch.
         request: RequestId,
-        /// What was asked.
+        /// The question.
         question: EffectKind,
-        /// The answer, or the condition that stands for a failure.
+        /// The answer, or the condition of a failure.
         outcome: Result<IOValue, IOValue>,
     },
-    /// Something that nobody had asked for.
+    /// An input that no request asked for.
     Unasked(Input),
 }
 
-/// Records are read from the store in portions of this many.
+/// The maximum number of records in one read from the store.
 const PORTION: u64 = 256;
 
-/// Lists what the world said on a branch in turns `first` to `last`.
+/// Lists the inputs on a branch in turns `first` to `last`.
 ///
 /// # Errors
 /// [`RunError`] if a record cannot be read.
@@ -91,7 +93,7 @@ pub fn recorded(source: &Source<'_>, (first, last): (Sequence, Sequence)) -> Res
     Ok(found)
 }
 
-/// Lists what the world said in a turn; nothing if the turn has another cause.
+/// Lists the inputs of a turn; a turn with another cause has none.
 pub fn said(turn: &TurnRecord) -> Vec<RecordedInput> {
     if turn.cause != (Cause::Input {}) {
         return Vec::new();
@@ -125,14 +127,15 @@ fn said_by(event: &Event) -> Option<RecordedInput> {
         | Event::Reconsider { .. }
         | Event::Orphaned { .. }
         | Event::Terminate {}
-        // A merge concerns the branch that it was made on.
+        // A merge concerns only the branch that it was made on.
         | Event::Merged { .. } => None,
     }
 }
 
 /// Makes the input that answers `request`, which asked `question`, with a recorded outcome.
 ///
-/// `None` if no such question is ever answered so: bytes that are none, or a failure where only tools fail.
+/// Returns `None` if the outcome cannot answer the question: a value that should be bytes and is
+/// not, or a failure where only tools fail.
 pub fn answer(request: RequestId, question: &EffectKind, outcome: &Result<IOValue, IOValue>) -> Option<Input> {
     use preserves::ValueImpl;
     Some(match (question, outcome) {

@@ -1,11 +1,13 @@
-//! Merging what two branches came to: a three-way comparison of their facts.
+//! Merging two branches: a three-way comparison of their facts.
 //!
-//! Owns what counts as a conflict: records of one label with one first field are versions of one thing, unless some side has several of them;
-//! if both sides changed that thing, and not alike, neither version is taken over and the conflict becomes a fact.
-//! INVARIANT: a side that changed nothing decides nothing; merging the same branch again does nothing more.
-//! It changes no run; a merge is told to a run as an input (`activation/deliver.rs`).
-//!
-//! Facts that only say what some computation waits for are no part of a merge.
+//! Owns the definition of a conflict. Records with the same label and first field are versions of
+//! one resource, unless some side has several of them. If both sides changed a resource in
+//! different ways, the merge takes neither version, and the conflict becomes a fact. Facts that
+//! only show what a computation waits for are no part of a merge.
+//! INVARIANT: a side that changed nothing decides nothing; merging the same branch again changes
+//! nothing more.
+//! It changes no run; a run receives a merge as an input.
+//! Read next: `../turn/activation/deliver.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,40 +26,41 @@ use crate::run::error::RunError;
 use crate::run::source::Source;
 use crate::state::RunState;
 
-/// Labels of facts that belong to a computation that is under way.
+/// Labels of facts that belong to a running computation.
 const UNDER_WAY: [&str; 2] = ["Observe", "user-input-request"];
 
-/// What a branch is to take over from another one.
+/// The facts that a branch takes over from another one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Merge {
-    /// Facts to assert, in the order of their bytes; conflicts are not among them.
+    /// Facts to assert, in the order of their bytes, without the conflicts.
     pub asserted: Vec<IOValue>,
     /// Facts to retract, in the order of their bytes.
     pub retracted: Vec<IOValue>,
-    /// What both sides changed, and not alike.
+    /// Resources that both sides changed in different ways.
     pub conflicts: Vec<Conflict>,
 }
 
-/// A thing that both sides changed.
+/// A resource that both sides changed in different ways.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conflict {
-    /// Its version at the turn that both share, if there was one.
+    /// Its version at the last shared turn, if there was one.
     pub base: Option<IOValue>,
-    /// Its version here.
+    /// Its version on this branch.
     pub ours: Option<IOValue>,
-    /// Its version there.
+    /// Its version on the other branch.
     pub theirs: Option<IOValue>,
 }
 
 impl Conflict {
-    /// The fact by which programs see it: `<merge-conflict base ours theirs>`, each a list of one version, or `#f`.
+    /// Returns the fact that shows it to programs: `<merge-conflict base ours theirs>`, each a list
+    /// of one version, or `#f`.
     pub fn fact(&self) -> IOValue {
         let versions = [&self.base, &self.ours, &self.theirs].map(Codec::encode);
         record("merge-conflict", versions.into())
     }
 }
 
-/// The versions of one thing on the three sides.
+/// The versions of one resource on the three sides.
 #[derive(Default)]
 struct Versions<'a> {
     base: Vec<&'a IOValue>,
@@ -66,7 +69,8 @@ struct Versions<'a> {
 }
 
 impl Merge {
-    /// What is to be told to a run that stands in `state`: one input for each actor that has something to do, the main program's last.
+    /// Returns the inputs that merge into a run in `state`: one for each actor that has something
+    /// to change, the main program's last.
     pub fn inputs(&self, state: &RunState) -> Vec<Input> {
         let is_new = |fact: &IOValue| state.held.iter().all(|(_, held)| held.fact.value() != *fact);
         let mut asserted: Vec<IOValue> = self.asserted.clone();
@@ -95,7 +99,7 @@ impl Merge {
     }
 }
 
-/// Finds what a branch, at a turn of it, is to take over from another one.
+/// Finds what a branch takes over from another one, each at a given turn.
 ///
 /// # Errors
 /// [`RunError`] if a record cannot be read.
@@ -108,10 +112,10 @@ pub fn between(ours: (&Source<'_>, Sequence), theirs: (&Source<'_>, Sequence)) -
     Ok(three_way(&base, &facts(ours)?, &facts(theirs)?)?)
 }
 
-/// Compares the facts of two branches with those at the turn that both share.
+/// Compares the facts of two branches with those at the last shared turn.
 ///
 /// # Errors
-/// [`PackedError`] if a fact is too large to be one.
+/// [`PackedError`] if a fact is too large.
 pub fn three_way(base: &[IOValue], ours: &[IOValue], theirs: &[IOValue]) -> Result<Merge, PackedError> {
     let mut things: BTreeMap<Vec<u8>, Versions<'_>> = BTreeMap::new();
     for fact in base.iter().filter(|fact| is_settled(fact)) {
@@ -134,7 +138,7 @@ fn is_settled(fact: &IOValue) -> bool {
     !label_of(fact).is_some_and(|label| UNDER_WAY.contains(&label.as_str()))
 }
 
-/// Names the thing that a fact is about.
+/// Returns the key of the resource that a fact describes.
 fn thing(fact: &IOValue) -> Result<Vec<u8>, PackedError> {
     if fact.is_record() && fact.len() >= 2 {
         let key: Vec<IOValue> = vec![fact.label().into(), fact.index(0).into()];
@@ -157,7 +161,7 @@ impl Versions<'_> {
                     ours: first(&self.ours),
                     theirs: first(&self.theirs),
                 };
-                // A conflict that is known is not told again.
+                // `Merge::inputs` leaves out a conflict whose fact is asserted already.
                 into.conflicts.push(conflict);
             }
             return Ok(());

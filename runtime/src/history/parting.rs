@@ -1,9 +1,9 @@
-//! Where two branches part, and what they did differently first.
+//! The point where two branches part, and their first difference.
 //!
-//! INVARIANT: up to and including the last shared turn both branches have the same records; up to the first difference, turns that say the
-//! same, if on records of their own.
-//! It compares records, not states; whoever wants the facts compares two shadows.
-//! Read next: `history/chain.rs`.
+//! INVARIANT: up to and including the last shared turn both branches have the same records; from
+//! there to the first difference their turns are equal, but on different records.
+//! It compares records, not states; to compare facts, compare two shadows.
+//! Read next: `chain.rs`.
 
 use duet_journal::{Record, Sequence};
 
@@ -12,21 +12,21 @@ use crate::record::{Body, TurnRecord};
 use crate::run::error::RunError;
 use crate::run::source::Source;
 
-/// Turns of the two sides are compared in portions of this many.
+/// The maximum number of turns that are read from each side at once.
 const PORTION: u64 = 256;
 
 /// How two branches relate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parting {
-    /// The newest turn that both have, record for record; none if they are of different runs.
+    /// The newest turn whose record both have; `None` if they belong to different runs.
     pub shared: Option<Sequence>,
-    /// The newest turn up to which both did the same, on whatever records.
+    /// The newest turn up to which both did the same, on the same records or not.
     pub alike: Option<Sequence>,
-    /// What the first turns that differ differ in; none if one side has none there.
+    /// The first difference between the turns; `None` if one side has no turn there.
     pub first: Option<Box<Divergence>>,
 }
 
-/// Finds where two branches part, up to a turn of each.
+/// Finds the point where two branches part, up to a turn of each.
 ///
 /// # Errors
 /// [`RunError`] if a record cannot be read.
@@ -62,7 +62,8 @@ fn position(number: u64) -> Result<Sequence, RunError> {
     Sequence::new(number).map_err(|_| RunError::Full)
 }
 
-/// Counts the records that both branches have; hashes name whole histories, so this needs few of them.
+/// Counts the records that both branches have, by binary search, because a hash names the whole
+/// history before it.
 fn shared(left: &Source<'_>, right: &Source<'_>, end: u64) -> Result<u64, RunError> {
     let (mut low, mut high) = (0, end);
     while low < high {
@@ -77,7 +78,8 @@ fn shared(left: &Source<'_>, right: &Source<'_>, end: u64) -> Result<u64, RunErr
     Ok(low)
 }
 
-/// Finds what two records differ in; nothing if they say the same in different versions of bodies.
+/// Finds the first difference between two records; `None` if they are equal but for the version of
+/// their bodies.
 fn compare(one: &Record, other: &Record) -> Result<Option<Box<Divergence>>, RunError> {
     let sequence = one.header().sequence;
     let read = |record: &Record| Body::decode(&record.body()).map_err(|source| RunError::Decode { sequence, source });

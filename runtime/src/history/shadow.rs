@@ -1,9 +1,10 @@
-//! The shadow of a run: its state without its programs, moved on by its records.
+//! The shadow of a run: its state without its programs, advanced by its records.
 //!
-//! Owns the performing of recorded actions on a state whose procedures are blanks, and the list of facts that each record makes appear and
-//! disappear. INVARIANT: after each record the shadow holds the facts that the run held after that turn.
-//! It has no queue and no counters to rely on, and runs nothing; who needs those restores the run (`replay.rs`).
-//! Read next: `history/parting.rs`.
+//! Owns performing recorded actions on a state whose procedures are blanks, and the lists of facts
+//! that each record makes appear and disappear.
+//! INVARIANT: after each record the shadow holds the facts that the run held after that turn.
+//! It has no reliable queue or counters, and runs nothing; `../run/replay.rs` restores those.
+//! Read next: `parting.rs`.
 
 use std::collections::BTreeMap;
 
@@ -22,26 +23,26 @@ use crate::state::draft::{Draft, Lineage};
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;
 
-/// Records are read from the store in portions of this many.
+/// The maximum number of records in one read from the store.
 const PORTION: u64 = 256;
 
-/// What a turn changed among the facts, as others see it when it is over.
+/// The facts that a turn changed, as other actors see them after it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// Facts that were not there before, in the order of their bytes, each with the actor that asserts it.
+    /// Facts that appeared, in the order of their bytes, each with the actor that asserts it.
     pub appeared: Vec<(Fact, ActorId)>,
-    /// Facts that are not there any more, in the order of their bytes.
+    /// Facts that disappeared, in the order of their bytes.
     pub disappeared: Vec<Fact>,
 }
 
 impl Changes {
-    /// Says whether nothing changed.
+    /// Returns whether nothing changed.
     pub fn is_empty(&self) -> bool {
         self.appeared.is_empty() && self.disappeared.is_empty()
     }
 }
 
-/// A run's state as its records tell it.
+/// A run's state according to its records.
 pub struct Shadow {
     state: Box<RunState>,
     names: Namer,
@@ -50,7 +51,7 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// Stands right after the first record of a run.
+    /// Makes a shadow right after the first record of a run.
     ///
     /// # Errors
     /// [`RunError::NotARun`].
@@ -59,7 +60,7 @@ impl Shadow {
         Ok(Self::with_state(state, first))
     }
 
-    /// Stands at a turn of a branch, from the newest snapshot before it.
+    /// Makes a shadow at a turn of a branch, from the newest snapshot before it.
     ///
     /// # Errors
     /// [`RunError::NoTurn`], [`RunError::Store`], [`RunError::Snapshot`].
@@ -85,10 +86,11 @@ impl Shadow {
         }
     }
 
-    /// Moves on to a turn of the branch, and tells of each turn on the way with what it changed.
+    /// Advances to a turn of the branch, and calls `tell` with each turn on the way and its
+    /// changes.
     ///
     /// # Errors
-    /// [`RunError`]; also what `tell` returns, which stops it.
+    /// [`RunError`]; also an error from `tell`, which stops it.
     pub fn advance(
         &mut self,
         source: &Source<'_>,
@@ -107,7 +109,7 @@ impl Shadow {
         Ok(())
     }
 
-    /// Does to the state what a record says was done.
+    /// Applies a record's turn to the state, and returns the changes.
     ///
     /// # Errors
     /// [`RunError::Refused`] if the record does not fit the ones before it.
@@ -129,23 +131,23 @@ impl Shadow {
         Ok(changes)
     }
 
-    /// The facts that are there, in the order of Preserves.
+    /// Returns the current facts, in the order of Preserves.
     pub fn facts(&self) -> Vec<preserves::IOValue> {
         self.state.dataspace.facts().into_iter().map(|(fact, _)| fact).collect()
     }
 
-    /// The record of the turn that the shadow stands after.
+    /// Returns the record of the shadow's newest turn.
     pub fn newest(&self) -> RecordHash {
         self.newest
     }
 
-    /// The turn that the shadow stands after.
+    /// Returns the shadow's newest turn.
     pub fn sequence(&self) -> Sequence {
         self.sequence
     }
 }
 
-/// Performs a turn's actions, with what its events alone bring about.
+/// Performs a turn's actions, and the changes that its events make by themselves.
 fn perform(draft: &mut Draft, turn: &TurnRecord) -> Result<(), Refusal> {
     match &turn.outcome {
         Outcome::Committed {} => {
@@ -155,7 +157,7 @@ fn perform(draft: &mut Draft, turn: &TurnRecord) -> Result<(), Refusal> {
                 }
             }
         }
-        // Where the failure entailed nothing, it ended the interaction that failed and not the actor.
+        // A failure without actions ended only the interaction that failed, not the actor.
         Outcome::Failed { .. } if turn.actions.is_empty() => {
             if let Some(fiber) = turn.events.iter().find_map(|event| woken(draft, event)) {
                 draft.end_fiber(fiber)?;
@@ -166,11 +168,11 @@ fn perform(draft: &mut Draft, turn: &TurnRecord) -> Result<(), Refusal> {
     turn.actions.iter().try_for_each(|action| act(draft, action))
 }
 
-/// Does what receiving an event does to the state.
+/// Changes the state as the receipt of an event does.
 fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
     match event {
         Event::Resume { fiber } => {
-            // A fiber that has gone with its facet is not there to be taken out.
+            // The fiber may have ended with its facet.
             let _ = draft.unpark(*fiber);
         }
         Event::Answered { request, outcome } => {
@@ -203,7 +205,7 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Finds the parked fiber that an event would have woken.
+/// Finds the parked fiber that an event woke in the run.
 fn woken(draft: &Draft, event: &Event) -> Option<FiberId> {
     use crate::state::actor::Condition;
     let actor = draft.acting().ok()?;
@@ -262,7 +264,7 @@ fn act(draft: &mut Draft, action: &Action) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// No action but a wait takes more procedures than this.
+/// The maximum number of procedures that an action other than a wait takes.
 const CALLABLES_MAX: usize = 4;
 
 /// Compares the facts with those at the beginning of the turn.

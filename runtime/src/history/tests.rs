@@ -1,4 +1,4 @@
-//! The past as records tell it, against the past as the program lived it.
+//! The past according to records, compared with the run as its program lived it.
 
 use duet_journal::{Sequence, Store};
 
@@ -14,7 +14,8 @@ use crate::state::event::Cause;
 use crate::tests::script::Scripts;
 use crate::tests::script::world::{World, branch, read_answers, run_id};
 
-/// Everything that makes facts come and go: assertions, facets, waits, questions, a second actor, a failure.
+/// Every way for facts to come and go: assertions, facets, waits, questions, a second actor, a
+/// failure.
 const SCRIPT: &str = "main:
     watch w seen <group <rec p> {0: <bind <_>>}>
     actor other console workspace/read
@@ -134,7 +135,8 @@ fn branches_part_where_they_differ_first() {
     };
     let (left, right) = (source(&main), source(&fork));
     let parting = part((&left, end(&main)), (&right, end(&fork))).expect("both are sound");
-    // The call in flight comes back once, for both; the question is answered apart, and by another event.
+    // The call in flight returns once, for both branches; each branch answers the question with an
+    // event of its own.
     assert_eq!(parting.shared, Some(at(asked - 1)));
     let first = parting.first.expect("they were answered differently");
     assert_eq!((first.part, first.sequence), ("cause", at(asked + 1)));

@@ -1,4 +1,4 @@
-//! What the index of changes says, against what the records say.
+//! The index of changes, compared with the records.
 
 use duet_journal::Record;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use crate::run::snapshot::SnapshotPolicy;
 use crate::tests::script::Scripts;
 use crate::tests::script::world::{World, branch, run_id};
 
-/// Facts come and go, also with facets and actors, under several labels and none.
+/// Facts come and go, some with their facets and actors, under several labels and none.
 const SCRIPT: &str = "main:
     actor other console
     facet f
@@ -76,7 +76,7 @@ fn lived() -> World<Scripts> {
     world
 }
 
-/// All changes up to a turn, as the records tell them.
+/// Lists all changes up to a turn, according to the records.
 fn told(source: &Source<'_>, at: Sequence) -> Vec<Change> {
     let mut told = Vec::new();
     let mut shadow = Shadow::begin(&source.record(Sequence::FIRST).expect("it is there")).expect("it is a run");
