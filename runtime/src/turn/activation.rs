@@ -1,9 +1,11 @@
-//! One actor's turn while it runs: who is next, what they are told, what they do.
+//! One actor's turn in progress: which job is next, which events the actor receives, what its
+//! fibers do.
 //!
-//! Owns the order inside a turn and the operations that a program has. INVARIANT: whatever a program does to the run, it does through
-//! `Activation::perform`, so the list of actions is complete; fibers run one at a time, each until it parks or ends.
-//! It neither judges nor commits; `turn.rs` does.
-//! Read next: `activation/deliver.rs`, `activation/operation.rs`, then `turn.rs`.
+//! Owns the order inside a turn and the operations of a program.
+//! INVARIANT: a program changes the run only through `Activation::perform`, so the list of actions
+//! is complete; fibers run one at a time, each until it parks or ends.
+//! It neither judges nor commits; `../run/take_turn.rs` does.
+//! Read next: `activation/deliver.rs`, `activation/operation.rs`, then `../run/take_turn.rs`.
 
 mod arbitrate;
 mod deliver;
@@ -26,51 +28,52 @@ use crate::state::refusal::Refusal;
 use crate::turn::program::Runner;
 use crate::turn::task::{Argument, End, Resumption, Task, Until, Wanted};
 
-/// A turn in progress, and then what it came to. Its room serves one turn after the other.
+/// A turn in progress, and then its result. One activation serves turn after turn and keeps its
+/// allocations.
 pub struct Activation {
-    /// The state that it leads to.
+    /// The state that the turn leads to.
     pub(crate) draft: Draft,
-    /// What is to be recorded: whose turn it is, what the actor is told, what has been done so far.
+    /// The turn's record: the actor, its events, and the actions so far.
     pub(crate) turn: TurnRecord,
-    /// How many events have been looked at.
+    /// The number of events that were delivered.
     heard: usize,
-    /// What comes before the next event; the last is the first to be done.
+    /// The jobs before the next event, as a stack.
     jobs: SmallVec<[Job; 1]>,
-    /// What comes after the last event, in order.
+    /// The jobs after the last event, in order.
     later: VecDeque<Job>,
     current: Option<Current>,
     /// Whether a predicate is running, which may have no effect.
     is_pure: bool,
     limits: Limits,
-    /// What the running fiber may still use.
+    /// The fuel that is left to the running fiber.
     fuel: u64,
-    /// What the turn's handlers may still use in all.
+    /// The fuel that is left to all handlers of the turn.
     handler_fuel: u64,
-    /// Which action's place in the program is sought.
+    /// The search for the source position of an action.
     search: Option<Search>,
-    /// Whether the turn fails when its programs do little but look for memory.
+    /// Whether the turn fails when its programs do little but collect garbage.
     is_memory_counted: bool,
 }
 
-/// Room for this many actions is kept from turn to turn.
+/// The maximum number of actions whose memory is kept from turn to turn.
 const KEPT_ACTIONS_MAX: usize = 16;
 
 /// A search for the place in the program from which an action came.
 #[derive(Debug)]
 struct Search {
-    /// The action's position among those of the turn.
+    /// The index of the action in the turn.
     action: usize,
-    /// Where the program is now.
+    /// The current place in the program.
     now: Option<Origin>,
     /// The place, once the action has been performed.
     found: Option<Origin>,
 }
 
-/// Why a turn is to be undone.
+/// Why a turn must be undone.
 pub(crate) struct Fault {
-    /// What the record is to say.
+    /// The failure for the record.
     pub(crate) failure: Failure,
-    /// The interaction that failed, if it was one.
+    /// The interaction that failed, if one did.
     pub(crate) interaction: Option<FiberId>,
 }
 
@@ -90,7 +93,7 @@ struct Current {
     kind: FiberKind,
 }
 
-/// The next thing to be done in a turn.
+/// A step of a turn.
 enum Job {
     Deliver {
         position: u64,
@@ -108,7 +111,7 @@ enum Job {
 }
 
 impl Activation {
-    /// Makes room for turns.
+    /// Makes an activation without a turn.
     pub(crate) fn new(names: Namer, limits: Limits) -> Self {
         let nobody = ActorId(0);
         Self {
@@ -127,12 +130,12 @@ impl Activation {
         }
     }
 
-    /// Takes what the next turn is to handle.
+    /// Takes the batch of the next turn.
     pub(crate) fn take(&mut self, batch: Batch) {
         (self.turn.actor, self.turn.cause, self.turn.events) = (batch.to, batch.cause, batch.events);
     }
 
-    /// Forgets what was done and what was to be done: the actor is to handle the same batch in another way.
+    /// Forgets all actions and jobs, so that the actor can handle the same batch in another way.
     pub(crate) fn begin_again(&mut self) {
         let Self {
             draft,
@@ -160,24 +163,25 @@ impl Activation {
         (*search, *is_memory_counted) = (None, false);
     }
 
-    /// Forgets the turn, and keeps some of the room that it took.
+    /// Forgets the turn, and keeps some of its memory.
     pub(crate) fn forget(&mut self) {
         self.begin_again();
         self.turn.events = Vec::new();
         self.turn.actions.shrink_to(KEPT_ACTIONS_MAX);
     }
 
-    /// Has the turn fail when its programs do little but look for memory.
+    /// Makes the turn fail when its programs do little but collect garbage.
     pub(crate) fn count_memory(&mut self) {
         self.is_memory_counted = true;
     }
 
-    /// Says whether the body is to fail with [`Failure::exhausted`] when it does little but look for memory; that must be on record.
+    /// Returns whether the instance must fail with [`Failure::exhausted`] when it does little but
+    /// collect garbage. A replay takes that failure from the record.
     pub(crate) fn is_memory_counted(&self) -> bool {
         self.is_memory_counted
     }
 
-    /// Has the turn note from which place in the program the action at a position comes.
+    /// Starts the search for the source position of the action at this index.
     pub(crate) fn seek(&mut self, action: usize) {
         self.search = Some(Search {
             action,
@@ -186,29 +190,30 @@ impl Activation {
         });
     }
 
-    /// Returns where the action that was sought came from, if that is known.
+    /// Returns the source position of the sought action, if it is known.
     pub(crate) fn found(&self) -> Option<Origin> {
         self.search.as_ref()?.found.clone()
     }
 
-    /// Returns the acting actor, if it is living.
+    /// Returns the acting actor, if it lives.
     pub(crate) fn acting(&self) -> Option<&crate::state::actor::Actor> {
         self.draft.state.actor(self.draft.actor)
     }
 
-    /// Says whether the body should note places with [`note_place`](Self::note_place); finding them takes time.
+    /// Returns whether the instance should note places with [`note_place`](Self::note_place);
+    /// finding them takes time.
     pub fn is_sought(&self) -> bool {
         self.search.is_some()
     }
 
-    /// Notes where in the program the next actions come from.
+    /// Notes the place in the program from which the next actions come.
     pub fn note_place(&mut self, place: Option<Origin>) {
         if let Some(search) = &mut self.search {
             search.now = place;
         }
     }
 
-    /// Runs the turn to its end, or to the failure for which it is to be undone.
+    /// Runs the turn to its end, or to the failure for which it must be undone.
     pub(crate) fn run(&mut self, body: &mut dyn Runner) -> Result<(), Fault> {
         if let Err(failure) = self.run_jobs(body) {
             let is_interaction = |fiber: &Current| fiber.kind == (FiberKind::Interaction {});
@@ -219,15 +224,15 @@ impl Activation {
         Ok(())
     }
 
-    /// Lets the body forget procedures and continuations to which nothing refers any more.
+    /// Makes the instance release procedures and continuations to which nothing refers any more.
     pub(crate) fn release(&mut self, body: &mut dyn Runner) {
         for callable in self.draft.outbox.released.drain(..) {
             body.release(callable);
         }
     }
 
-    /// Ends a turn that nobody is there to run: all its events are dropped. Who waits for the actor to catch up goes on all the same:
-    /// there is nothing left that it could handle.
+    /// Ends the turn of an actor that has no instance: drops all its events, but answers those who
+    /// wait for the actor to catch up, because nothing is left that it could handle.
     pub(crate) fn drop_all(&mut self) -> Result<(), Fault> {
         let positions = (0..).zip(&self.turn.events);
         let dropped = positions.filter(|(_, event)| !matches!(event, Event::Sync { .. }));
@@ -235,7 +240,7 @@ impl Activation {
         Ok(self.clear_jobs()?)
     }
 
-    /// Takes away what was still to be done; returns it in its order.
+    /// Takes all remaining jobs, in their order.
     fn take_pending(&mut self) -> Vec<Job> {
         let heard = std::mem::replace(&mut self.heard, self.turn.events.len());
         let unheard = (0..)
@@ -249,7 +254,7 @@ impl Activation {
         first.chain(unheard).chain(std::mem::take(&mut self.later)).collect()
     }
 
-    /// Forgets what was still to be done, except that nobody is left waiting for the actor to catch up.
+    /// Drops all remaining jobs, but answers those who wait for the actor to catch up.
     pub(crate) fn clear_jobs(&mut self) -> Result<(), Failure> {
         for job in self.take_pending() {
             if let Job::Deliver {
@@ -266,7 +271,8 @@ impl Activation {
     /// Performs one action and lists it.
     ///
     /// # Errors
-    /// [`Refusal`]; the turn is to fail, or the program to be told, before it does anything else.
+    /// [`Refusal`]; then the turn must fail, or the program must receive the refusal, before it
+    /// does anything else.
     pub(crate) fn perform(&mut self, action: impl Into<Action>) -> Result<(), Refusal> {
         if self.is_pure {
             return Err(Refusal::Pure);
@@ -347,7 +353,8 @@ impl Activation {
     fn run_task(&mut self, body: &mut dyn Runner, kind: FiberKind, task: Task) -> End {
         let granted = match kind {
             FiberKind::Main {} => self.limits.slice_fuel,
-            // What a person typed is to be undone as one, so it is cut only where a turn could grow without end.
+            // A person undoes an interaction as a whole, so it has the fuel of a whole turn; more
+            // would let a turn grow without end.
             FiberKind::Interaction {} => self.limits.turn_fuel,
             FiberKind::Handler {} => self.handler_fuel,
         };
@@ -464,7 +471,8 @@ impl Activation {
         });
     }
 
-    /// Takes the next step towards the end of a facet: its oldest child stops first, then it runs its stop hooks, or ends.
+    /// Takes the next step towards the end of a facet: stops its oldest child, runs its stop hooks,
+    /// or ends it.
     fn stop_step(&mut self, facet: FacetId) -> Result<(), Failure> {
         let actor = self.draft.acting_mut().map_err(failure)?;
         let Some(found) = actor.facets.get_mut(&facet) else {
@@ -482,7 +490,7 @@ impl Activation {
         }
         let hooks: Vec<Callable> = found.stop_hooks.iter().copied().collect();
         found.stop_hooks.clear();
-        // A hook may make facets in the one that stops.
+        // A hook may make facets inside the one that stops.
         self.jobs.push(Job::Stop(facet));
         for procedure in hooks.into_iter().rev() {
             let fiber = self.handler_fiber(surroundings);
@@ -504,14 +512,16 @@ impl Activation {
         self.clear_jobs()
     }
 
-    /// Has the actor stop its facets and end, instead of whatever else was to be done. Who waits for it to catch up is answered after that.
+    /// Replaces all remaining jobs with stopping the actor's facets and ending it, and then answers
+    /// those who wait for it to catch up.
     fn end_next(&mut self, root: FacetId, code: u64) {
         let is_sync = |job: &Job| matches!(job, Job::Deliver { event, .. } if matches!(event, Event::Sync { .. }));
         let syncs = self.take_pending().into_iter().rev().filter(is_sync);
         self.jobs = syncs.chain([Job::Exit { code }, Job::Stop(root)]).collect();
     }
 
-    /// Ends the actor and calls its exit hooks with what became of it. What a hook cannot do is logged; it keeps nobody from ending.
+    /// Ends the actor and calls its exit hooks with its outcome. What a hook cannot do is logged
+    /// and does not prevent the end.
     fn end(&mut self, body: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
         let actor = self.draft.acting().map_err(failure)?;
         let root = actor.root;
@@ -530,12 +540,12 @@ impl Activation {
             self.log(format!("an exit hook did not come to its end: {fault}"))
                 .map_err(failure)?;
         }
-        // The failure of a hook is not one of the turn.
+        // A hook's failure does not fail the turn.
         self.current = None;
         Ok(())
     }
 
-    /// Ends the actor in a turn of its own, after what it did was undone.
+    /// Ends the actor in a turn of its own, after its actions were undone.
     pub(crate) fn crash(&mut self, body: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
         self.end(body, exit)?;
         self.clear_jobs()
@@ -562,7 +572,7 @@ impl Activation {
     }
 }
 
-/// Makes a failure of a refusal that no program caused.
+/// Converts a refusal that no program caused to a failure.
 fn failure(refusal: Refusal) -> Failure {
     Failure::new("refused", refusal.to_string())
 }

@@ -1,7 +1,8 @@
-//! The image of an instance between two turns, and why there may be none.
+//! The image of an instance between two turns, and the errors of making and loading one.
 //!
-//! INVARIANT: an image is data; loaded into another process, it goes on as the instance would have.
-//! It does not know what is in a chunk.
+//! INVARIANT: an image is data; loaded into another process, it continues as the instance would
+//! have.
+//! It does not know the contents of a chunk.
 //! Read next: `program.rs`.
 
 use std::fmt;
@@ -9,34 +10,35 @@ use std::fmt;
 use duet_journal::{Blob, BlobHash};
 use preserves::IOValue;
 
-/// A body between two turns, as data.
+/// An instance between two turns, as data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Image {
-    /// What names and orders the chunks.
+    /// The names and order of the chunks.
     pub root: IOValue,
-    /// The names of chunks that the root does not lead to.
+    /// The hashes of chunks that the root does not lead to.
     pub chunk_names: Vec<BlobHash>,
-    /// The chunks; of a body that was frozen before, only those that it did not have then.
+    /// The chunks; after an earlier freezing, only those that are new since then.
     pub chunks: Vec<Blob>,
-    /// How many of their bytes need not be made up for by records: they take the place of earlier ones, or are a body's first.
+    /// The number of their bytes that records need not make up for, because they replace earlier
+    /// chunks or are an instance's first.
     pub excused_bytes: u64,
 }
 
-/// A body's image where it is stored.
+/// An instance's image in the store.
 #[derive(Clone, Copy)]
 pub struct Stored<'a> {
-    /// What names and orders the chunks.
+    /// The names and order of the chunks.
     pub root: &'a IOValue,
-    /// The names of the chunks that the root does not lead to.
+    /// The hashes of the chunks that the root does not lead to.
     pub chunk_names: &'a [BlobHash],
-    /// Reads a chunk, whose bytes are those that the name stands for.
+    /// Reads the chunk that has this hash.
     pub fetch: &'a dyn Fn(&BlobHash) -> Option<Vec<u8>>,
 }
 
-/// Says why a body cannot be represented.
+/// Why an instance cannot be frozen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreezeError {
-    /// What stands in the way.
+    /// The obstacle.
     pub reason: String,
 }
 
@@ -48,17 +50,18 @@ impl fmt::Display for FreezeError {
 
 impl std::error::Error for FreezeError {}
 
-/// Says why an image is not one of a body.
+/// Why an image cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThawError {
-    /// What is wrong.
+    /// The fault in it.
     pub reason: String,
-    /// Whether only the code that the image counts on is missing: that of a compiler which made something else of the same text.
+    /// Whether the only fault is missing code: the image was made with a compiler that made other
+    /// code from the same text.
     pub is_code_missing: bool,
 }
 
 impl ThawError {
-    /// Says that the image is damaged.
+    /// Makes the error for a damaged image.
     pub fn damaged(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),

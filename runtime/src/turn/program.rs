@@ -1,9 +1,10 @@
-//! The seam between the runtime and what an actor runs.
+//! The interface between the runtime and an actor's program.
 //!
-//! Owns the vocabulary in which a fiber is run and says how it ended, and the traits [`Runner`] and [`Programs`].
-//! INVARIANT: a body is deterministic: the same tasks with the same answers from the turn lead to the same calls on the turn and the same ends,
-//! and after [`Programs::abort_turn`] it is as it was at [`Programs::begin_turn`].
-//! It does not know Scheme; `instance.rs` does.
+//! Owns the traits [`Runner`] and [`Programs`].
+//! INVARIANT: an instance is deterministic. The same tasks with the same answers from the turn lead
+//! to the same calls on the turn and the same ends, and [`Programs::abort_turn`] restores the
+//! instance of [`Programs::begin_turn`].
+//! It does not know Scheme; `../scheme/programs.rs` does.
 //! Read next: `activation.rs`.
 
 use std::cell::RefCell;
@@ -22,69 +23,75 @@ use crate::turn::image::ThawError;
 use crate::turn::task::End;
 use crate::turn::task::Task;
 
-/// One actor's body in the hands of its programs, for the length of a turn.
+/// One actor's instance with its programs, for the length of a turn.
 pub trait Runner {
     /// Runs a fiber until it parks or ends, within [`Activation::fuel`].
     fn run(&mut self, task: Task, turn: &mut Activation) -> End;
 
-    /// Forgets a procedure or continuation that the runtime does not need any more.
+    /// Releases a procedure or continuation that the runtime does not need any more.
     fn release(&mut self, callable: Callable);
 }
 
-/// Makes bodies for actors and runs them; shared by the actors of a run.
+/// Makes and runs instances for the actors of a run, which share it.
 pub trait Programs {
-    /// All that an actor's program keeps between turns.
+    /// The state that an actor's program keeps between turns.
     type Instance: Send;
 
-    /// Makes the body that will run `program` when it is given [`Task::Boot`].
+    /// Makes the instance that runs `program` when it receives [`Task::Boot`].
     ///
     /// # Errors
     /// [`Failure`] if there is no such program or it cannot be compiled.
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<Self::Instance, Failure>;
 
-    /// Notes the present state of a body.
+    /// Notes the current state of an instance.
     fn begin_turn(&mut self, body: &mut Self::Instance);
 
-    /// Keeps what has happened to a body since [`begin_turn`](Self::begin_turn).
+    /// Keeps an instance's changes since [`begin_turn`](Self::begin_turn).
     fn commit_turn(&mut self, body: &mut Self::Instance);
 
-    /// Undoes what has happened to a body since [`begin_turn`](Self::begin_turn).
+    /// Undoes an instance's changes since [`begin_turn`](Self::begin_turn).
     fn abort_turn(&mut self, body: &mut Self::Instance);
 
-    /// Savepoints the state of a body between two turns with a number greater than those before, so that it can go back there. Savepoints with numbers
-    /// below `oldest` are not needed any more; others may be given up.
+    /// Makes a savepoint of an instance between two turns, with a number greater than those before.
+    /// Savepoints with numbers below `oldest` are not needed any more; the instance may drop others
+    /// too.
     fn make_savepoint(&mut self, body: &mut Self::Instance, number: u64, oldest: u64);
 
-    /// Takes a body back to its earliest mark that is not below `number`; without one it is as it was, because it has not run since. Says whether
-    /// it could: not if that mark was given up. What it was frozen into counts no longer as stored: it may be of a branch that was given up.
+    /// Restores an instance to its earliest savepoint that is not below `number`. An instance
+    /// without such a savepoint stays as it is, because it has not run since. Returns false if that
+    /// savepoint was dropped. Earlier images no longer count as stored, because they may belong to
+    /// an abandoned branch.
     fn restore_savepoint(&mut self, body: &mut Self::Instance, number: u64) -> bool;
 
-    /// Gives up the marks of a body with numbers below `oldest`; a body for which marks cost nothing may keep them.
+    /// Drops an instance's savepoints with numbers below `oldest`; an instance whose savepoints
+    /// cost nothing may keep them.
     fn drop_savepoints(&mut self, _body: &mut Self::Instance, _oldest: u64) {}
 
-    /// Makes a body that may not run for a while as small as it can be between two turns; it goes on as if it had not rested.
+    /// Shrinks an instance that may not run for a while, between two turns; compacting changes
+    /// nothing that it does.
     fn compact(&mut self, _body: &mut Self::Instance) {}
 
     /// Runs a fiber; see [`Runner::run`].
     fn run(&mut self, body: &mut Self::Instance, task: Task, turn: &mut Activation) -> End;
 
-    /// Forgets a callable; see [`Runner::release`].
+    /// Releases a callable; see [`Runner::release`].
     fn release(&mut self, body: &mut Self::Instance, callable: Callable);
 
-    /// Represents a body between two turns.
+    /// Makes the image of an instance between two turns.
     ///
     /// # Errors
-    /// [`FreezeError`]; the body is unchanged.
+    /// [`FreezeError`]; the instance is unchanged.
     fn freeze(&mut self, body: &mut Self::Instance) -> Result<Image, FreezeError>;
 
-    /// Makes a body of its image.
+    /// Makes an instance from its image.
     ///
     /// # Errors
-    /// [`ThawError`] if the image is damaged or its code is not there.
+    /// [`ThawError`] if the image is damaged or its code is missing.
     fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<Self::Instance, ThawError>;
 }
 
-/// Programs in the hands of several runs, which use them one after the other; loading them anew for each would show nothing more.
+/// Programs that several runs use one after the other; loading them again for each run would change
+/// nothing.
 impl<P: Programs> Programs for Rc<RefCell<P>> {
     type Instance = P::Instance;
 
@@ -137,11 +144,11 @@ impl<P: Programs> Programs for Rc<RefCell<P>> {
     }
 }
 
-/// A body with the programs that run it.
+/// An instance with the programs that run it.
 pub(crate) struct Bound<'a, P: Programs> {
     /// The programs.
     pub(crate) programs: &'a mut P,
-    /// The body.
+    /// The instance.
     pub(crate) body: &'a mut P::Instance,
 }
 
@@ -155,7 +162,7 @@ impl<P: Programs> Runner for Bound<'_, P> {
     }
 }
 
-/// The runner of an actor that has not been loaded, which has no procedures.
+/// The runner of an actor without an instance, which has no procedures.
 pub(crate) struct NoInstance;
 
 impl Runner for NoInstance {

@@ -1,8 +1,8 @@
-//! What a fiber is to do, and how running it ends.
+//! The tasks of a fiber, and the ways in which running it ends.
 //!
 //! Owns the vocabulary between a turn and the instance that runs its fibers.
 //! INVARIANT: these types hold values and ids only, so they mean the same in every instance.
-//! It does not run anything; `program.rs` says who does.
+//! It does not run anything; `program.rs` declares who does.
 //! Read next: `program.rs`.
 
 use preserves::IOValue;
@@ -17,40 +17,40 @@ use crate::model::identity::FacetId;
 use crate::model::identity::Handle;
 use crate::model::identity::RequestId;
 use crate::model::manifest::Manifest;
-/// What a fiber is to do.
+/// A task for a fiber.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// Run the actor's program from its beginning.
     Boot,
     /// Call a procedure.
     Call {
-        /// The procedure; stays the runtime's.
+        /// The procedure, which the runtime keeps.
         procedure: Callable,
         /// Its argument, if it takes one.
         argument: Option<Argument>,
     },
-    /// Call a procedure of no arguments, once: the body takes it back.
+    /// Call a procedure of no arguments, once; the instance releases it.
     CallOnce {
         /// The procedure.
         procedure: Callable,
     },
-    /// Evaluate a text and show what it comes to.
+    /// Evaluate a text and show its values.
     Evaluate {
         /// The text.
         text: String,
-        /// What it may need and the run does not have.
+        /// Sources that it may need and the run does not have.
         sources: Vec<Attached>,
     },
-    /// Go on where it parked; the body takes the continuation back.
+    /// Continue a parked computation; the instance releases the continuation.
     Resume {
         /// The rest of the computation.
         continuation: Callable,
-        /// What the call that parked it returns or raises.
+        /// What the call that parked the fiber returns or raises.
         with: Resumption,
     },
 }
 
-/// What a handler or predicate is called with.
+/// The argument of a handler, predicate or hook.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// A match appeared.
@@ -59,71 +59,71 @@ pub enum Argument {
     Removed(Captures, Handle),
     /// A message matched.
     Message(Captures),
-    /// The value that a predicate is to judge.
+    /// The value to be judged by a predicate.
     Value(IOValue),
-    /// An actor has ended: its exit code, and how it failed, if it did.
+    /// An actor has ended, with this exit code and, if it failed, this failure.
     Ended(u64, Option<Failure>),
 }
 
-/// How a parked fiber goes on.
+/// How a parked fiber continues.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Resumption {
-    /// Nothing in particular is returned.
+    /// It receives an unspecified value.
     Unspecified,
     /// A wait is over.
     Matched {
-        /// Which of its conditions holds, counted from 0.
+        /// The condition that holds, counted from 0.
         condition: u64,
-        /// What made it hold.
+        /// The value that satisfied it.
         value: IOValue,
     },
-    /// A condition is raised, given as a value that describes it.
+    /// It raises the condition that this value describes.
     Raise(IOValue),
 }
 
 /// How running a fiber ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
-    /// It has returned.
+    /// The fiber returned.
     Finished {
-        /// Whether what it returned counts as true.
+        /// Whether its value counts as true.
         is_true: bool,
     },
-    /// It goes on later.
+    /// The fiber waits and continues later.
     Parked {
         /// The rest of its computation.
         continuation: Callable,
-        /// When.
+        /// The event that continues it.
         until: Until,
     },
-    /// It raised something that nobody caught.
+    /// The fiber raised an object that nobody caught.
     Failed(Failure),
-    /// It ended its actor.
+    /// The fiber ended its actor.
     Exit {
         /// The exit code.
         code: u64,
     },
 }
 
-/// When a parked fiber goes on.
+/// The event that continues a parked fiber.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Until {
-    /// When one of the conditions holds.
+    /// One of the conditions holds.
     Condition {
         /// The conditions.
         wanted: Vec<Wanted>,
-        /// Whether only what comes later counts.
+        /// Whether only later facts and messages count.
         is_edge: bool,
     },
-    /// When everything on its way has been handled.
+    /// All events that are already queued have been handled.
     Yielded,
-    /// When what it wrote has been handed over; only if [`Activation::commits_on_write`].
+    /// The output of the fiber has been handed over; only if [`Activation::commits_on_write`].
     Flushed,
-    /// When there is fuel again.
+    /// There is fuel again.
     Fuel,
-    /// When an actor has handled what this one sent it.
+    /// An actor has handled everything that this one sent it.
     Synced(ActorId),
-    /// When a facet has stopped, in the same turn.
+    /// A facet has stopped, in the same turn.
     Stopped(FacetId),
 }
 
@@ -142,10 +142,10 @@ pub enum Wanted {
 pub struct Newborn {
     /// What it runs.
     pub program: IOValue,
-    /// What it may do.
+    /// The capabilities that it is granted.
     pub manifest: Manifest,
-    /// The facet with which it ends.
+    /// The facet that ends it by stopping.
     pub link: Option<FacetId>,
-    /// What is called in the current facet, with what became of it, when it has ended.
+    /// The hook that runs in the current facet, with the actor's outcome, when it has ended.
     pub on_end: Option<Callable>,
 }

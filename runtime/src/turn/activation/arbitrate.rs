@@ -1,7 +1,9 @@
-//! What policy says before a program acts, and what becomes of a proposal when it is answered.
+//! Policy's ruling before a program acts, and the fate of a proposal after its answer.
 //!
-//! INVARIANT: an attempt that policy does not allow leaves nothing but its record; one that waits for approval happens at most once, and only
-//! while the policy for which it was approved holds.
+//! INVARIANT: an attempt that policy does not allow leaves nothing but its record; one that waits
+//! for approval happens at most once, and only under the policy that it was proposed under.
+//! It does not rule on attempts; `../../gate.rs` does.
+//! Read next: `../../gate.rs`.
 
 use duet_journal::BlobHash;
 use preserves::{IOValue, ValueImpl};
@@ -20,17 +22,17 @@ use crate::state::refusal::Ignored;
 use crate::state::refusal::Refusal;
 use crate::state::request::Question;
 
-/// What the person sees of a proposal is at most this many characters long.
+/// The maximum length of a proposal's prompt, in characters.
 const PROMPT_CHARACTERS_MAX: usize = 400;
 
-/// The entry that says, under `value`, how many milliseconds the person has to approve something.
+/// The entry whose `value` is the time to approve a proposal, in milliseconds.
 const APPROVAL_TIMEOUT: &str = "policy.approval_timeout";
 
-/// Why a proposal is rejected that nobody has answered in time.
+/// The reason for rejecting a proposal that nobody has answered in time.
 const TOO_LATE: &str = "nobody answered in time";
 
 impl Activation {
-    /// Says what policy makes of attempts that are made together now.
+    /// Returns policy's ruling on attempts that are made together at this point.
     pub fn explain(&self, attempts: &[Action]) -> Ruling {
         self.rule(attempts, false)
     }
@@ -40,11 +42,11 @@ impl Activation {
             .unwrap_or_else(Ruling::allow)
     }
 
-    /// Performs attempts together if policy allows them; else puts them to the person, or off, if that is what policy wants, and then returns the
-    /// request under which they wait.
+    /// Performs attempts together if policy allows them. If policy wants approval or a delay,
+    /// proposes or postpones them and returns the request under which they wait.
     ///
     /// # Errors
-    /// [`Refusal::Policy`] if neither; the attempt is on record.
+    /// [`Refusal::Policy`] if policy forbids them; the attempt is on record.
     pub(crate) fn arbitrate(&mut self, attempts: Vec<Action>) -> Result<Option<RequestId>, Refusal> {
         if self.is_pure {
             return Err(Refusal::Pure);
@@ -89,7 +91,8 @@ impl Activation {
         Ok(request)
     }
 
-    /// How long policy gives the person; for ever, if it does not say, and no time at all if that cannot be understood.
+    /// Returns the time that policy gives the person: none if it sets no limit, zero if the limit
+    /// cannot be understood.
     fn approval_limit_ms(&self) -> Option<u64> {
         let document = self.draft.state.before().entries().document(APPROVAL_TIMEOUT)?;
         let limit = document.ok().and_then(|document| document.get("value")?.as_u64());
@@ -107,7 +110,7 @@ impl Activation {
         Ok(request)
     }
 
-    /// Judges again what was put off: it happens, goes on waiting, or is given up.
+    /// Rules again on postponed attempts: they happen, go on waiting, or are rejected.
     pub(super) fn reconsider(&mut self, id: RequestId) -> Result<bool, Failure> {
         let request = self.draft.state.requests.get(&id);
         let Some(Question::Postponed { attempts }) = request.map(|request| request.question.clone()) else {
@@ -123,7 +126,7 @@ impl Activation {
         Ok(true)
     }
 
-    /// Returns the proposal whose time a request limits, if it is one that does.
+    /// Returns the proposal whose time a request limits, if it limits one.
     pub(super) fn limited(&self, request: RequestId) -> Option<RequestId> {
         self.draft.state.requests.get(&request)?.question.limits()
     }
@@ -136,7 +139,7 @@ impl Activation {
         self.settle_proposal(proposal, Ok(IOValue::new(TOO_LATE.to_owned())))
     }
 
-    /// Names the policy before the turn by its content.
+    /// Returns the hash of the policy before the turn.
     fn policy_hash(&self) -> BlobHash {
         let entries = self.draft.state.before().entries();
         let texts = entries.texts("constraint.").chain(entries.texts("policy."));
@@ -147,7 +150,7 @@ impl Activation {
         BlobHash::of(bytes.as_ref().map_or(&[], duet_journal::PackedValue::as_bytes))
     }
 
-    /// Says whether policy grants the acting actor `capability`.
+    /// Returns whether policy grants the acting actor `capability`.
     pub(super) fn is_granted_by_policy(&self, capability: &str) -> bool {
         let before = self.draft.state.before();
         before.has_policy() && self.with_proposal(|proposal| bench::Bench::new(proposal).is_granted(capability))
@@ -168,13 +171,13 @@ impl Activation {
         })
     }
 
-    /// Says whether a request is a proposal that waits for an answer.
+    /// Returns whether a request is a proposal.
     pub(super) fn is_proposal(&self, request: RequestId) -> bool {
         let request = self.draft.state.requests.get(&request);
         request.is_some_and(|request| matches!(request.question, Question::Approve { .. }))
     }
 
-    /// Carries out what was proposed, or gives it up, now that the question is answered.
+    /// Performs the proposed attempts, or rejects them, after the proposal's answer.
     pub(super) fn settle_proposal(
         &mut self,
         id: RequestId,
@@ -203,7 +206,8 @@ impl Activation {
         Ok(true)
     }
 
-    /// Gives up what was proposed or put off; whoever waits for a tool is told why.
+    /// Rejects attempts that were proposed or postponed; whoever waits for their tools receives the
+    /// reason.
     fn give_up(&mut self, id: RequestId, attempts: &[Action], ruling: &Ruling) -> Result<(), Failure> {
         let calls: Vec<RequestId> = attempts
             .iter()
@@ -250,22 +254,22 @@ impl Activation {
         self.rule(attempts, true)
     }
 
-    /// Draws the id of a request that is to be proposed.
+    /// Draws the id of a request to be proposed.
     pub(crate) fn fresh_request(&mut self) -> RequestId {
         self.draft.state.counters.request()
     }
 
-    /// Draws the handle of an assertion that is to be proposed.
+    /// Draws the handle of an assertion to be proposed.
     pub(crate) fn fresh_handle(&mut self) -> Handle {
         self.draft.state.counters.handle()
     }
 
-    /// Says why this actor cannot retract an assertion; `None` if it can.
+    /// Returns why this actor cannot retract an assertion; `None` if it can.
     pub(crate) fn why_not_retract(&self, handle: Handle) -> Option<Ignored> {
         self.draft.state.why_not_retract(self.draft.actor, handle)
     }
 
-    /// Lists the proposals that wait for an answer: the name, what is shown, and who proposes.
+    /// Lists the open proposals: the name, the prompt, and the proposing actor.
     pub fn proposals(&self) -> Vec<(String, IOValue, ActorId)> {
         let open = self
             .draft
@@ -287,7 +291,8 @@ impl Activation {
         asked.collect()
     }
 
-    /// Answers a proposal by its name, in the place of a person; whether there is such a proposal.
+    /// Answers a proposal by its name, in the place of a person; returns whether there is such a
+    /// proposal.
     ///
     /// # Errors
     /// [`Refusal::Pure`].
@@ -306,12 +311,13 @@ impl Activation {
     }
 }
 
-/// Reads the actions that wait for a decision.
+/// Decodes the actions that wait for a decision.
 fn attempted(attempts: &Fact) -> Result<Vec<Action>, Failure> {
     action::of_value(attempts).map_err(|error| Failure::new("damaged-state", error.to_string()))
 }
 
-/// What the person is asked: what is attempted and why it needs approval, to be answered by yes or no.
+/// Returns the question to the person: the attempts and why they need approval, with the choices
+/// yes and no.
 fn prompt(attempts: &[Action], ruling: &Ruling) -> IOValue {
     let attempts: Vec<String> = attempts.iter().map(bench::described).collect();
     let mut text = format!("Allow {}?", attempts.join(" and "));

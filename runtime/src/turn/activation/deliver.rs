@@ -1,6 +1,8 @@
-//! What becomes of each event.
+//! The effect of each event on the actor that receives it.
 //!
-//! INVARIANT: an event whose recipient is gone changes nothing, and its position is noted.
+//! INVARIANT: an event whose recipient is gone changes nothing, and the turn notes its position.
+//! It runs only predicates; other fibers become jobs of `../activation.rs`.
+//! Read next: `operation.rs`.
 
 use duet_journal::packed::View;
 use preserves::IOValue;
@@ -120,7 +122,7 @@ impl Activation {
         Ok(position.unwrap_or_default() as u64)
     }
 
-    /// Asks a predicate; it can have no effect, and an error in it is logged and counts as a no.
+    /// Calls a predicate, which can have no effect; an error in it is logged and counts as false.
     fn accepts(
         &mut self,
         body: &mut dyn Runner,
@@ -158,7 +160,7 @@ impl Activation {
         Ok(false)
     }
 
-    /// Passes a message that was sent to a facet to those of its watches that it matches.
+    /// Passes a message to a facet on to those of the facet's watches that match it.
     fn direct(&mut self, position: u64, facet: FacetId, payload: &Fact) -> bool {
         let Ok(actor) = self.draft.acting() else { return false };
         let Some(observers) = actor.facets.get(&facet).map(|facet| &facet.observers) else {
@@ -239,7 +241,7 @@ impl Activation {
         Ok(true)
     }
 
-    /// Notes when a timer will have run out, if it still runs.
+    /// Notes the due time of a timer that still runs.
     fn note_due(&mut self, request: RequestId, at_ms: u64) -> Result<bool, Failure> {
         let known = self.draft.state.requests.get(&request);
         let is_open = known.is_some_and(|known| {
@@ -252,7 +254,8 @@ impl Activation {
         Ok(is_open)
     }
 
-    /// Lets a call go on that told what it is about to replace; of a call that is made again, what it told first counts.
+    /// Lets a call proceed that has reported what it is about to replace. A repeated call keeps its
+    /// first report.
     fn keep(&mut self, id: RequestId, told: Kept) -> Result<bool, Failure> {
         let request = self.draft.state.requests.get(&id);
         let Some(request) = request.filter(|request| request.actor == self.draft.actor && request.answer.is_none())
@@ -305,7 +308,8 @@ impl Activation {
     }
 }
 
-/// What a wait is resumed with: the first capture of what appeared, or true if nothing was captured.
+/// Returns the value that resumes a wait: the first capture of what appeared, or true without
+/// captures.
 fn subject(argument: &Argument) -> Option<IOValue> {
     match argument {
         Argument::Added(captures, _) | Argument::Message(captures) => {

@@ -1,6 +1,9 @@
-//! What a program can do in a turn.
+//! The operations of a program in a turn.
 //!
-//! INVARIANT: each operation draws its ids and performs one action; if it is refused, the program is told and nothing has been listed.
+//! INVARIANT: each operation draws its ids and performs one action; after a refusal the turn lists
+//! nothing, and the program receives the reason.
+//! It does not decide what is allowed; actions refuse, and `arbitrate.rs` asks policy.
+//! Read next: `arbitrate.rs`.
 
 use preserves::{IOValue, Value, ValueImpl};
 
@@ -27,7 +30,7 @@ use crate::turn::task::Newborn;
 use crate::turn::task::Task;
 
 impl Activation {
-    /// Returns what the running fiber may still use; the body counts it down.
+    /// Returns the fuel that is left to the running fiber; the instance counts it down.
     pub fn fuel(&mut self) -> &mut u64 {
         &mut self.fuel
     }
@@ -42,12 +45,12 @@ impl Activation {
         self.current.map_or(FacetId(0), |current| current.facet)
     }
 
-    /// Says whether the running fiber is a main program.
+    /// Returns whether the running fiber is a main program.
     pub fn is_main(&self) -> bool {
         self.current.is_some_and(|current| current.kind == (FiberKind::Main {}))
     }
 
-    /// Returns what the acting actor was granted.
+    /// Returns the manifest of the acting actor.
     pub fn manifest(&self) -> Manifest {
         self.draft
             .acting()
@@ -55,19 +58,22 @@ impl Activation {
             .unwrap_or_default()
     }
 
-    /// Says whether writing is a place to commit for the running fiber, which then parks [`Until::Flushed`](crate::turn::task::Until::Flushed).
+    /// Returns whether writing commits the turn of the running fiber, which then parks
+    /// [`Until::Flushed`](crate::turn::task::Until::Flushed).
     pub fn commits_on_write(&self) -> bool {
         self.current
             .is_some_and(|current| current.kind != (FiberKind::Handler {}))
     }
 
-    /// Says whether the acting actor was granted `capability`, so that a program can be told before it tries; the gate decides.
+    /// Returns whether the acting actor was granted `capability`, so that a program fails before it
+    /// tries; the gate decides.
     pub fn is_granted(&self, capability: &str) -> bool {
         self.draft.acting().is_ok_and(|actor| actor.manifest.grants(capability))
             || self.is_granted_by_policy(capability)
     }
 
-    /// Names the `counter`th thing at `path` in this run; see [`Namer`](crate::model::identity::Namer).
+    /// Returns the name of the `counter`th resource at `path` in this run; see
+    /// [`Namer`](crate::model::identity::Namer).
     pub fn name(&self, path: &str, counter: u64) -> String {
         self.draft.names.name(path, counter)
     }
@@ -80,7 +86,8 @@ impl Activation {
         self.assert_through(None, value)
     }
 
-    /// Asserts `value`, which has [passed](Self::pass) a capability's caveats, if it goes through one, for the current facet.
+    /// Asserts `value` for the current facet. With a capability, the value must have
+    /// [passed](Self::pass) its caveats.
     ///
     /// # Errors
     /// As [`assert`](Self::assert); [`Refusal::Revoked`], [`Refusal::Unfit`].
@@ -97,13 +104,13 @@ impl Activation {
         Ok(handle)
     }
 
-    /// Says whether retracting concerns policy.
+    /// Returns whether an assertion is an entry of policy.
     fn is_entry(&self, handle: Handle) -> bool {
         let held = self.draft.state.before().held(handle);
         held.is_some_and(|held| keyed::of(&held.fact).is_some())
     }
 
-    /// Retracts an assertion of this actor; returns why not, if not.
+    /// Retracts an assertion of this actor; returns the reason if the call was ignored.
     ///
     /// # Errors
     /// [`Refusal::Pure`].
@@ -136,7 +143,7 @@ impl Activation {
         Ok(handle)
     }
 
-    /// Tells `value` to all who observe it.
+    /// Sends `value` to all who observe it.
     ///
     /// # Errors
     /// [`Refusal::Value`], [`Refusal::Pure`].
@@ -144,7 +151,7 @@ impl Activation {
         self.perform(Message { value })
     }
 
-    /// Tells `value` to the watches of a facet; returns why not, if not.
+    /// Sends `value` to the watches of a facet; returns the reason if the call was ignored.
     ///
     /// # Errors
     /// [`Refusal::Value`], [`Refusal::Pure`].
@@ -152,8 +159,8 @@ impl Activation {
         self.send_through(None, (to, facet), value)
     }
 
-    /// Tells `value`, which has [passed](Self::pass) a capability's caveats, if it goes through one, to the watches of a facet; returns why not,
-    /// if not.
+    /// Sends `value` to the watches of a facet; returns the reason if the call was ignored. With a
+    /// capability, the value must have [passed](Self::pass) its caveats.
     ///
     /// # Errors
     /// As [`send`](Self::send); [`Refusal::Revoked`], [`Refusal::Unfit`].
@@ -176,7 +183,7 @@ impl Activation {
         Ok(ignored)
     }
 
-    /// Begins to watch for the current facet.
+    /// Begins a watch for the current facet.
     ///
     /// # Errors
     /// [`Refusal::NoFacet`], [`Refusal::Value`].
@@ -212,7 +219,7 @@ impl Activation {
         Ok(facet)
     }
 
-    /// Has `hook` called when the current facet stops.
+    /// Registers `hook`, which runs when the current facet stops.
     ///
     /// # Errors
     /// [`Refusal::NoFacet`], [`Refusal::Pure`].
@@ -225,7 +232,7 @@ impl Activation {
         Ok(())
     }
 
-    /// Makes a fiber in `facet`, which runs after the present one has parked.
+    /// Makes a fiber in `facet`, which runs after the current one has parked.
     ///
     /// # Errors
     /// [`Refusal::NoFacet`].
@@ -244,7 +251,7 @@ impl Activation {
         Ok(fiber)
     }
 
-    /// Has `hook` called, with what became of the actor, when it has ended.
+    /// Registers `hook`, which runs with the actor's outcome when the actor has ended.
     ///
     /// # Errors
     /// [`Refusal::NoActor`], [`Refusal::Pure`].
@@ -276,7 +283,7 @@ impl Activation {
         Ok(actor)
     }
 
-    /// Names the class of entities that play `role`.
+    /// Registers the class of entities that play `role`.
     ///
     /// # Errors
     /// [`Refusal::Pure`].
@@ -297,7 +304,7 @@ impl Activation {
         })
     }
 
-    /// Makes the facet of an entity that lives in `parent` and is known as `role`.
+    /// Makes the facet of an entity inside `parent`, and registers it as `role`.
     ///
     /// # Errors
     /// [`Refusal::Attached`], [`Refusal::NoFacet`].
@@ -307,7 +314,7 @@ impl Activation {
         Ok(facet)
     }
 
-    /// Frees a role inside the actor; returns the facet that is to stop.
+    /// Frees a role inside the actor; returns the facet that must stop.
     ///
     /// # Errors
     /// [`Refusal::NotAttached`].
@@ -320,7 +327,7 @@ impl Activation {
         Ok(facet)
     }
 
-    /// Starts a timer, which the fiber then waits for.
+    /// Starts a timer, for which the fiber then waits.
     ///
     /// # Errors
     /// [`Refusal::NoFacet`], [`Refusal::Pure`].
@@ -343,7 +350,7 @@ impl Activation {
         self.perform(Log { request, text })
     }
 
-    /// Shows how far a piece of work has come.
+    /// Shows the progress of a piece of work.
     ///
     /// # Errors
     /// [`Refusal::Pure`].
@@ -357,7 +364,7 @@ impl Activation {
         })
     }
 
-    /// Writes to the console. A fiber for which this [commits](Self::commits_on_write) parks next.
+    /// Writes to the console. If writing [commits](Self::commits_on_write), the fiber parks next.
     ///
     /// # Errors
     /// [`Refusal::Pure`].
@@ -384,8 +391,8 @@ impl Activation {
         Ok(request)
     }
 
-    /// Calls a tool, of which the manifest grants the use or else the capability `via`, whose caveats `payload` has [passed](Self::pass); returns
-    /// the tag under which its result is awaited, by default a unique one.
+    /// Calls a tool, which the manifest grants or the capability `via`, whose caveats `payload` has
+    /// [passed](Self::pass). Returns the tag that awaits its result, by default a unique one.
     ///
     /// # Errors
     /// [`Refusal::NoFacet`], [`Refusal::Value`], [`Refusal::Pure`].
@@ -413,7 +420,7 @@ impl Activation {
         Ok(tag)
     }
 
-    /// Makes a capability that gives what `from` gives, narrowed by caveats, the newest last.
+    /// Makes a capability from `from`, narrowed by caveats, the newest last.
     ///
     /// # Errors
     /// [`Refusal::Revoked`], [`Refusal::TooNarrow`], [`Refusal::Pure`].
@@ -427,7 +434,7 @@ impl Activation {
         Ok(capability)
     }
 
-    /// Takes a capability of this actor back.
+    /// Revokes a capability of this actor.
     ///
     /// # Errors
     /// [`Refusal::NotOwner`], [`Refusal::Pure`].
@@ -435,7 +442,7 @@ impl Activation {
         self.perform(Revoke { capability })
     }
 
-    /// Says what a capability stands for.
+    /// Returns the authority of a capability.
     ///
     /// # Errors
     /// [`Refusal::Revoked`].
@@ -443,8 +450,8 @@ impl Activation {
         self.draft.state.way_through(capability).map(|(authority, _)| authority)
     }
 
-    /// Passes a value through a capability's caveats, the newest first; nothing comes of one that they do not let pass. Capabilities inside the
-    /// value are narrowed where a caveat says so.
+    /// Passes a value through a capability's caveats, the newest first; returns `None` if they
+    /// reject it. Capabilities inside the value are narrowed where a caveat says so.
     ///
     /// # Errors
     /// [`Refusal::Revoked`]; [`Refusal::TooNarrow`], [`Refusal::Pure`] where one is narrowed.
@@ -473,7 +480,7 @@ impl Activation {
         }
     }
 
-    /// Puts a question to the person; the fiber then waits for the answer.
+    /// Asks the person a question; the fiber then waits for the answer.
     ///
     /// # Errors
     /// [`Refusal::NoFacet`], [`Refusal::Value`], [`Refusal::Pure`].
@@ -503,7 +510,7 @@ impl Activation {
         Ok(self.name("request", request.0))
     }
 
-    /// Finds the newest tool call of this actor whose result is not consumed, by its tag.
+    /// Finds this actor's newest tool call with a tag whose result is not consumed.
     pub fn tool_call(&self, tag: &str) -> Option<RequestId> {
         let is_it = |request: &crate::state::request::Request| {
             let is_call = matches!(request.question, Question::Tool { .. } | Question::Deferred { .. });
@@ -517,7 +524,7 @@ impl Activation {
     }
 }
 
-/// Has an action go through a capability, if there is one.
+/// Makes an action go through a capability, if there is one.
 fn through(via: Option<CapabilityId>, action: impl Into<Action>) -> Action {
     match via {
         None => action.into(),
