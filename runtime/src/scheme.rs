@@ -1,10 +1,12 @@
-//! Scheme programs as bodies of actors.
+//! Scheme programs as the instances of actors.
 //!
-//! Owns the machine, the code space and the sources of a run's programs, and drives one fiber at a time until it parks or ends.
-//! INVARIANT: everything an actor's program knows is in its instance's heap and in the texts it was given, so a turn of these is a turn of the actor; the machine is empty
+//! Owns the machine, the code space and the sources of a run's programs, and drives one fiber at a
+//! time until it parks or ends.
+//! INVARIANT: everything that an actor's program knows is in its instance's heap and in the texts
+//! that it received, so undoing or storing these undoes or stores the actor; the machine is empty
 //! whenever no fiber runs.
 //! It does not know what host procedures do; `scheme/host.rs` does.
-//! Read next: `scheme/host.rs`.
+//! Read next: `scheme/programs.rs`, then `scheme/host.rs`.
 
 mod template;
 mod actor;

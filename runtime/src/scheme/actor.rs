@@ -1,30 +1,32 @@
-//! What one actor's program keeps between turns.
+//! The state that one actor's program keeps between turns.
 //!
-//! INVARIANT: a actor without texts stands for one that was given none.
-//! It does not run; `scheme.rs` does.
-//! Read next: `scheme/entity.rs`, `scheme/evaluation.rs`.
+//! INVARIANT: an actor without [`Evaluations`] equals one with no texts.
+//! It does not run; `execution.rs` runs it.
+//! Read next: `entity.rs`, `evaluation.rs`.
 
 use duet_kernel::machine::Instance;
 
 use super::entity::Entity;
 use super::evaluation::Evaluations;
 
-/// What one actor's program keeps: its heap, and the texts it was given. Boxed, because the maps that hold bodies have room for more of them.
+/// One actor's heap and texts. The fields are boxed, because the maps of instances reserve room for
+/// more of them.
 pub struct SchemeActor {
     pub(super) instance: Box<Instance>,
-    /// What it runs instead of the main program, if it is not the main actor's.
+    /// The entity that it runs; `None` for the main program.
     pub(super) entity: Option<Box<Entity>>,
-    /// None if it was given no text so far: most never are, and what each turn reads of a actor must be little.
+    /// The texts that it received; `None` for most actors, to keep the data that each turn reads
+    /// small.
     pub(super) evaluations: Option<Box<Evaluations>>,
 }
 
 impl SchemeActor {
-    /// The texts that it was given, if it was.
+    /// Returns the texts that it received, if there are any.
     pub(super) fn known_evaluations(&self) -> Option<&Evaluations> {
         self.evaluations.as_deref()
     }
 
-    /// The texts that it was given, to add to them.
+    /// Returns the texts that it received, to add to them.
     pub(super) fn evaluations(&mut self) -> &mut Evaluations {
         let newest_savepoint = self.instance.heap.newest_savepoint();
         self.evaluations

@@ -1,8 +1,8 @@
-//! How an actor's program begins: its units one after the other, then its entity's procedure.
+//! The beginning of an actor's program: its units one after the other, then its entity's procedure.
 //!
-//! INVARIANT: an actor that begins from a template is what it would be had it evaluated its units.
-//! It does not make templates; `beginning.rs` does.
-//! Read next: `execution.rs`.
+//! INVARIANT: an actor that begins from a template equals one that has evaluated its units.
+//! It does not make templates; `template.rs` does.
+//! Read next: `template.rs`, `execution.rs`.
 
 use duet_kernel::heap::Register;
 use duet_kernel::value::Value;
@@ -14,8 +14,8 @@ use super::{convert, entity};
 use crate::turn::activation::Activation;
 
 impl SchemePrograms {
-    /// Starts an actor's program: its first unit, or its entity's procedure where units of its library were evaluated before. Says whether there is
-    /// anything to run.
+    /// Starts an actor's program: its first unit, or its entity's procedure if a template replaces
+    /// the units. Returns whether there is anything to run.
     pub(super) fn begin_program(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<bool, Fault> {
         let instance = &mut actor.instance;
         let mut pending = Vec::new();
@@ -43,7 +43,8 @@ impl SchemePrograms {
         self.start_next(actor, turn)
     }
 
-    /// Starts what a main program does next: its next unit, and after the last the procedure that saves open files.
+    /// Starts the next part of a main program: its next unit, and after the last one the procedure
+    /// that saves open files. Returns whether there is one.
     pub(super) fn start_next(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<bool, Fault> {
         if self.start_next_unit(actor, turn)? {
             return Ok(true);
@@ -60,7 +61,7 @@ impl SchemePrograms {
         }
     }
 
-    /// Starts the next unit of the actor's program, if one is left, or the entity's procedure, which comes last.
+    /// Starts the next unit of the actor's program, or the entity's procedure, which comes last.
     fn start_next_unit(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<bool, Fault> {
         let instance = &mut actor.instance;
         let pending = instance.heap.register(Register::Runtime0);

@@ -1,6 +1,7 @@
-//! Compiling a run's program: the first time from its sources, later from the texts that its first record pins.
+//! Compiling a run's program: the first time from its sources, later from the texts that its first
+//! record pins.
 //!
-//! INVARIANT: compiling from a description asks for nothing outside it.
+//! INVARIANT: compiling from a description reads nothing outside it.
 //! It does not find libraries; the caller's [`Libraries`] does, the first time.
 //! Read next: `source.rs`.
 
@@ -19,7 +20,8 @@ use super::source::{EVALUATION, Pinned, Program, ProgramError, ProgramRecord, Re
 use crate::model::codec::Codec;
 
 impl SchemePrograms {
-    /// Compiles a program and the libraries it needs, and returns what a run's first record must say and pin so that it can be compiled again.
+    /// Compiles a program with the libraries that it needs, and returns the description and texts
+    /// that a run's first record keeps for compiling it again.
     ///
     /// # Errors
     /// [`ProgramError`].
@@ -49,8 +51,8 @@ impl SchemePrograms {
         }
     }
 
-    /// Compiles the program of an existing run from the blobs that its first record pins. Libraries that `ahead` knows, and that were compiled ahead from
-    /// the very texts that are pinned, are taken as they were compiled.
+    /// Compiles the program of an existing run from the blobs that its first record pins. Takes
+    /// libraries from `ahead` if they were compiled from exactly the pinned texts.
     ///
     /// # Errors
     /// [`ProgramError`] if a blob is missing, or the program does not compile any more.

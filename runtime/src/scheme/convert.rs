@@ -1,8 +1,11 @@
 //! Values between an instance's heap and the runtime.
 //!
-//! Owns what opaque references stand for, and the forms of events, answers, conditions and failures.
-//! INVARIANT: nothing but plain data and references to actors, facets and observers leaves a heap, and no reference enters that the run did not make.
-//! Read next: `scheme/descriptor.rs`.
+//! Owns the meaning of opaque references, and the forms of events, answers, conditions and
+//! failures.
+//! INVARIANT: only plain data and references to actors, facets, observers and capabilities leave a
+//! heap, and only references that the run made enter it.
+//! It does not copy values itself; the kernel's boundary does.
+//! Read next: `descriptor.rs`.
 
 use duet_journal::PackedValue;
 use duet_journal::packed::{MAX_DEPTH, MAX_VALUE_BYTES};
@@ -22,10 +25,11 @@ use crate::model::failure::{Failure, Frame, FramePlace, Origin};
 use crate::model::identity::{ActorId, CapabilityId, FacetId, ObserverId};
 use crate::turn::task::{Argument, Resumption};
 
-/// What a reference out of a heap stands for; the numbers are stable, for they are in heap images.
+/// The class of a reference out of a heap. The numbers are stable, because heap images contain
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// An assertion, or a match that a handler was told of.
+    /// An assertion, or a match in an event.
     Handle = 1,
     /// A facet.
     Facet = 2,
@@ -33,20 +37,21 @@ pub(super) enum Class {
     Actor = 3,
     /// A watch of the instance's own actor.
     Watch = 4,
-    /// Somebody's observer, seen in an `Observe` fact.
+    /// Any observer, as an `Observe` fact shows it.
     Observer = 5,
     /// A capability, whoever made it.
     Capability = 6,
 }
 
 impl Class {
-    /// What references of each class are called when they are written.
+    /// The names of the classes in written references.
     pub(super) const NAMES: &[&str] = &["opaque", "handle", "facet", "actor", "watch", "observer", "capability"];
 }
 
 /// Makes a reference.
 pub(super) fn reference(heap: &mut Heap, class: Class, id: u64) -> Result<Value, HeapFull> {
-    // INVARIANT: a run draws fewer than 2³² ids of a kind that programs can hold; beyond that it ends here.
+    // INVARIANT: a run draws fewer than 2³² ids of a kind that programs can hold; beyond that it
+    // ends here.
     let id = u32::try_from(id).map_err(|_| HeapFull)?;
     heap.make_opaque(class as u32, id, Value::FALSE)
 }
@@ -62,7 +67,7 @@ pub(super) fn referent(heap: &Heap, class: Class, value: Value) -> Option<u64> {
     }
 }
 
-/// Lets references to actors, facets and observers cross.
+/// The boundary that lets references to actors, facets, observers and capabilities cross.
 pub(super) struct References;
 
 impl Capabilities for References {
@@ -85,7 +90,7 @@ impl Capabilities for References {
                 Class::Capability,
                 Fields::of(embedded, "capability", 1).ok()?.read("id").ok()?,
             ),
-            // In an `Observe` fact the observer's actor stands first; the observer alone tells them apart.
+            // In an `Observe` fact the observer's actor stands first; the observer alone is unique.
             Some("observer") => {
                 let mut fields = Fields::of(embedded, "observer", 2).ok()?;
                 let _: ActorId = fields.read("actor").ok()?;
@@ -115,17 +120,18 @@ pub(super) fn pack(heap: &Heap, value: Value) -> Result<PackedValue, BoundaryErr
     boundary::encode(heap, value, Limits::default(), &mut References).map(PackedValue::of_encoder)
 }
 
-/// Copies a fact's part into the heap.
+/// Copies a part of a fact into the heap.
 pub(super) fn enter(heap: &mut Heap, value: &IOValue) -> Result<Value, BoundaryError> {
     boundary::from_preserves(heap, value, Limits::default(), &mut References)
 }
 
-/// Copies what the world said into the heap; it cannot hand out references.
+/// Copies a value of an input into the heap; it may not contain references.
 fn enter_foreign(heap: &mut Heap, value: &IOValue) -> Result<Value, BoundaryError> {
     boundary::from_preserves(heap, value, Limits::default(), &mut NoCapabilities)
 }
 
-/// Makes what a handler or predicate is called with: `(added captures handle)`, `(removed captures handle)`, `(message captures)`, or a value.
+/// Makes the argument of a handler or predicate: `(added captures handle)`, `(removed captures
+/// handle)`, `(message captures)`, or a value.
 pub(super) fn argument(instance: &mut Instance, argument: &Argument) -> Result<Value, HeapFull> {
     let heap = &mut instance.heap;
     let (label, captures, handle) = match argument {
@@ -148,7 +154,8 @@ pub(super) fn argument(instance: &mut Instance, argument: &Argument) -> Result<V
     heap.make_record(label, &fields)
 }
 
-/// Puts a note with a parked computation: whether it waits for one of several things and wants to be told which.
+/// Pairs a parked computation with a flag: whether it waits for one of several conditions and
+/// receives the position of the one that held.
 pub(super) fn pack_parked(heap: &mut Heap, continuation: Value, is_choice: bool) -> Result<Value, HeapFull> {
     if is_choice {
         heap.cons(continuation, Value::TRUE)
@@ -157,7 +164,7 @@ pub(super) fn pack_parked(heap: &mut Heap, continuation: Value, is_choice: bool)
     }
 }
 
-/// Takes the note off again.
+/// Splits a parked computation from its flag.
 pub(super) fn unpack_parked(heap: &Heap, parked: Value) -> (Value, bool) {
     if parked.is_pair() {
         (heap.car(parked), true)
@@ -166,7 +173,7 @@ pub(super) fn unpack_parked(heap: &Heap, parked: Value) -> (Value, bool) {
     }
 }
 
-/// Makes what a parked call returns, or the condition it raises.
+/// Makes the value that a parked call returns, or the condition that it raises.
 pub(super) fn resumption(
     instance: &mut Instance,
     with: &Resumption,
@@ -189,7 +196,7 @@ pub(super) fn resumption(
     }
 }
 
-/// Kind and message for what is raised and is no condition.
+/// The kind and message for a raised object that is no condition.
 const UNCAUGHT: (&str, &str) = (
     "uncaught",
     "an object was raised that is no condition, and nobody caught it",
@@ -209,7 +216,7 @@ pub(super) fn make_condition(
     heap.make(Kind::Condition, &fields)
 }
 
-/// Makes what is said of an actor that has ended: false, or a condition if it failed.
+/// Makes the outcome of an ended actor: false, or a condition if it failed.
 fn ended(heap: &mut Heap, code: u64, failure: Option<&Failure>) -> Result<Value, HeapFull> {
     match failure {
         None if code == 0 => Ok(Value::FALSE),
@@ -237,7 +244,7 @@ pub(super) fn boundary_condition(heap: &mut Heap, error: &BoundaryError) -> Resu
     make_condition(heap, kind, &error.to_string(), &[])
 }
 
-/// Makes the condition that the world's fault `<tool-failed kind message details>` describes.
+/// Makes the condition that the driver's fault `<tool-failed kind message details>` describes.
 fn foreign_condition(heap: &mut Heap, fault: &IOValue) -> Result<Value, HeapFull> {
     let parts = || -> Option<(IOValue, String, Vec<IOValue>)> {
         let mut fields = Fields::of(fault, "tool-failed", 3).ok()?;
@@ -258,10 +265,11 @@ fn foreign_condition(heap: &mut Heap, fault: &IOValue) -> Result<Value, HeapFull
     make_condition(heap, &kind, &message, &details)
 }
 
-/// How much of an object that is no data a failure shows, in characters.
+/// The maximum length of an object's text in a failure, if it is not data, in characters.
 const SHOWN_CHARACTERS: usize = 200;
 
-/// Finds the innermost frame that has a place in a source text of the program's own; where a library stands still says nothing to its users.
+/// Finds the innermost frame with a place in a source text of the program's own. A place inside an
+/// embedded library means nothing to the program's author.
 pub(super) fn origin(frames: &[BacktraceEntry], expander: &Expander) -> Option<Origin> {
     let mut active = frames.iter().filter(|frame| !frame.is_gone);
     let (span, source) = active.find_map(|frame| text_of(frame, expander))?;
@@ -272,10 +280,11 @@ pub(super) fn origin(frames: &[BacktraceEntry], expander: &Expander) -> Option<O
     })
 }
 
-/// The names of source texts that are no files begin so.
+/// The first character of the names of source texts that are not files.
 const EMBEDDED: char = '<';
 
-/// Describes an object that nobody caught and that was raised in these frames, unless it remembers others.
+/// Makes the failure of an uncaught object, with the frames that it remembers, otherwise the frames
+/// that raised it.
 pub(super) fn failure(
     heap: &Heap,
     code: &CodeSpace,
@@ -314,7 +323,7 @@ pub(super) fn failure(
     placed(failure, &frames, expander)
 }
 
-/// The condition that an object which nobody caught amounts to: itself, or one that says so.
+/// Returns the condition for an uncaught object: itself if it is one, otherwise one that holds it.
 pub(super) fn uncaught(heap: &mut Heap, object: Value) -> Result<Value, HeapFull> {
     if heap.is_kind(object, Kind::Condition) {
         return Ok(object);
@@ -322,13 +331,14 @@ pub(super) fn uncaught(heap: &mut Heap, object: Value) -> Result<Value, HeapFull
     make_condition(heap, UNCAUGHT.0, UNCAUGHT.1, &[object])
 }
 
-/// A failure with the place and the procedures that frames tell.
+/// Adds the source position and the backtrace of the frames to a failure.
 fn placed(mut failure: Failure, frames: &[BacktraceEntry], expander: &Expander) -> Failure {
     failure.origin = origin(frames, expander).map(Box::new);
     let told = frames.iter().enumerate().filter_map(|(place, frame)| {
         let text = text_of(frame, expander);
         let at = match text {
-            // That it left itself to raise a condition says nothing of a procedure that is there for that.
+            // An embedded procedure that raised the condition and is gone says nothing about the
+            // program.
             None if frame.is_gone && place == 0 => return None,
             _ if frame.is_gone => FramePlace::Gone,
             Some((span, source)) => FramePlace::Text {
@@ -347,7 +357,7 @@ fn placed(mut failure: Failure, frames: &[BacktraceEntry], expander: &Expander) 
     failure
 }
 
-/// Where a frame is, if that is in a text that people have, and that text's name.
+/// Returns the place of a frame and its text's name, if that text is a file.
 fn text_of<'a>(frame: &BacktraceEntry, expander: &'a Expander) -> Option<(Span, &'a str)> {
     let span = frame.span?;
     let source = &expander.source(span.source)?.name;

@@ -1,8 +1,9 @@
-//! What is known of a name: how it is called, what it does, in the words of its definition.
+//! Descriptions of names: how to call them and what they do, in the words of their definitions.
 //!
-//! Owns the reading of documentation: the docstrings of the kernel's forms and primitives and of host procedures, and the `;;;>` lines above what the text
-//! of a library defines. INVARIANT: the answer depends on the name and the texts alone.
-//! It does not know which texts a program has; whoever asks brings them.
+//! Owns the reading of documentation: the docstrings of the kernel's forms and primitives and of
+//! host procedures, and the `;;;>` lines above definitions in libraries.
+//! INVARIANT: the answer depends on the name and the texts alone.
+//! It does not know which texts a program has; the caller supplies them.
 //! Read next: `host/evaluation.rs`.
 
 use std::collections::BTreeSet;
@@ -14,20 +15,22 @@ use preserves::{IOValue, Map, Value};
 
 use super::host;
 
-/// What one definition says of a name.
+/// The description of a name from one definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// The name that is defined; another than was asked for if a library exports it under that one.
+    /// The defined name; it differs from the requested one if a library exports it under that one.
     pub name: String,
-    /// A call of it, as in `(vector-ref vector k)`, on a line for each way to call it; what a form looks like; the name alone for anything else.
+    /// Its calls, such as `(vector-ref vector k)`, one per line; the shape of a form; only the name
+    /// for anything else.
     pub call: String,
-    /// The text that defines it; nothing for what is built in.
+    /// The name of the text that defines it; `None` for built-in names.
     pub place: Option<String>,
-    /// What it does, line by line.
+    /// Its documentation, line by line.
     pub documentation: String,
 }
 
-/// Describes a name; if nothing is known of it, the names that a library exports as it, at one remove or several.
+/// Describes a name. If it has no definition, describes the names that a library exports as it,
+/// through one rename or several.
 ///
 /// `files` are the texts of libraries, each with its name.
 pub fn descriptions<'text>(name: &str, files: &[(&'text str, &'text str)]) -> Vec<Description> {
@@ -74,7 +77,7 @@ fn definitions(name: &str, files: &[(&str, &str)]) -> Vec<Description> {
         .collect()
 }
 
-/// Shows a call of a built-in procedure: `(car pair)`.
+/// Formats a call of a built-in procedure: `(car pair)`.
 #[must_use]
 pub fn call(name: &str, parameters: &str) -> String {
     let words: Vec<&str> = std::iter::once(name).chain(parameters.split_whitespace()).collect();
@@ -85,7 +88,7 @@ fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     lines.map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
-/// The names that a library exports as `name`: those in `(rename original name)`.
+/// Lists the names that a library exports as `name`: those in `(rename original name)`.
 fn originals<'text>(text: &'text str, name: &str) -> Vec<&'text str> {
     let renames = text.split("(rename ").skip(1).filter_map(|rest| rest.split_once(')'));
     let pairs = renames.filter_map(|(inside, _)| inside.split_once(' '));
@@ -95,7 +98,8 @@ fn originals<'text>(text: &'text str, name: &str) -> Vec<&'text str> {
         .collect()
 }
 
-/// Finds the definition of a name and the `;;;>` lines above it. A line of a record type's definition may have them too, and speaks of all its names.
+/// Finds the definition of a name and the `;;;>` lines above it. A line in a record type's
+/// definition may have them too; they describe all names of that line.
 fn in_library(path: &str, text: &str, name: &str) -> Option<Description> {
     let lines: Vec<&str> = text.lines().collect();
     let defines = |line: &str| {
@@ -124,7 +128,8 @@ fn in_library(path: &str, text: &str, name: &str) -> Option<Description> {
     })
 }
 
-/// Shows the calls of the procedure whose definition `text` begins with; nothing if it does not begin so.
+/// Formats the calls of the procedure whose definition `text` begins with; `None` if it does not
+/// begin so.
 fn calls(text: &str, name: &str) -> Option<String> {
     let (reading, _) = read_all(text, SourceId(0));
     let (keyword, rest) = pair(&reading, *reading.forms.first()?)?;
@@ -151,7 +156,7 @@ fn calls(text: &str, name: &str) -> Option<String> {
     }
 }
 
-/// A call with these formals: `(f a . b)`.
+/// Formats a call with these formals: `(f a . b)`.
 fn shown(reading: &Reading, name: &str, mut formals: NodeId) -> Option<String> {
     let mut words = vec![name];
     while let Some((first, rest)) = pair(reading, formals) {
@@ -178,7 +183,8 @@ fn symbol(reading: &Reading, id: NodeId) -> Option<&str> {
     Some(name.as_str())
 }
 
-/// The list of dictionaries that a program sees: of each, `name`, `call`, `place` and `documentation`.
+/// Returns the descriptions as a program receives them: a list of dictionaries with `name`, `call`,
+/// `place` and `documentation`.
 pub(super) fn as_value(found: &[Description]) -> IOValue {
     let text = |text: &str| Value::new(text.to_owned());
     let entries = found.iter().map(|description| {

@@ -1,9 +1,12 @@
-//! Wait descriptors: the records that say what `await` waits for.
+//! Wait descriptors: the records that describe what `await` waits for.
 //!
-//! Owns their forms: `(signal label [:scope v])`, `(record label :field n :equals v)`, `(tool-result :tag t)`, `(user-input :prompt v [:tag t])`,
-//! `(predicate procedure [:pattern p])`, `(elapsed milliseconds)`, a pattern, and a list of these, of which the first to hold decides.
-//! INVARIANT: whatever satisfies a wait is handed over whole: the pattern's first capture is the value itself.
-//! Read next: `scheme/host.rs`.
+//! Owns their forms: `(signal label [:scope v])`, `(record label :field n :equals v)`,
+//! `(tool-result :tag t)`, `(user-input :prompt v [:tag t])`, `(predicate procedure [:pattern p])`,
+//! `(elapsed milliseconds)`, a pattern, and a list of these, of which the first to hold decides.
+//! INVARIANT: a wait returns the whole value that satisfies it, because the pattern's first capture
+//! is that value.
+//! It does not wait; the turn does.
+//! Read next: `convert.rs`.
 
 use duet_kernel::heap::Kind;
 use duet_kernel::heap::kind::record;
@@ -17,10 +20,10 @@ use crate::model::codec::Codec;
 use crate::model::value::Fact;
 use crate::turn::task::Wanted;
 
-/// The labels of patterns, which stand for themselves.
+/// The labels of patterns, which are descriptors themselves.
 const PATTERN_LABELS: [&str; 4] = ["_", "bind", "lit", "group"];
 
-/// Reads a descriptor; a question to the person is put at once.
+/// Reads a descriptor; a question to the person is asked at once.
 pub(super) fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Wanted, Fault> {
     let heap = &call.instance.heap;
     if !heap.is_kind(descriptor, Kind::Record) || !heap.is_labelled(descriptor) {
@@ -52,7 +55,7 @@ fn malformed(descriptor: Value) -> Fault {
     Fault::condition_of("bad-descriptor", message, vec![descriptor])
 }
 
-/// A pattern that captures the whole of what it matches, first.
+/// Returns a pattern whose first capture is the whole value that it matches.
 fn whole(pattern: Pattern) -> Pattern {
     if matches!(pattern, Pattern::Bind(_)) {
         pattern
@@ -160,7 +163,7 @@ fn predicate(call: &mut Call<'_>, procedure: Value, options: &[Value], descripto
 }
 
 impl Call<'_> {
-    /// Reads a pattern that was given as a value.
+    /// Reads a pattern from a value.
     pub(super) fn pattern(&mut self, value: Value) -> Result<Pattern, Fault> {
         let encoded = convert::leave(&self.instance.heap, value).map_err(Fault::Boundary)?;
         let name = self.procedure.name.trim_start_matches('%');

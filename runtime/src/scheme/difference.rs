@@ -1,8 +1,10 @@
-//! What has changed in an actor's memory: its globals, and what they lead to, compared at two times.
+//! The differences in an actor's memory between two times: its globals, and everything that they
+//! lead to.
 //!
-//! INVARIANT: looking changes nothing; the order in which differences are listed depends on the program alone, and what takes too many steps to
-//! compare is cut off and said to be.
-//! It does not look into parked computations and ports. Read next: `scheme/inspection.rs`.
+//! INVARIANT: comparing changes nothing; the order of the differences depends on the program alone,
+//! and a comparison that takes too many steps is cut off and marked so.
+//! It does not compare parked computations and ports.
+//! Read next: `inspection.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -16,58 +18,58 @@ use duet_kernel::value::Value;
 use super::actor::SchemeActor;
 use super::programs::SchemePrograms;
 
-/// An actor's memory as it was.
+/// A copy of an actor's memory.
 pub struct Remembered {
     instance: Instance,
 }
 
-/// What has changed since.
+/// The differences from a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// The first of them, in the order of the globals' names.
+    /// The first differences, in the order of the globals' names.
     pub places: Vec<Difference>,
-    /// How many more there are.
+    /// The number of further differences.
     pub more: usize,
-    /// How many globals of libraries have come to be defined.
+    /// The number of library globals that were defined since.
     pub defined: usize,
-    /// Whether there may be others, for which nobody has looked.
+    /// Whether the comparison was cut off, so that there may be more.
     pub is_cut_off: bool,
-    /// Words in use before and now, garbage included.
+    /// The words in use before and after, garbage included.
     pub words: (usize, usize),
 }
 
-/// A place that holds something else.
+/// A place whose value differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The global, then the way from its value: `table["a"]`, `points[3].x`.
+    /// The global, then the path from its value: `table["a"]`, `points[3].x`.
     pub place: String,
-    /// What it held, as text; nothing if the place is new.
+    /// The earlier value, as text; `None` if the place is new.
     pub before: Option<String>,
-    /// What it holds; nothing if the place is gone.
+    /// The later value, as text; `None` if the place is gone.
     pub after: Option<String>,
 }
 
-/// The library of the program's own top level, as [`GlobalName`] names it.
+/// The name of the program's own top level in a [`GlobalName`].
 const PROGRAM: &str = "(program)";
 
-/// Characters of a value that is shown.
+/// The maximum length of a value's text, in characters.
 const CHARACTERS: usize = 60;
-/// Characters by which the keys of two tables are compared.
+/// The maximum length of the text by which table keys are compared, in characters.
 const KEY_CHARACTERS: usize = 400;
-/// Differences that are listed.
+/// The maximum number of differences that are listed.
 const PLACES_MAX: usize = 40;
-/// Pairs of values that are compared.
+/// The maximum number of pairs of values that are compared.
 const STEPS_MAX: usize = 20_000_000;
 
 impl SchemePrograms {
-    /// Keeps a copy of an actor's memory, to be compared with what becomes of it.
+    /// Copies an actor's memory, for a later comparison.
     pub fn remember(&self, actor: &SchemeActor) -> Remembered {
         let mut instance = Instance::clone(&actor.instance);
         instance.heap.expand();
         Remembered { instance }
     }
 
-    /// Lists what is different from what is remembered; without that, the actor is new.
+    /// Lists the differences between a copy and the actor; without a copy, the actor is new.
     pub fn differences(&self, before: Option<&Remembered>, now: &SchemeActor) -> Differences {
         let now = self.remember(now);
         let empty = Instance::new(super::programs::heap_limits(&crate::model::limits::Limits::default()));
@@ -98,7 +100,7 @@ impl SchemePrograms {
 enum Step {
     Global(String),
     Element(usize),
-    /// What a list ends in.
+    /// The tail of an improper list.
     Rest,
     Field(String),
     Entry(String),
@@ -108,10 +110,10 @@ enum Step {
 struct Comparison<'a> {
     programs: &'a SchemePrograms,
     heaps: (&'a Heap, &'a Heap),
-    /// The pairs of objects that were compared.
+    /// The pairs of objects that were compared, so that cycles end.
     seen: BTreeSet<(u64, u64)>,
     steps_left: usize,
-    /// Steps with the number of the step before.
+    /// Steps, each with the index of the step before.
     nodes: Vec<(usize, Step)>,
     pending: Vec<(usize, Value, Value)>,
     found: Differences,
@@ -181,7 +183,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares two lists, element by element, and where one ends before the other.
+    /// Compares two lists element by element, and what remains of the longer one.
     fn lists(&mut self, node: usize, mut before: Value, mut after: Value) {
         let (old, new) = self.heaps;
         let mut position = 0;
@@ -269,7 +271,7 @@ impl Comparison<'_> {
         self.part(node, || Step::Field("label".to_owned()), label, new.record_label(after));
         for place in 0..old.record_length(before) {
             let name = || {
-                // What was made with a label of its own has no type, and its fields no names.
+                // A record with a label of its own has no type, and its fields have no names.
                 let has_type = old.is_kind(label, Kind::RecordType) && !old.is_labelled(before);
                 let named = has_type.then(|| duet_kernel::printer::field_name(old, label, place));
                 Step::Field(
@@ -312,7 +314,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// The entries of a table, in its order; keys as text.
+    /// Lists the entries of a table, in its order, with keys as text.
     fn entries(&self, heap: &Heap, table: Value) -> Vec<(String, Value)> {
         let mut entries = Vec::with_capacity(heap.table_count(table));
         let mut next = heap.table_next(table, 0);
@@ -324,7 +326,7 @@ impl Comparison<'_> {
         entries
     }
 
-    /// Compares parts of values at once if they are simple, else later.
+    /// Compares parts of values at once if they are simple, otherwise queues them.
     fn part(&mut self, parent: usize, step: impl FnOnce() -> Step, before: Value, after: Value) {
         let is_simple = !self.is_object(before);
         if is_simple && before == after {

@@ -1,10 +1,12 @@
-//! What an actor runs that plays a role: one procedure of one library.
+//! The program of an actor that plays a role: one procedure of one library.
 //!
-//! Owns the description `<entity library procedure config>` and which units an actor that has it evaluates.
-//! INVARIANT: an entity evaluates the units that its library's code mentions, directly or not, each once and in the order of the program, and
-//! never the main program: what it begins with depends on its class and its configuration alone.
-//! It does not know roles; the actor that spawns does.
-//! Read next: `scheme/host/entity.rs`.
+//! Owns the description `<entity library procedure config>` and the choice of units that such an
+//! actor evaluates.
+//! INVARIANT: an entity evaluates the units that its library's code mentions, directly or not, each
+//! once and in the order of the program, and never the main program; so its beginning depends only
+//! on its class and its configuration.
+//! It does not know roles; the actor that spawns it does.
+//! Read next: `host/entity.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,13 +25,13 @@ use crate::state::actor::EntityClass;
 pub(super) struct Entity {
     library: String,
     procedure: String,
-    /// What the procedure is called with.
+    /// The procedure's argument.
     pub(super) config: IOValue,
 }
 codec_struct!(Entity "entity" { library, procedure, config });
 
 impl Entity {
-    /// The procedure.
+    /// Returns the global name of the procedure.
     pub(super) fn name(&self) -> GlobalName {
         GlobalName {
             library: Name::from(self.library.as_str()),
@@ -49,7 +51,7 @@ pub(super) fn program(class: &EntityClass, config: IOValue) -> IOValue {
     .encode()
 }
 
-/// Says whether a unit's name is that of a library, not of a program or an interaction.
+/// Returns whether a unit's name is that of a library, not of a program or an interaction.
 pub(super) fn is_library(name: &Name) -> bool {
     !matches!(name.as_str(), "(program)" | "(interaction)")
 }

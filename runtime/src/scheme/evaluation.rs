@@ -1,10 +1,11 @@
-//! Code that comes to a living actor: what a program evaluates, and what a person types.
+//! Texts that a living actor evaluates, from its program or from a person.
 //!
-//! Owns the texts that an actor has been given so far and what follows from them: its top levels, and which units have been evaluated.
-//! INVARIANT: all of it can be made again from the texts, and the units come out the same; so an aborted turn takes the texts back and drops the
-//! rest, and an image has the texts alone.
+//! Owns the texts that an actor has received so far, and their results: its top levels, and which
+//! units were evaluated.
+//! INVARIANT: the texts alone determine all results, down to the units; so an aborted turn removes
+//! its texts and drops the results, and an image contains only the texts.
 //! It does not evaluate; it makes units, which the caller links and runs.
-//! Read next: the kernel's `expander/top_level.rs`.
+//! Read next: `interaction.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,32 +26,32 @@ use crate::model::codec::{Codec, record};
 use crate::model::manifest::Manifest;
 use crate::turn::image::ThawError;
 
-/// An actor may be given so many bytes of text, those left out that it was given before.
+/// The maximum size of an actor's texts, in bytes; a text whose unit is known does not count again.
 const TEXT_BYTES_MAX: usize = 1 << 26;
 
-/// A text that an actor was given.
+/// A text that an actor received.
 #[derive(Clone, Debug, PartialEq)]
 struct Text {
-    /// The import sets of the environment; none for the mutable top level.
+    /// The import sets of the environment; empty for the mutable top level.
     environment: String,
-    /// What messages call it.
+    /// Its name in messages.
     name: String,
     text: String,
     sources: Vec<Attached>,
 }
 codec_struct!(Text "text" { environment, name, text, sources });
 
-/// Several of them, as a chunk of an image.
+/// Several texts, as a chunk of an image.
 struct Texts {
     texts: Vec<Text>,
 }
 codec_struct!(Texts "texts" { texts });
 
-/// What is to be evaluated.
+/// A text to be evaluated.
 pub(super) struct Wanted<'a> {
-    /// The import sets of the environment; none for the mutable top level.
+    /// The import sets of the environment; empty for the mutable top level.
     pub(super) environment: &'a str,
-    /// What kind of text it is, for its name.
+    /// The kind of text, for its name.
     pub(super) kind: &'static str,
     pub(super) text: &'a str,
     /// Libraries and included texts that it may need and the run does not have.
@@ -65,7 +66,7 @@ pub(super) enum Fault {
     Compile(CompileError),
     /// Its code cannot be loaded.
     Load(LoadError),
-    /// The actor was given too much.
+    /// The actor received too much text.
     TooLarge,
 }
 
@@ -81,43 +82,45 @@ impl From<LoadError> for Fault {
     }
 }
 
-/// What makes units of texts, for all actors of a run.
+/// The compiler of texts to units, for all actors of a run.
 pub(super) struct TextCompiler<'a> {
     pub(super) expander: &'a mut Expander,
     pub(super) code: &'a mut CodeSpace,
     pub(super) sources: &'a mut Pinned,
-    /// The numbers of units of libraries, by name.
+    /// The units of libraries, with their numbers, by name.
     pub(super) library_units: &'a mut BTreeMap<Name, (Arc<Unit>, usize)>,
     /// The units of texts, by number.
     pub(super) text_units: &'a mut BTreeMap<usize, Arc<Unit>>,
-    /// The units that every actor has evaluated at its beginning.
+    /// The units that every actor evaluates at its beginning.
     pub(super) units: &'a [usize],
 }
 
-/// The texts of one actor, and what follows from them.
+/// The texts of one actor, and their results.
 #[derive(Default)]
 pub(super) struct Evaluations {
     texts: Vec<Text>,
     text_bytes: usize,
-    /// How many texts there were when the turn began.
+    /// The number of texts when the turn began.
     texts_before: usize,
     /// The top levels, by the import sets that made them.
     tops: BTreeMap<String, TopLevel>,
-    /// The unit of each text that changed nothing at its top level, and how often that had changed.
+    /// The unit of each text that did not change its top level, and that top level's count of
+    /// changes.
     known: BTreeMap<(String, String), (u64, usize)>,
-    /// The libraries' units that were handed out.
+    /// The units of libraries that the caller has received to evaluate.
     evaluated: BTreeSet<usize>,
-    /// Whether everything but the texts is yet to be made.
+    /// Whether the results must be made again from the texts.
     is_stale: bool,
-    /// How many texts there were at the marks, by their numbers: the last of those with equally many.
+    /// The savepoints: their numbers, each with the number of texts. Of several with equally many
+    /// texts only the last is kept.
     savepoints: Vec<(u64, usize)>,
-    /// The chunks that the texts were frozen into, and how many texts that are.
+    /// The chunks of the frozen texts, and the number of these texts.
     chunks: Vec<BlobHash>,
     texts_frozen: usize,
 }
 
 impl Evaluations {
-    /// Nothing so far; nor was there anything at the newest mark of the actor.
+    /// Returns no texts, with the actor's newest savepoint, which had none either.
     pub(super) fn none_until(newest_savepoint: Option<u64>) -> Self {
         Self {
             savepoints: newest_savepoint.map(|number| (number, 0)).into_iter().collect(),
@@ -129,7 +132,7 @@ impl Evaluations {
         self.texts_before = self.texts.len();
     }
 
-    /// Takes back what the turn was given.
+    /// Removes the texts that the turn added.
     pub(super) fn abort_turn(&mut self) {
         if self.texts.len() > self.texts_before {
             self.truncate(self.texts_before);
@@ -137,7 +140,7 @@ impl Evaluations {
         }
     }
 
-    /// Savepoints the present state.
+    /// Makes a savepoint of the current state.
     pub(super) fn make_savepoint(&mut self, number: u64, oldest: u64) {
         self.drop_savepoints(oldest);
         match self.savepoints.last_mut() {
@@ -149,12 +152,12 @@ impl Evaluations {
         }
     }
 
-    /// Gives up the marks with numbers below `oldest`.
+    /// Drops savepoints with numbers below `oldest`.
     pub(super) fn drop_savepoints(&mut self, oldest: u64) {
         self.savepoints.retain(|(number, _)| *number >= oldest);
     }
 
-    /// Takes back what was given since the earliest mark not below `number`.
+    /// Removes texts added since the earliest savepoint not below `number`.
     pub(super) fn restore_savepoint(&mut self, number: u64) {
         self.texts_frozen = 0;
         self.chunks.clear();
@@ -171,18 +174,19 @@ impl Evaluations {
         self.text_bytes = self.texts.iter().map(Text::length_bytes).sum();
     }
 
-    /// Names the texts.
+    /// Returns a hash of the texts.
     pub(super) fn digest(&self) -> BlobHash {
         let packed = PackedValue::write(|out| self.texts.write(out));
         packed.map_or(BlobHash([0; 32]), |packed| BlobHash::of(packed.as_bytes()))
     }
 
-    /// The top level that interactions share, if there was any.
+    /// Returns the top level that interactions share, if there is one.
     pub(super) fn interaction(&self) -> Option<&TopLevel> {
         self.tops.get("")
     }
 
-    /// Lets interactions see what the program sees, if there was none before; what they define is gone when the actor is.
+    /// Gives interactions the program's names, if they have no top level yet; their definitions end
+    /// with the actor.
     pub(super) fn look_from_program(&mut self, expander: &Expander) {
         if !self.is_stale
             && !self.tops.contains_key("")
@@ -192,7 +196,7 @@ impl Evaluations {
         }
     }
 
-    /// Makes units of a text: those to be evaluated, in order, the last of which has the value.
+    /// Makes the units of a text: those to be evaluated, in order; the last one has the value.
     ///
     /// # Errors
     /// [`Fault`].
@@ -226,7 +230,7 @@ impl Evaluations {
         units
     }
 
-    /// Makes sure that there is an environment in which is visible what the import sets provide.
+    /// Makes the environment of the import sets, unless it exists.
     ///
     /// # Errors
     /// [`Fault`].
@@ -244,7 +248,7 @@ impl Evaluations {
         Ok(())
     }
 
-    /// Expands a text at the mutable top level, to look at; nothing is kept of it.
+    /// Expands a text at the mutable top level, for inspection; keeps nothing of it.
     ///
     /// # Errors
     /// [`Fault`].
@@ -258,7 +262,8 @@ impl Evaluations {
         let Some(top) = self.tops.remove("") else {
             return Ok(Vec::new());
         };
-        // What the text defines must not stay: the top level is made again from the texts that count.
+        // The text's definitions must not stay, so the next use makes the top level again from the
+        // kept texts.
         self.is_stale = true;
         let mut libraries = Granted {
             sources: text_compiler.sources,
@@ -269,7 +274,7 @@ impl Evaluations {
         expansion.map(|expansion| expansion.units).map_err(Fault::Expand)
     }
 
-    /// Makes everything again that follows from the texts, if it was dropped.
+    /// Makes all results again from the texts, if they were dropped.
     fn refresh(&mut self, text_compiler: &mut TextCompiler<'_>, manifest: &Manifest) {
         if !self.is_stale {
             return;
@@ -279,13 +284,14 @@ impl Evaluations {
         self.known.clear();
         self.evaluated.clear();
         for text in std::mem::take(&mut self.texts) {
-            // Whatever was wrong with it was said when it came.
+            // Any error was reported when the text came.
             let _ = self.expand(text_compiler, &text, manifest);
             self.texts.push(text);
         }
     }
 
-    /// Expands a text at its top level and loads the units; says also whether the text has left anything behind.
+    /// Expands a text at its top level and loads the units; also returns whether the text must be
+    /// kept.
     fn expand(
         &mut self,
         text_compiler: &mut TextCompiler<'_>,
@@ -332,7 +338,7 @@ impl Evaluations {
         (true, Ok(due))
     }
 
-    /// The texts as part of an image: its root, and the chunks that were not written before.
+    /// Makes the texts' part of an image: its root, and the chunks that were not written before.
     pub(super) fn freeze(&mut self, heap: IOValue) -> Option<(IOValue, Vec<Blob>)> {
         let texts = self.texts.get(self.texts_frozen..)?.to_vec();
         let mut fresh = Vec::new();
@@ -349,12 +355,12 @@ impl Evaluations {
         Some((record("actor", vec![heap, self.chunks.encode()]), fresh))
     }
 
-    /// The names of the chunks that the texts were frozen into.
+    /// Returns the hashes of the chunks of the frozen texts.
     pub(super) fn chunk_names(&self) -> &[BlobHash] {
         &self.chunks
     }
 
-    /// Reads the texts of an image and loads the units that they come to.
+    /// Reads the texts of an image and loads their units.
     ///
     /// # Errors
     /// [`ThawError`] if they are damaged.
@@ -375,7 +381,7 @@ impl Evaluations {
         evaluations.chunks = chunks;
         evaluations.truncate(evaluations.texts_frozen);
         evaluations.is_stale = true;
-        // What a text was refused for want of a capability it is refused again when it comes again.
+        // A text that was refused for want of a capability is refused again when it comes again.
         evaluations.refresh(text_compiler, &Manifest::of(&["*"]));
         Ok(evaluations)
     }
@@ -418,7 +424,8 @@ impl TextCompiler<'_> {
         }
         let text_unit = own;
         let mut own = compile(own, self.code)?;
-        // An equal text that came under another name is another unit: failures say where they come from, on record.
+        // An equal text with another name is another unit, because recorded failures name the text
+        // that they come from.
         own.name = Name::from(format!("{} {name}", own.name.as_str()).as_str());
         let number = self.code.load_apart(&own)?;
         self.text_units.insert(number, Arc::clone(text_unit));
@@ -427,7 +434,7 @@ impl TextCompiler<'_> {
     }
 }
 
-/// The sources of a run, for an actor that is granted what its manifest names.
+/// The sources of a run, for an actor with a manifest.
 struct Granted<'a> {
     sources: &'a mut Pinned,
     manifest: &'a Manifest,

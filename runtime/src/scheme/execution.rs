@@ -1,6 +1,6 @@
-//! Running a fiber: a task is put on the machine, which runs until the fiber parks or ends.
+//! Running a fiber: a task starts on the machine, which runs until the fiber parks or ends.
 //!
-//! INVARIANT: whatever the program asks of the run goes through the turn.
+//! INVARIANT: every request of the program to the run goes through the turn.
 //! It does not know what host procedures do; `host.rs` does.
 //! Read next: `host.rs`.
 
@@ -22,7 +22,7 @@ use super::programs::{Fault, SchemePrograms};
 use super::{convert, host};
 
 impl SchemePrograms {
-    /// Puts a task on the machine.
+    /// Starts a task on the machine; returns an end if there is nothing to run.
     pub(super) fn begin(
         &mut self,
         actor: &mut SchemeActor,
@@ -68,7 +68,7 @@ impl SchemePrograms {
         Ok(None)
     }
 
-    /// What the library of ports calls `name`, if the program has that library.
+    /// Returns the global `name` of the library of ports, if the program has that library.
     pub(super) fn port_procedure(&self, instance: &Instance, name: &str) -> Option<Value> {
         let name = GlobalName {
             library: Name::from("(duet internal ports)"),
@@ -77,7 +77,8 @@ impl SchemePrograms {
         instance.global(&self.code, &name)
     }
 
-    /// Lets a main program that fails after it has written commit first and fail in a turn of its own, so that its output stays; whether it does.
+    /// Starts the procedure by which a main program that has written commits its output and then
+    /// fails in a turn of its own. Returns whether it did.
     pub(super) fn start_failing(&mut self, instance: &mut Instance, turn: &Activation, object: Value) -> bool {
         if !turn.is_main() || !(self.has_written || has_console_output(&instance.heap)) {
             return false;
@@ -85,20 +86,20 @@ impl SchemePrograms {
         let Some(fail) = self.port_procedure(instance, "%fail") else {
             return false;
         };
-        // Where there is no room to say where it was raised, it fails without.
+        // Without room for the trace, the program fails without one.
         let object = self.traced(&mut instance.heap, object).unwrap_or(object);
         self.machine.start(instance, fail, &[object]);
         true
     }
 
-    /// An object that nobody caught as a condition that tells where it was raised.
+    /// Returns an uncaught object as a condition with the trace of where it was raised.
     pub(super) fn traced(&self, heap: &mut heap::Heap, object: Value) -> Result<Value, HeapFull> {
         let condition = convert::uncaught(heap, object)?;
         self.machine.trace(heap, condition)?;
         Ok(condition)
     }
 
-    /// Adds what the console's ports hold to the turn.
+    /// Moves the output in the console's ports into the turn.
     pub(super) fn release_console(
         &mut self,
         actor: &mut SchemeActor,
@@ -108,7 +109,7 @@ impl SchemePrograms {
         Ok(())
     }
 
-    /// Lets the console's ports go at the end of a fiber's run.
+    /// Moves the console's output into the turn at the end of a fiber's run.
     pub(super) fn settle(&mut self, actor: &mut SchemeActor, turn: &mut Activation, end: End) -> Result<End, Fault> {
         if matches!(end, End::Failed(_)) {
             return Ok(end);
@@ -126,7 +127,7 @@ impl SchemePrograms {
         Ok(End::Failed(failure))
     }
 
-    /// Runs what is on the machine until the fiber parks or ends.
+    /// Runs the machine until the fiber parks or ends.
     pub(super) fn execute(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<End, Fault> {
         loop {
             match self.run_machine(actor, turn)? {
@@ -165,7 +166,8 @@ impl SchemePrograms {
         }
     }
 
-    /// Lets the machine run. Whether memory runs out is judged while it does, because it alone can collect first.
+    /// Runs the machine. The memory limit is strict only here, because only the machine can collect
+    /// garbage before it fails.
     pub(super) fn run_machine(&mut self, actor: &mut SchemeActor, turn: &mut Activation) -> Result<Outcome, Fault> {
         actor.instance.link(&self.code)?;
         actor.instance.heap.set_lenient(false);
@@ -181,7 +183,7 @@ impl SchemePrograms {
         Ok(outcome?)
     }
 
-    /// Performs a host procedure; an end if the fiber stops running here.
+    /// Calls a host procedure; returns an end if the fiber stops running here.
     pub(super) fn answer(
         &mut self,
         actor: &mut SchemeActor,
@@ -222,7 +224,7 @@ impl SchemePrograms {
         Ok(None)
     }
 
-    /// Puts the running computation into the heap.
+    /// Captures the running computation in the heap and ends the fiber's run.
     pub(super) fn park(&mut self, actor: &mut SchemeActor, until: Until, is_choice: bool) -> Result<End, Fault> {
         self.templates.give_up();
         let continuation = self.machine.capture(&mut actor.instance, &self.code)?;

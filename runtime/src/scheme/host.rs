@@ -1,8 +1,11 @@
-//! Host procedures: what programs can do besides computing.
+//! Host procedures: everything that programs can do besides computing.
 //!
-//! Owns the table form, the arguments' checks and how a procedure answers: with a value, by parking the fiber, or with a condition.
-//! INVARIANT: a host procedure reaches the run only through the turn, so whatever it does is an action that passes the gate.
-//! The families are `host/dataspace.rs`, `host/control.rs`, `host/capability.rs`, `host/entity.rs`, `host/world.rs`, `host/file.rs`,
+//! Owns the form of the tables, the checks of arguments, and the ways in which a procedure answers:
+//! with a value, by parking the fiber, or with a condition.
+//! INVARIANT: a host procedure reaches the run only through the turn, so everything it does is an
+//! action that passes the gate.
+//! It does not run procedures; `execution.rs` does. The families are `host/dataspace.rs`,
+//! `host/control.rs`, `host/capability.rs`, `host/entity.rs`, `host/world.rs`, `host/file.rs`,
 //! `host/policy.rs` and `host/evaluation.rs`.
 //! Read next: `host/dataspace.rs`.
 
@@ -34,49 +37,50 @@ use crate::turn::task::Until;
 pub struct HostProcedure {
     /// Its stable name.
     pub name: &'static str,
-    /// Its parameters as the manual shows them.
+    /// Its parameters, as the manual shows them.
     pub parameters: &'static str,
-    /// The fewest arguments.
+    /// The minimum number of arguments.
     pub least: u8,
-    /// The most, if bounded.
+    /// The maximum number of arguments, if there is one.
     pub most: Option<u8>,
-    /// What it does, what it needs, how it fails.
+    /// Its effect, its requirements and its errors.
     pub documentation: &'static str,
     pub(super) body: fn(&mut Call<'_>) -> Result<Reply, Fault>,
 }
 
-/// How a host procedure answers.
+/// The answer of a host procedure.
 pub(super) enum Reply {
     /// The call returns this.
     Value(Value),
-    /// The fiber parks; the call returns what it is resumed with.
+    /// The fiber parks; the call returns the value that resumes it.
     Park(Until),
-    /// The same; what it is resumed with is paired with the position of the condition that held.
+    /// The same, but the call returns a pair of the position of the condition that held and the
+    /// value.
     Choose(Until),
     /// The call returns a list of procedures that, called in order, evaluate a text.
     Compile {
         /// The text.
         text: String,
-        /// The import sets of the environment; none for the mutable one.
+        /// The import sets of the environment; empty for the mutable one.
         environment: String,
     },
-    /// The call returns what is known of this name.
+    /// The call returns the descriptions of this name.
     Describe(String),
-    /// The call returns these import sets, once there is an environment of them.
+    /// The call returns these import sets, once their environment has been made.
     Environment(String),
     /// The actor ends.
     Exit(u64),
 }
 
-/// Why a host procedure fails; becomes a condition.
+/// Why a host procedure fails; the program receives it as a condition.
 pub(super) enum Fault {
     /// The memory limit is reached.
     HeapFull,
     /// A value cannot leave the heap.
     Boundary(BoundaryError),
-    /// The turn refuses.
+    /// The turn refuses the operation.
     Refused(Refusal),
-    /// An argument is not what it should be.
+    /// An argument has the wrong type.
     WrongType {
         argument: usize,
         expected: &'static str,
@@ -111,7 +115,7 @@ impl Fault {
         }
     }
 
-    /// Makes the condition that the program sees.
+    /// Makes the condition that the program receives.
     pub(super) fn condition(&self, heap: &mut Heap, procedure: &str) -> Result<Value, HeapFull> {
         let procedure = procedure.trim_start_matches('%');
         match self {
@@ -138,7 +142,7 @@ impl Fault {
     }
 }
 
-/// The kind of condition by which programs know a refusal.
+/// Returns the kind of condition for a refusal.
 fn refusal_kind(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::NoFacet(_) | Refusal::NoActor(_) | Refusal::HasChildren(_) => "facet-stopped",
@@ -183,7 +187,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Returns an argument that the arity guarantees.
+    /// Returns an argument; the arity guarantees that it exists.
     pub(super) fn argument(&self, argument: usize) -> Value {
         self.arguments.get(argument).copied().unwrap_or(Value::UNSPECIFIED)
     }
@@ -201,7 +205,7 @@ impl<'a> Call<'a> {
         self.leave(self.argument(argument))
     }
 
-    /// Copies an argument out of the heap as something that can be asserted.
+    /// Copies an argument out of the heap as a fact.
     pub(super) fn fact(&self, argument: usize) -> Result<Fact, Fault> {
         let packed = convert::pack(&self.instance.heap, self.argument(argument));
         packed.map(Fact::from).map_err(Fault::Boundary)
@@ -211,7 +215,7 @@ impl<'a> Call<'a> {
         convert::leave(&self.instance.heap, value).map_err(Fault::Boundary)
     }
 
-    /// Returns what an argument refers to.
+    /// Returns the id that an argument refers to.
     pub(super) fn reference(&self, argument: usize, class: Class, expected: &'static str) -> Result<u64, Fault> {
         let referent = convert::referent(&self.instance.heap, class, self.argument(argument));
         referent.ok_or_else(|| self.wrong_type(argument, expected))
@@ -231,7 +235,7 @@ impl<'a> Call<'a> {
         value.is_procedure_object() || value.is_immediate(Immediate::Primitive)
     }
 
-    /// Keeps a procedure that is an argument.
+    /// Makes a root of the procedure in an argument, so that the runtime can keep it.
     pub(super) fn procedure(&mut self, argument: usize) -> Result<Callable, Fault> {
         let procedure = self.argument(argument);
         if !self.is_procedure(procedure) {
@@ -270,7 +274,7 @@ impl<'a> Call<'a> {
             return Ok(());
         }
         let name = self.instance.heap.intern(capability)?;
-        // A name that begins so is the library's own; the program has called another.
+        // A name with this prefix is the library's own; the program called the name without it.
         let caller = match self.procedure.name {
             name if name.starts_with('%') => String::new(),
             name => format!("{name}: "),
@@ -280,10 +284,11 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The answer of a procedure that is called for its effect.
+/// The answer of a procedure without a result.
 pub(super) const DONE: Result<Reply, Fault> = Ok(Reply::Value(Value::UNSPECIFIED));
 
-/// Declares a family: `/// docstring`, then `"name" "parameters" [least, most] => function;`, with `_` for no bound.
+/// Declares a family: `/// docstring`, then `"name" "parameters" [least, most] => function;`, with
+/// `_` for no bound.
 macro_rules! host_procedures {
     ($($(#[doc = $documentation:literal])+ $name:literal $parameters:literal [$least:literal, $most:tt] => $body:expr;)*) => {
         /// The family's table.
@@ -303,7 +308,7 @@ macro_rules! host_procedures {
 }
 use host_procedures;
 
-/// All host procedures, family after family.
+/// Iterates over all host procedures, family after family.
 pub fn procedures() -> impl Iterator<Item = &'static HostProcedure> {
     [
         dataspace::TABLE,
@@ -319,7 +324,7 @@ pub fn procedures() -> impl Iterator<Item = &'static HostProcedure> {
     .flatten()
 }
 
-/// The same, as the kernel's code space knows them.
+/// Returns all host procedures as primitives of the kernel's code space.
 pub fn primitives() -> Vec<Primitive> {
     let primitive = |procedure: &'static HostProcedure| Primitive {
         name: procedure.name,

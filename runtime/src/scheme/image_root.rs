@@ -1,7 +1,8 @@
-//! The root of a actor's image: what it says of the heap and of the texts.
+//! The root of an actor's image, which names the heap and the texts.
 //!
-//! INVARIANT: what is none is told by its shape and never read beyond it.
-//! It does not know what is in a heap's image. Read next: `scheme/evaluation.rs`.
+//! INVARIANT: a value that is no root is recognized by its shape and never read beyond it.
+//! It does not know the contents of a heap's image.
+//! Read next: `evaluation.rs`.
 
 use duet_journal::BlobHash;
 use preserves::{IOValue, ValueImpl};
@@ -10,18 +11,18 @@ use crate::model::codec::{Bytes, Codec, Fields, record};
 
 /// The root of a heap's image.
 pub(super) enum HeapRoot {
-    /// Its bytes, as images had it before it was a chunk.
+    /// Its bytes, inline.
     Inline(Vec<u8>),
-    /// The chunk that it is.
+    /// The chunk that holds it.
     Named(BlobHash),
 }
 
-/// Says which chunk is the root of a heap's image.
+/// Returns the root of an image that has a heap and no texts.
 pub(super) fn heap(root: BlobHash) -> IOValue {
     record("heap-root", vec![root.encode()])
 }
 
-/// The heap's root and the names of the texts' chunks in the root of an image.
+/// Splits the root of an image into the heap's root and the hashes of the texts' chunks.
 pub(super) fn parts(root: &IOValue) -> Option<(HeapRoot, Vec<BlobHash>)> {
     if let Some(heap) = heap_root(root) {
         return Some((heap, Vec::new()));

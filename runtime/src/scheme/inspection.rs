@@ -1,7 +1,9 @@
-//! What a text would become where texts are evaluated, and what has become of one.
+//! Expanded texts and listings of procedures, for people who inspect a run.
 //!
-//! INVARIANT: looking leaves nothing behind: no definition, no code that the actor could run.
-//! It evaluates nothing. Read next: `scheme/evaluation.rs`.
+//! INVARIANT: an inspection leaves nothing behind: no definition, and no code that the actor could
+//! run.
+//! It evaluates nothing.
+//! Read next: `evaluation.rs`.
 
 use std::sync::Arc;
 
@@ -18,7 +20,7 @@ use crate::model::failure::Failure;
 use crate::model::manifest::Manifest;
 
 impl SchemePrograms {
-    /// A text after expansion, in the core language.
+    /// Returns a text after expansion, in the core language.
     ///
     /// # Errors
     /// The failure that evaluating the text would end in.
@@ -27,10 +29,12 @@ impl SchemePrograms {
         Ok(unit.map(|unit| format!("{unit}\n")).unwrap_or_default())
     }
 
-    /// The instructions of the procedure that a name stands for, or those that another text is compiled to.
+    /// Returns the instructions of the procedure that a name is bound to, or the compiled
+    /// instructions of any other text.
     ///
     /// # Errors
-    /// The failure that evaluating the text would end in; `no-listing` if the name stands for nothing that has instructions.
+    /// The failure that evaluating the text would end in; `no-listing` if the name is bound to
+    /// nothing that has instructions.
     pub fn disassembled(
         &mut self,
         actor: &mut SchemeActor,
@@ -86,7 +90,7 @@ impl SchemePrograms {
         let value = actor.instance.global(&self.code, &global);
         let closure = value.filter(|value| heap.is_kind(*value, Kind::Closure));
         let Some(closure) = closure else {
-            // A library that nothing has needed so far is compiled, but not evaluated.
+            // A library that the program has not used yet is compiled, but not evaluated.
             let listing = match value {
                 None => self.listing_in_library(actor, manifest, &global)?,
                 Some(_) => None,
@@ -98,7 +102,7 @@ impl SchemePrograms {
             .ok_or_else(|| without(format!("the code of `{name}` is a part of the machine")))
     }
 
-    /// The listing of the procedure that a library defines under a name.
+    /// Returns the listing of the procedure that a library defines under a name.
     fn listing_in_library(
         &mut self,
         actor: &mut SchemeActor,
@@ -119,7 +123,8 @@ impl SchemePrograms {
         }))
     }
 
-    /// The listing of the procedure whose first instruction is at a position of the code.
+    /// Returns the listing of the procedure whose first instruction is at this position of the
+    /// code.
     fn listing_at(&self, position: u32) -> Option<String> {
         let loaded = self.code.unit_at(position)?;
         let number = self.code.units().iter().position(|unit| unit.start == loaded.start)?;

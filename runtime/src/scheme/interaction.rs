@@ -1,9 +1,11 @@
 //! Evaluating a text in a living actor.
 //!
-//! Owns what stands between a text and its run: its units are linked with the instance and become procedures, and what is wrong with it becomes a
-//! condition, or the failure of an interaction.
-//! INVARIANT: what a text costs in fuel depends on its length alone, not on whether its units are known.
-//! It does not keep texts; `scheme/evaluation.rs` does. What a value is shown as is Scheme's affair, in `(duet internal eval)`.
+//! Owns the steps between a text and its run: it links the text's units with the instance and makes
+//! procedures of them, and turns an error into a condition, or into the failure of an interaction.
+//! INVARIANT: the fuel for a text depends on its length alone, not on whether its units are known.
+//! It does not keep texts; `evaluation.rs` does. It does not show values; `(duet internal eval)`
+//! does.
+//! Read next: `evaluation.rs`.
 
 use duet_kernel::code::CodeSpace;
 use duet_kernel::datum::Name;
@@ -22,11 +24,11 @@ use crate::model::failure::{Failure, Origin};
 use crate::turn::activation::Activation;
 use crate::turn::task::End;
 
-/// What a text costs, and each of its bytes, in units of fuel.
+/// The cost of a text, and of each of its bytes, in units of fuel.
 const TEXT_FUEL: u64 = 256;
 const BYTE_FUEL: u64 = 8;
 
-/// Objects without a notation begin with this in a text.
+/// The beginning of an object without a notation, in a text.
 const UNREADABLE: &str = "#<";
 
 impl SchemePrograms {
@@ -41,12 +43,13 @@ impl SchemePrograms {
         }
     }
 
-    /// Whether code that comes later finds a library, or a text that another one includes.
+    /// Returns whether texts can find a library, or a text that another one includes.
     pub fn has_source(&self, wanted: &[String]) -> bool {
         self.sources.has(wanted)
     }
 
-    /// The names that are visible to interactions of a actor, each with whether it is a keyword; in alphabetical order.
+    /// Lists the names visible to interactions of an actor, in alphabetical order, each with
+    /// whether it is a keyword.
     pub fn interaction_names(&self, actor: &SchemeActor) -> Vec<(String, bool)> {
         let Some(top) = actor.known_evaluations().and_then(Evaluations::interaction) else {
             return Vec::new();
@@ -57,7 +60,8 @@ impl SchemePrograms {
             .collect()
     }
 
-    /// Puts the evaluation of an interaction on the machine; an end if its text is none that can be evaluated.
+    /// Starts the evaluation of an interaction on the machine; returns an end if its text cannot be
+    /// evaluated.
     pub(super) fn begin_interaction(
         &mut self,
         actor: &mut SchemeActor,
@@ -95,7 +99,8 @@ impl SchemePrograms {
         }
     }
 
-    /// Answers a program that wants a text compiled: with a list of procedures to be called in order, or a condition.
+    /// Answers a request to compile a text: with a list of procedures to be called in order, or
+    /// with a condition.
     pub(super) fn compile_for(
         &mut self,
         actor: &mut SchemeActor,
@@ -118,7 +123,7 @@ impl SchemePrograms {
         Ok(())
     }
 
-    /// Answers a program that asks what is known of a name.
+    /// Answers a request to describe a name.
     pub(super) fn describe(&mut self, actor: &mut SchemeActor, name: &str) -> Result<(), Fault> {
         let found = description::descriptions(name, &self.sources.texts());
         let heap = &mut actor.instance.heap;
@@ -132,7 +137,7 @@ impl SchemePrograms {
         Ok(())
     }
 
-    /// Answers a program that wants an environment: with its import sets, or a condition.
+    /// Answers a request for an environment: with its import sets, or with a condition.
     pub(super) fn make_environment(
         &mut self,
         actor: &mut SchemeActor,
@@ -182,7 +187,7 @@ impl SchemePrograms {
         Ok(())
     }
 
-    /// Describes why a text cannot be evaluated.
+    /// Converts a fault to the failure that describes it.
     pub(super) fn failure(&self, fault: &evaluation::Fault) -> Failure {
         match fault {
             evaluation::Fault::Expand(errors) => self.syntax_failure(errors),
@@ -219,7 +224,7 @@ fn charge(turn: &mut Activation, text: &str) {
     *fuel = fuel.saturating_sub(cost);
 }
 
-/// Links units with the instance and makes procedures of them, a list.
+/// Links units with the instance and returns a list of their procedures.
 fn procedures(instance: &mut Instance, code: &CodeSpace, units: &[usize]) -> Result<Value, HeapFull> {
     let mut procedures = Vec::new();
     for unit in units {

@@ -1,8 +1,10 @@
-//! Looking at a actor from outside: an expression is evaluated where the program's own names are visible, and its value is written down.
+//! Observing an actor from outside: evaluates an expression among the program's own names, and
+//! writes its value.
 //!
-//! INVARIANT: it is for bodies that are thrown away afterwards; nothing here is part of what a run does or records, so it works on programs that
-//! evaluate no texts of their own.
-//! It does not keep an expression from acting; whoever steps the run looks at what it asks for. Read next: `scheme/interaction.rs`.
+//! INVARIANT: observed instances are thrown away afterwards, and nothing here is part of what a run
+//! does or records; so it works on programs that evaluate no texts of their own.
+//! It does not keep an expression from acting; the caller that steps the run inspects its requests.
+//! Read next: `interaction.rs`.
 
 use duet_kernel::printer::{Style, print};
 use duet_kernel::value::Value;
@@ -13,18 +15,20 @@ use super::programs::{Fault, Observation, SchemePrograms};
 use crate::turn::activation::Activation;
 use crate::turn::task::End;
 
-/// A value may be written in so many characters.
+/// The maximum length of a written value, in characters.
 const CHARACTERS_MAX: usize = 1 << 22;
 
 impl SchemePrograms {
-    /// From now on texts are evaluated where the program's own names are visible, and their values are kept for [`observed`](Self::observed).
+    /// Makes texts evaluate among the program's own names from here on, and keeps their values for
+    /// [`observed`](Self::observed).
     ///
-    /// The run must go no further than that and not be recorded.
+    /// The run must not go further than that, and must not be recorded.
     pub fn observe(&mut self) {
         self.observation = Some(Observation::default());
     }
 
-    /// The value of the text that was evaluated last, as `write` shows it; nothing if it has not come to an end, or nobody has specified it.
+    /// Returns the value of the newest text, as `write` shows it; `None` if the evaluation has not
+    /// ended or has no specified value.
     pub fn observed(&mut self) -> Option<String> {
         self.observation.as_mut()?.shown.take()
     }
@@ -57,7 +61,8 @@ impl SchemePrograms {
         }
     }
 
-    /// Takes the value of a unit that has been evaluated, and starts the next; whether there was one.
+    /// Takes the value of an evaluated unit, and starts the next unit; returns whether there was
+    /// one.
     pub(super) fn observe_next(&mut self, actor: &mut SchemeActor, value: Value) -> Result<bool, Fault> {
         if self.start_observed(actor)? {
             return Ok(true);

@@ -1,8 +1,9 @@
-//! Where a computation uses its fuel.
+//! The fuel that a computation uses, by procedure.
 //!
-//! Owns the count of units of fuel by procedure. INVARIANT: counting changes nothing of what is computed, nor of the fuel it takes; the same
+//! INVARIANT: counting changes neither the result of a computation nor the fuel it takes; the same
 //! computation has the same counts on every machine.
-//! It knows no time.
+//! It does not measure time.
+//! Read next: `programs.rs`.
 
 use std::collections::BTreeMap;
 
@@ -18,14 +19,14 @@ pub(super) struct Profile(pub(super) BTreeMap<Procedure, u64>);
 /// A procedure of a profile.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Procedure {
-    /// Its name; none for a procedure without one and for code outside of procedures.
+    /// Its name; `None` for a procedure without one and for code outside of procedures.
     pub name: Option<String>,
-    /// The name of its library, or of the text it stands in.
+    /// The name of its library or text.
     pub unit: String,
 }
 
 impl Profile {
-    /// Runs the machine as [`Machine::run`] does, one unit of fuel after the other.
+    /// Runs the machine as [`Machine::run`] does, in steps of one unit of fuel.
     pub(super) fn run(
         &mut self,
         machine: &mut Machine,

@@ -1,7 +1,7 @@
 //! The Scheme programs of one run: the machine, the code and the sources that its actors share.
 //!
-//! INVARIANT: everything that an actor's program knows is in its instance's heap and in the texts it was given; the machine is empty whenever
-//! no fiber runs.
+//! INVARIANT: everything that an actor's program knows is in its instance's heap and in the texts
+//! that it received; the machine is empty whenever no fiber runs.
 //! It does not run fibers; `execution.rs` does.
 //! Read next: `execution.rs`.
 
@@ -40,16 +40,16 @@ use super::source::{ProgramError, Source};
 use super::{convert, host, image_root};
 use std::collections::VecDeque;
 
-/// An expression that is being evaluated.
+/// The evaluation of an expression from outside the run.
 #[derive(Debug, Default)]
 pub(super) struct Observation {
-    /// The units to be evaluated, the expression's own last.
+    /// The units that remain to be evaluated, the expression's own last.
     pub(super) units: VecDeque<usize>,
-    /// What the value is written as.
+    /// The written form of the value.
     pub(super) shown: Option<String>,
 }
 
-/// The Scheme programs of one run: the main program with all the libraries it needs.
+/// The Scheme programs of one run: the main program with all libraries that it needs.
 pub struct SchemePrograms {
     pub(super) machine: Machine,
     pub(super) code: CodeSpace,
@@ -57,34 +57,36 @@ pub struct SchemePrograms {
     pub(super) host_start: usize,
     pub(super) expander: Expander,
     pub(super) program: IOValue,
-    /// What `command-line` returns.
+    /// The value of `command-line`.
     pub(super) command_line: Vec<String>,
     /// The units of the main program, in the order of evaluation.
     pub(super) units: Vec<usize>,
-    /// Whether the present turn writes to the console.
+    /// Whether the current turn writes to the console.
     pub(super) has_written: bool,
-    /// What code that comes later may import and include.
+    /// The sources that evaluated texts may import and include.
     pub(super) sources: Pinned,
-    /// The numbers of units of libraries, by name.
+    /// The units of libraries, with their numbers, by name.
     pub(super) library_units: BTreeMap<Name, (Arc<Unit>, usize)>,
-    /// The units of texts that were evaluated, by number.
+    /// The units of evaluated texts, by number.
     pub(super) text_units: BTreeMap<usize, Arc<Unit>>,
-    /// Where fuel is used, while somebody wants to know.
+    /// The counts of fuel, while a profile is being taken.
     pub(super) profile: Option<Profile>,
-    /// What is being looked at; nothing in a run that goes on.
+    /// The observation in progress; `None` in a run that continues.
     pub(super) observation: Option<Observation>,
     pub(super) templates: LibraryTemplates,
 }
 
 impl SchemePrograms {
-    /// Makes these programs answer to the description of another one, so that replaying a run shows where they differ from what it recorded.
+    /// Replaces the description of these programs with another program's, so that a replay of that
+    /// program's run shows the first difference.
     pub fn stand_in_for(&mut self, program: IOValue) {
         self.program = program;
     }
 
-    /// Names all that an actor's program keeps, wherever it lies in memory: bodies with the same name go on alike.
+    /// Returns a hash of all that an actor's program keeps, independent of addresses; actors with
+    /// the same hash continue alike.
     ///
-    /// Costs as much as all that the program reaches.
+    /// The cost grows with everything that the program reaches.
     ///
     /// # Errors
     /// [`FreezeError`] if the program refers to code without a name.
@@ -151,7 +153,7 @@ impl SchemePrograms {
         Ok((programs, expansion.warnings))
     }
 
-    /// What a program describes: nothing if it is the main program.
+    /// Returns the entity that a program describes; `None` for the main program.
     fn entity(&self, program: &IOValue) -> Result<Option<Entity>, Failure> {
         if *program == self.program {
             return Ok(None);
@@ -177,7 +179,7 @@ impl SchemePrograms {
     }
 }
 
-/// The memory limit was reached where no program could be told.
+/// The memory limit was reached where no program could receive a condition.
 #[derive(Debug)]
 pub(super) struct Fault;
 
@@ -340,12 +342,12 @@ impl Programs for SchemePrograms {
 }
 
 impl SchemePrograms {
-    /// Counts from here on where fuel is used, by whatever actor.
+    /// Starts counting fuel by procedure, for all actors.
     pub fn begin_profile(&mut self) {
         self.profile = Some(Profile::default());
     }
 
-    /// Ends counting; the procedures with the units of fuel that were used in them, those that used most first.
+    /// Stops counting; returns the procedures with the fuel that they used, most first.
     pub fn end_profile(&mut self) -> Vec<(Procedure, u64)> {
         let Profile(counts) = self.profile.take().unwrap_or_default();
         let mut counts: Vec<_> = counts.into_iter().collect();

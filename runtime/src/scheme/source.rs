@@ -1,8 +1,10 @@
-//! Programs and the sources they were made of, pinned so that a run can be compiled again exactly.
+//! Programs and their sources, pinned so that a run can be compiled again exactly.
 //!
-//! Owns the description of a program in a run's first record: the hash of every text that went into it, and who asked for it under which name.
-//! INVARIANT: compiling from a description asks for nothing outside it.
+//! Owns the description of a program in a run's first record: the hash of every text that the
+//! program consists of, and the name by which each was found.
+//! INVARIANT: compiling from a description reads nothing outside it.
 //! It does not find libraries; the caller's [`Libraries`] does, the first time.
+//! Read next: `source/matching.rs`.
 
 pub(super) mod matching;
 
@@ -22,21 +24,22 @@ use crate::codec_struct;
 use crate::driver::Attached;
 use crate::model::codec::{Codec, DecodeError};
 
-/// What [`SchemePrograms::compile`] needs to know.
+/// The input of [`SchemePrograms::compile`].
 pub struct Source<'a> {
-    /// The name that messages call the program by, such as its path.
+    /// The program's name in messages, such as its path.
     pub name: &'a str,
     /// Its text.
     pub text: &'a str,
-    /// What `command-line` returns: the program's name and its arguments. Part of the run's first record.
+    /// The value of `command-line`: the program's name and its arguments. Part of the run's first
+    /// record.
     pub arguments: Vec<String>,
-    /// What a program without `import` sees.
+    /// The imports of a program without `import`.
     pub default_imports: Vec<LibraryName>,
-    /// What else must be found by code that comes to the program later, if the program evaluates any.
+    /// Further libraries that texts may import later, if the program evaluates any.
     pub evaluable: Vec<LibraryName>,
 }
 
-/// A compiled program as a run's first record describes it.
+/// A compiled program, as a run's first record describes it.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The description.
@@ -56,10 +59,11 @@ pub(super) struct ProgramRecord {
 }
 codec_struct!(ProgramRecord "scheme" { name, text, arguments, default_imports, sources });
 
-/// A text that a program needed besides its own.
+/// A text that a program needs besides its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceRecord {
-    /// What was asked for: `(a library)`, or the including text and the path it includes.
+    /// The key by which it was found: `(a library)`, or the including text and the path it
+    /// includes.
     pub wanted: Vec<String>,
     /// The text's name.
     pub name: String,
@@ -68,7 +72,7 @@ pub struct SourceRecord {
 }
 codec_struct!(SourceRecord "source" { wanted, name, text });
 
-/// Why a program cannot be run.
+/// Why a program cannot run.
 #[derive(Debug)]
 pub enum ProgramError {
     /// It cannot be expanded.
@@ -79,9 +83,9 @@ pub enum ProgramError {
     Load(LoadError),
     /// A text is too large to be pinned.
     Pin(StoreError),
-    /// The description in the run's first record is none.
+    /// The run's first record does not describe a Scheme program.
     Description(DecodeError),
-    /// A pinned text is missing or is not text.
+    /// A pinned text is missing or is not UTF-8.
     MissingText {
         /// Its name.
         name: String,
@@ -127,7 +131,7 @@ impl From<LoadError> for ProgramError {
     }
 }
 
-/// Reads a program's name and its command line off its description.
+/// Reads a program's name and its command line from its description.
 ///
 /// # Errors
 /// [`DecodeError`] if it describes no Scheme program.
@@ -135,13 +139,13 @@ pub fn description(program: &IOValue) -> Result<(String, Vec<String>), DecodeErr
     ProgramRecord::decode(program).map(|record| (record.name, record.arguments))
 }
 
-/// Finds sources and remembers which.
+/// A provider of sources that records which were found.
 pub(super) struct Recording<'a> {
     pub(super) libraries: &'a mut dyn Libraries,
     pub(super) found: Vec<(Vec<String>, SourceText)>,
 }
 
-/// The library by which a program evaluates what it did not contain; it is among the program's units if the program mentions it.
+/// The library that evaluates texts; a program that mentions it has it among its units.
 pub(super) const EVALUATION: &str = "(duet internal eval)";
 
 impl Recording<'_> {
@@ -151,7 +155,8 @@ impl Recording<'_> {
             .any(|(wanted, _)| matches!(&wanted[..], [name] if name == library))
     }
 
-    /// Finds also libraries that nothing has asked for, with what they include. What cannot be read is left out, and missed when it is asked for.
+    /// Finds further libraries, with the texts that they include. Leaves out any that cannot be
+    /// read; a later import of it fails.
     pub(super) fn complete(&mut self, names: &[LibraryName]) {
         for name in names {
             if self.has(&name.to_string()) {
@@ -165,7 +170,7 @@ impl Recording<'_> {
     }
 }
 
-/// The strings in the `include` forms of a text.
+/// Lists the strings in the `include` forms of a text.
 fn included_paths(text: &str) -> Vec<&str> {
     let mut paths = Vec::new();
     for form in text.split("(include").skip(1) {
@@ -210,12 +215,12 @@ impl Libraries for Recording<'_> {
     }
 }
 
-/// Gives out the sources of a run and nothing else.
+/// A provider of a run's sources and nothing else.
 #[derive(Default)]
 pub(super) struct Pinned(pub(super) BTreeMap<Vec<String>, SourceText>);
 
 impl Pinned {
-    /// Takes a source that came later, unless there is one under its name.
+    /// Adds a source that came later, unless its key is taken.
     pub(super) fn add(&mut self, source: &Attached) {
         self.0.entry(source.wanted.clone()).or_insert_with(|| SourceText {
             name: source.name.clone(),
@@ -223,13 +228,13 @@ impl Pinned {
         });
     }
 
-    /// All texts, each once, with its name.
+    /// Lists all texts, each once, with their names.
     pub(super) fn texts(&self) -> Vec<(&str, &str)> {
         let texts: BTreeMap<&str, &str> = self.0.values().map(|source| (&*source.name, &*source.text)).collect();
         texts.into_iter().collect()
     }
 
-    /// Whether there is something under a name.
+    /// Returns whether there is a source under a key.
     pub(super) fn has(&self, wanted: &[String]) -> bool {
         self.0.contains_key(wanted)
     }

@@ -1,11 +1,13 @@
-//! How an actor's program begins: unit by unit, or where others of its library stood after theirs.
+//! Templates of libraries, from which their entities begin.
 //!
-//! An entity evaluates the units of its library before its procedure is called. Where these only define, which is the rule, all entities of the library
-//! stand at the same point then, and only the first gets there by evaluation: the others, and it too, go on from a template of its heap, which they share.
-//! INVARIANT: an entity that begins with a template does what it would have done without: the units asked the turn for nothing, and the fuel
-//! that they took is taken.
-//! It does not choose the units; `scheme/entity.rs` does.
-//! Read next: the kernel's `heap/compact.rs`.
+//! An entity evaluates the units of its library before its procedure is called. If these units only
+//! define, as most do, all entities of the library have the same heap at that point. Only the first
+//! gets there by evaluation; the template is a copy of its heap, from which all of them, the first
+//! included, continue and which they share.
+//! INVARIANT: an entity that begins from a template does what it would have done without: the units
+//! requested nothing from the turn, and the entity pays the fuel that they took.
+//! It does not choose the units; `entity.rs` does.
+//! Read next: `boot.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,33 +18,34 @@ use duet_kernel::heap::Template;
 use duet_kernel::machine::Instance;
 use duet_kernel::value::Value;
 
-/// Stands for the entity's procedure among the procedures of the units.
+/// A mark for the entity's procedure, among the procedures of the units.
 pub(super) const THE_ENTITY: Value = Value::TRUE;
 
-/// What was kept of entities that have begun, by their libraries.
+/// The templates of a run, by library.
 #[derive(Default)]
 pub(super) struct LibraryTemplates {
     pub(super) known: BTreeMap<Name, Beginning>,
-    /// The entity that evaluates its units at present, if they have asked for nothing so far.
+    /// The entity that is evaluating its units, as long as they have requested nothing.
     present: Option<Present>,
 }
 
 pub(super) struct Beginning {
     units: Vec<usize>,
     template: Arc<Template>,
-    /// What the units took.
+    /// The fuel that the units took.
     fuel: u64,
 }
 
 struct Present {
     library: Name,
     units: Vec<usize>,
-    /// What there was when it began.
+    /// The fuel when it began.
     fuel: u64,
 }
 
 impl LibraryTemplates {
-    /// Lets a new instance begin where others of its library did, and says whether it could; else watches what its units do.
+    /// Starts a new instance from the template of its library, and returns whether it did. If there
+    /// is no template, watches the units that the instance evaluates.
     pub(super) fn start(
         &mut self,
         instance: &mut Instance,
@@ -51,7 +54,7 @@ impl LibraryTemplates {
     ) -> bool {
         let known = self.known.get(library).filter(|known| known.units == units);
         if let Some(known) = known {
-            // With too little fuel it must stop where it would have.
+            // An entity with too little fuel must stop where it would stop without a template.
             let starts = known.fuel < *fuel && instance.heap.start_from(&known.template);
             if starts {
                 *fuel -= known.fuel;
@@ -66,12 +69,12 @@ impl LibraryTemplates {
         false
     }
 
-    /// Forgets the entity that begins: it did more than evaluate units.
+    /// Forgets the entity that is beginning, because it did more than evaluate units.
     pub(super) fn give_up(&mut self) {
         self.present = None;
     }
 
-    /// Keeps what an instance has come to whose units have all been evaluated, if that is all they did.
+    /// Makes a template of an instance that has evaluated all its units, if they did nothing else.
     pub(super) fn keep(&mut self, instance: &mut Instance, code: &CodeSpace, fuel: u64) {
         let Some(Present {
             library,
@@ -82,7 +85,8 @@ impl LibraryTemplates {
             return;
         };
         let template = Arc::new(instance.heap.template(code));
-        // The first goes on from there as the others do, so that it makes no difference which is the first.
+        // The first entity continues from the template too, so that it does not differ from the
+        // others.
         instance.heap.start_from(&template);
         let fuel = before.saturating_sub(fuel);
         self.known.insert(library, Beginning { units, template, fuel });

@@ -1,4 +1,5 @@
-//! Scheme programs as whole runs: what becomes visible, and that each replays and resumes alike.
+//! Scheme programs as whole runs: their visible results, and that each replays and resumes with the
+//! same ones.
 
 use duet_kernel::expander::{Libraries, LibraryName, SourceError, SourceText};
 
@@ -12,7 +13,7 @@ use crate::tests::script::world::{LIMITS, World, read_answers};
 mod capability;
 mod sharing;
 
-/// No libraries besides the kernel's own.
+/// A source of libraries that has none besides the kernel's own.
 struct NoLibraries;
 
 impl Libraries for NoLibraries {
@@ -62,7 +63,7 @@ pub(crate) fn world_within(
     })
 }
 
-/// Runs a program that is granted everything; what becomes visible must be `expected`, one thing per line.
+/// Runs a program that is granted everything; its visible results must be `expected`, one per line.
 #[track_caller]
 fn check_answered(text: &str, answers: &[Result<&str, &str>], expected: &str) {
     for turns in [1, 3, 1000] {

@@ -1,4 +1,5 @@
-//! Texts given to a run: what they show, and that the run replays, resumes and forks between any two of them.
+//! Texts that a run evaluates: what they show, and that the run replays, resumes and forks between
+//! any two of them.
 
 use duet_journal::Sequence;
 use duet_kernel::expander::{Libraries, LibraryName, SourceError, SourceText};
@@ -15,7 +16,7 @@ use crate::run::snapshot::SnapshotPolicy;
 use crate::run::source::Source as Journal;
 use crate::tests::script::world::{LIMITS, World, branch, run_id};
 
-/// What evaluates texts, without a console.
+/// A library that evaluates texts, without a console.
 const EVALUATION_LIBRARY: &str = "
     (define-library (duet internal eval)
       (export eval %interact)
@@ -73,7 +74,7 @@ fn world(turns: u64) -> World<SchemePrograms> {
         .collect();
     let value = program.value.clone();
     let record_bytes = u64::MAX;
-    // A text costs what it is long; most are to fit into one turn.
+    // Fuel for a text grows with its length; with these limits most fit into one turn.
     let limits = Limits {
         slice_fuel: 10_000,
         turn_fuel: 10_000,
@@ -107,7 +108,8 @@ fn input(text: &str) -> Input {
     }
 }
 
-/// Gives a run the texts, one after the other; each must show what stands beside it: log lines, and failures of turns behind `!`.
+/// Evaluates the texts in one run, in order; each must show the lines beside it: log lines, and
+/// failures of turns after `!`.
 #[track_caller]
 fn check(texts: &[(&str, &[&str])]) {
     for turns in [1, 3, 1000] {
@@ -130,7 +132,7 @@ fn check(texts: &[(&str, &[&str])]) {
     }
 }
 
-/// The failures of the turns from a position on.
+/// Lists the failures of turns from a position on.
 fn failures(world: &World<SchemePrograms>, from: usize) -> Vec<String> {
     let turns = world.turns("main").into_iter().skip(from);
     turns
@@ -141,7 +143,8 @@ fn failures(world: &World<SchemePrograms>, from: usize) -> Vec<String> {
         .collect()
 }
 
-/// Forks the run after a text, in a new process, and gives it the texts that followed: the same must become visible.
+/// Forks the run after a text, in a new process, and evaluates the texts that followed; they must
+/// show the same.
 #[track_caller]
 fn check_fork(world: &mut World<SchemePrograms>, texts: &[(&str, &[&str])], (end, seen): (Sequence, usize)) {
     let (run, main) = (run_id(), branch("main"));
@@ -191,7 +194,8 @@ fn definitions_and_keywords_stay() {
 
 #[test]
 fn a_text_that_comes_again_is_recorded_under_its_new_name() {
-    // The first attempt is forgotten with its turn, so that the second has another number; its code is the same.
+    // The run forgets the first attempt with its turn, so the second has another number, but the
+    // same code.
     let lost = "!undefined-variable: lost is not defined";
     check(&[
         ("lost", &[lost]),

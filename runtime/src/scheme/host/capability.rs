@@ -1,4 +1,8 @@
-//! Capabilities: made, narrowed, taken back, written down.
+//! Capabilities: making, narrowing, revoking and signing them.
+//!
+//! INVARIANT: a program holds capabilities only as opaque references.
+//! It does not apply caveats; the turn does.
+//! Read next: `../../turn/activation/operation.rs`.
 
 use duet_kernel::heap::Kind;
 use preserves::IOValue;
@@ -130,7 +134,8 @@ pub(super) fn capability(call: &Call<'_>, argument: usize) -> Result<CapabilityI
         .map(CapabilityId)
 }
 
-/// Passes a value through a capability that must stand for something in particular; nothing comes of one that does not pass.
+/// Passes a value through a capability that must have a particular kind of authority; returns
+/// `None` if the caveats reject it.
 pub(super) fn pass<T>(
     call: &mut Call<'_>,
     argument: usize,

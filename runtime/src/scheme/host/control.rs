@@ -1,4 +1,8 @@
 //! Fibers, waits, facets and actors.
+//!
+//! INVARIANT: a procedure that waits or stops a facet parks the fiber; the turn does the rest.
+//! It does not read wait descriptors; `../descriptor.rs` does.
+//! Read next: `../descriptor.rs`.
 
 use duet_kernel::value::Value;
 

@@ -1,4 +1,8 @@
-//! Asserting, telling and watching.
+//! Asserting, sending and watching.
+//!
+//! INVARIANT: a value leaves the heap as a copy before it becomes part of an action.
+//! It does not match patterns; the dataspace does.
+//! Read next: `../../dataspace/pattern.rs`.
 
 use duet_kernel::value::Value;
 
@@ -82,7 +86,7 @@ fn handle(call: &Call<'_>, argument: usize) -> Result<Handle, Fault> {
     call.reference(argument, Class::Handle, "a handle").map(Handle)
 }
 
-/// Passes the value that is to be asserted through a capability.
+/// Passes the value to be asserted through a capability, if there is one.
 fn admitted(call: &mut Call<'_>) -> Result<Option<Fact>, Fault> {
     let is_it = |authority| (authority == Authority::Dataspace {}).then_some(());
     let value = call.datum(0)?;

@@ -1,4 +1,9 @@
-//! Entities: actors and parts of actors that play a role, and what becomes of them.
+//! Entities: actors and parts of actors that play a role, and their ends.
+//!
+//! INVARIANT: an entity's procedure comes from the top level of a library, so a new actor shares
+//! nothing with its parent.
+//! It does not choose the units of an entity; `../entity.rs` does.
+//! Read next: `../entity.rs`.
 
 use duet_kernel::datum::Name;
 use duet_kernel::heap::Register;
@@ -15,7 +20,7 @@ use crate::state::actor::EntityClass;
 use crate::turn::task::Newborn;
 use crate::turn::task::Until;
 
-/// The capability to make actors.
+/// The capability for making actors.
 const SPAWN: &str = crate::action::spawn_actor::CAPABILITY;
 
 host_procedures! {
@@ -62,7 +67,7 @@ fn role(call: &Call<'_>) -> Result<String, Fault> {
     call.text(0, "a role, which is a symbol or string")
 }
 
-/// Finds the library that defines a procedure, among the globals of the instance.
+/// Registers a procedure, whose library it finds among the globals of the instance.
 fn register(call: &mut Call<'_>) -> Result<Reply, Fault> {
     let (role, procedure) = (role(call)?, call.argument(1));
     if !call.is_procedure(procedure) {

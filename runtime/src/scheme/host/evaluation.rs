@@ -1,13 +1,16 @@
 //! Code that a program makes.
 //!
-//! INVARIANT: what is evaluated is a text, so the run can make the code again from what it recorded; a datum becomes one first.
+//! INVARIANT: everything that is evaluated is a text, so the run can make the code again from its
+//! records; a datum is written as text first.
+//! It does not compile; `../interaction.rs` does.
+//! Read next: `../interaction.rs`.
 
 use duet_kernel::printer::{Style, print};
 use duet_kernel::value::Value;
 
 use super::{Call, Fault, Reply, host_procedures};
 
-/// A datum to be evaluated may be written in so many characters.
+/// The maximum length of a datum's written form, in characters.
 const TEXT_CHARACTERS_MAX: usize = 1 << 22;
 
 host_procedures! {

@@ -1,14 +1,16 @@
-//! Files and the environment, by way of tools.
+//! Files and the environment, through tools.
 //!
-//! INVARIANT: each procedure makes one call of one tool, which is also the capability it needs, and waits for the result; so whatever a program
-//! learns of files is an input of its run. Ports are the library's: it reads whole files and writes whole files.
+//! INVARIANT: each procedure makes one call of one tool, which is also the capability it needs, and
+//! waits for the result; so everything that a program learns of files is an input of its run.
+//! It does not know ports; the library of ports reads and writes whole files.
+//! Read next: `world.rs`.
 
 use preserves::{IOValue, Map, Value};
 
 use super::world::call_tool;
 use super::{Call, Fault, host_procedures};
 
-/// How much of a file comes in one piece, in bytes.
+/// The maximum size of one piece of a file, in bytes.
 const PIECE_BYTES: u64 = 1 << 20;
 
 host_procedures! {

@@ -1,4 +1,8 @@
-//! Policy: proposals, their answers, and what policy would say.
+//! Policy: proposals, their answers, and explanations.
+//!
+//! INVARIANT: items that are proposed together all happen or none does.
+//! It does not rule on anything; the gate does.
+//! Read next: `../../turn/activation/arbitrate.rs`.
 
 use duet_kernel::heap::{Heap, HeapFull};
 use duet_kernel::value::Value;
@@ -12,7 +16,7 @@ use crate::model::identity::{ActorId, Handle};
 use crate::policy::ruling::Ruling;
 use crate::scheme::convert::{self, Class};
 
-/// The kind of condition by which programs know that policy does not allow something.
+/// The kind of condition that a program receives when policy forbids something.
 pub(super) const DENIED: &str = "policy-denied";
 
 host_procedures! {
@@ -65,7 +69,8 @@ host_procedures! {
     };
 }
 
-/// Makes the condition of a ruling: the irritants are what follows, the reason's code, the key that decided, and the explanation.
+/// Makes the condition of a ruling. Its irritants are the consequence, the reason's code, the
+/// deciding key, and the explanation.
 pub(super) fn condition(heap: &mut Heap, procedure: &str, ruling: &Ruling) -> Result<Value, HeapFull> {
     let irritants = parts_of(heap, ruling)?;
     convert::make_condition(heap, DENIED, &format!("{procedure}: {ruling}"), &irritants)
@@ -129,7 +134,7 @@ fn propose(call: &mut Call<'_>) -> Result<Reply, Fault> {
     Ok(Reply::Value(call.instance.heap.cons(name, results)?))
 }
 
-/// Whether the attempts get ids of their own.
+/// Whether the attempts draw ids of their own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ids {
     Fresh,

@@ -1,4 +1,9 @@
 //! Tools, people, the console, the log, the clock.
+//!
+//! INVARIANT: programs learn of the outside world only through requests, whose answers the journal
+//! records.
+//! It does not perform any effect; drivers do.
+//! Read next: `file.rs`.
 
 use duet_kernel::heap::Kind;
 use duet_kernel::machine::Instance;
@@ -17,10 +22,10 @@ use crate::scheme::convert::{self, Class};
 use crate::turn::activation::Activation;
 use crate::turn::task::{Until, Wanted};
 
-/// A log line shows at most this many characters of an object.
+/// The maximum length of an object in a log line, in characters.
 const LOG_CHARACTERS: usize = 4096;
 
-/// A program may ask for at most this many bytes at once.
+/// The maximum number of bytes in one request to read.
 const READ_BYTES_MAX: u64 = 1 << 20;
 
 host_procedures! {
@@ -149,7 +154,8 @@ fn console_write(call: &mut Call<'_>) -> Result<Reply, Fault> {
     }
 }
 
-/// Adds what the console's output ports hold to the turn; whether there was anything. What is refused is lost.
+/// Moves the output in the console's ports into the turn; returns whether there was any. Refused
+/// output is lost.
 pub(in crate::scheme) fn release_console(instance: &mut Instance, turn: &mut Activation) -> Result<bool, Fault> {
     let mut is_any = false;
     for (stream, number) in [(Stream::Output, 1), (Stream::Error, 2)] {

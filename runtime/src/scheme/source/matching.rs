@@ -1,7 +1,9 @@
-//! Pinned sources, and what was compiled ahead from the very same ones.
+//! Pinned sources, and libraries that were compiled ahead from the same texts.
 //!
-//! INVARIANT: what was compiled ahead is used only if the library and all that it imports have the texts that it was made from.
-//! It does not know where what was compiled ahead is kept.
+//! INVARIANT: a library compiled ahead is used only if it and all its imports have the texts that
+//! it was compiled from.
+//! It does not know where compiled libraries are stored; the caller does.
+//! Read next: `../source.rs`.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +13,12 @@ use duet_kernel::expander::{Ahead, KERNEL_LIBRARY, Libraries, LibraryName, Sourc
 
 use super::{Pinned, include_key};
 
-/// Gives out pinned sources, or what was compiled ahead from them.
+/// A provider of pinned sources and of the libraries compiled ahead from them.
 pub(in crate::scheme) struct Matching<'a> {
     sources: Pinned,
     ahead: &'a dyn Fn(&LibraryName) -> Option<Ahead>,
-    /// The libraries that have the texts that they were compiled from, as have all that they import.
+    /// Libraries known to match: they and all their imports have the texts that they were compiled
+    /// from.
     matching: BTreeSet<Name>,
 }
 
@@ -32,7 +35,7 @@ impl<'a> Matching<'a> {
         self.sources
     }
 
-    /// Whether a library and all that it imports have the texts that they were compiled from.
+    /// Returns whether a library and all its imports have the texts that they were compiled from.
     fn matches(&mut self, name: &Name) -> bool {
         let mut found = BTreeSet::new();
         let mut rest = vec![name.clone()];

@@ -1,8 +1,9 @@
-//! Capabilities in programs: what they let pass, what becomes of it in the journal, and what happens once they are taken back.
+//! Capabilities in programs: what they let pass, what the journal records, and what fails after
+//! they are revoked.
 
 use super::*;
 
-/// A capability for the tool `shell` that lets `[run text]` pass, and makes `[safe text]` of it.
+/// A capability for the tool `shell` that lets `[run text]` pass as `[safe text]`.
 const NARROW: &str = "
     (define full (tool-capability \"shell\"))
     (define narrow
@@ -14,7 +15,7 @@ fn check_narrow(program: &str, answers: &[Result<&str, &str>], expected: &str) {
     check_answered(&format!("{NARROW}\n{program}"), answers, expected);
 }
 
-/// Runs a program that must fail so.
+/// Runs a program that must end with this failure.
 #[track_caller]
 fn fails(program: &str, failure: &str) {
     check_narrow(program, &[], &format!("failed: {failure}\nEnded {{ code: 1 }}"));
@@ -22,7 +23,7 @@ fn fails(program: &str, failure: &str) {
 
 const NOT_PASSED: &str = "capability-denied: invoke-tool!: the capability for `shell` does not let this payload pass";
 
-/// An earlier system kept what a capability was narrowed to and let everything pass all the same.
+/// Storing caveats is not enough; they must restrict the capability.
 #[test]
 fn attenuation_is_enforced_and_not_only_stored() {
     let program = "
@@ -115,7 +116,7 @@ fn an_assertion_or_message_that_does_not_pass_is_not_made() {
     );
 }
 
-/// What is passed on in a fact can be used by whoever finds it there, and is what it was.
+/// A capability in a fact keeps its caveats, and any actor that finds the fact can use it.
 #[test]
 fn capabilities_travel_in_facts() {
     let program = "

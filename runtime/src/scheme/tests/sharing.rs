@@ -1,4 +1,4 @@
-//! Actors of one library share what they begin with, and nothing that they change.
+//! Actors of one library share their beginning, and nothing that they change.
 
 use super::*;
 use crate::model::identity::ActorId;
@@ -6,7 +6,8 @@ use crate::state::event::Event;
 
 const COUNT: usize = 150;
 
-/// Entities that change globals, what globals hold, and literals of theirs, as often as they are told to.
+/// Entities that change globals, the contents of globals, and their literals, once for each
+/// message.
 fn counters() -> String {
     format!(
         "(define-library (counter)
@@ -71,7 +72,7 @@ fn what_an_actor_changes_is_its_own() {
     }
 }
 
-/// The fuel of the turns in which entities begin.
+/// Lists the fuel of the turns in which entities begin.
 fn fuel_of_beginnings(world: &World<SchemePrograms>) -> Vec<u64> {
     let turns = world.turns("main").into_iter();
     let begins = |turn: &crate::record::TurnRecord| {
@@ -108,7 +109,7 @@ fn whoever_comes_later_uses_as_much_fuel_as_the_first() {
 #[test]
 fn a_library_that_asks_for_something_is_evaluated_by_each() {
     let mut world = three("(define state 'ready) (log! 'loaded)");
-    // The main program is the first to load it.
+    // The main program loads the library first.
     world.check("loaded\nloaded\n(1 ready)\nloaded\n(2 ready)\nloaded\n(3 ready)");
     assert_eq!(world.run.programs().templates.known.len(), 0);
 }
