@@ -1,4 +1,4 @@
-//! What the tests of several modules share.
+//! Support for the tests of several modules.
 //!
 //! INVARIANT: nothing here is compiled into the product.
 //! It tests nothing itself.

@@ -1,7 +1,10 @@
-//! A small scripted body, so that turns can be tested without a language.
+//! A small scripted instance, which tests turns without a language.
 //!
-//! A script is lines of text: `name:` begins a procedure, every other line is one operation. INVARIANT: it is deterministic and goes back as a
-//! body must; its whole state is one cloneable value.
+//! A script is lines of text: `name:` begins a procedure, every other line is one operation.
+//! INVARIANT: it is deterministic and restores savepoints as every instance must; its whole state
+//! is one cloneable value.
+//! It does not run turns; `../run/take_turn.rs` does.
+//! Read next: `script/world.rs`.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +30,7 @@ use crate::turn::task::{Argument, End, Resumption, Task, Until, Wanted};
 
 pub(crate) mod world;
 
-/// Procedures by name; each is a list of operations.
+/// Procedures by name, each a list of operations.
 pub(crate) type Script = BTreeMap<String, Vec<String>>;
 
 /// Reads a script.
@@ -305,7 +308,7 @@ impl ScriptBody {
         self.park(place, Until::Condition { wanted, is_edge })
     }
 
-    /// Performs one line; an end if the fiber stops running here.
+    /// Performs one line; returns an end if the fiber stops running here.
     fn perform(&mut self, line: &str, place: &mut Place, turn: &mut Activation) -> Result<Option<End>, Refusal> {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let (first, second) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -414,7 +417,7 @@ impl ScriptBody {
         Ok(())
     }
 
-    /// Performs one line after which the fiber parks.
+    /// Performs one line that parks the fiber.
     fn perform_parking(
         &mut self,
         word: &str,

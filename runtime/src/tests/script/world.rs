@@ -1,7 +1,9 @@
-//! A whole run in a store that forgets nothing, with drivers that answer from a table.
+//! A whole run in a store in memory, with drivers that answer from a table.
 //!
-//! INVARIANT: every scenario that runs to its rest has also been replayed from the beginning and from each of its snapshots, with the same
-//! records and the same state.
+//! INVARIANT: every scenario that runs until nothing more happens is also replayed, from the
+//! beginning and from each of its snapshots, with the same records and the same state.
+//! It defines no scenarios; the tests of each module do.
+//! Read next: `../../run/take_turn/tests.rs`.
 
 use std::collections::VecDeque;
 
@@ -22,14 +24,14 @@ use crate::run::{DriveOutcome, Run, Start};
 use crate::scheme::Program;
 use crate::turn::program::Programs;
 
-/// Drivers that keep what they were asked and answer tools, questions and reads from lists.
+/// Drivers that keep their effects and answer tools, questions and reads from lists.
 #[derive(Default)]
 pub(crate) struct Table {
-    /// What became visible: log lines, writes after `>`, questions after `?`, tool calls after `*`.
+    /// The visible results: log lines, writes after `>`, questions after `?`, tool calls after `*`.
     pub(crate) seen: Vec<String>,
     /// All effects, in order.
     pub(crate) effects: Vec<Effect>,
-    /// Answers to give, in the order of asking; without one, there is no answer.
+    /// Answers in the order of the requests; further requests get no answer.
     pub(crate) answers: VecDeque<Result<IOValue, ToolFailure>>,
     inputs: VecDeque<Input>,
 }
@@ -105,7 +107,7 @@ pub(crate) struct World<P: Programs> {
     pub(crate) store: MemoryStore,
     pub(crate) run: Run<P>,
     pub(crate) drivers: Table,
-    /// Makes the programs again, as another process would.
+    /// Makes the programs again, as in another process.
     pub(crate) again: Box<dyn Fn(&MemoryStore) -> P>,
 }
 
@@ -117,7 +119,7 @@ pub(crate) fn branch(name: &str) -> BranchName {
     BranchName::new(name).expect("a name")
 }
 
-/// Fuel that lets a script take a few hundred steps in a turn.
+/// Limits under which a script takes a few hundred steps in a turn.
 pub(crate) const LIMITS: Limits = Limits {
     slice_fuel: 100,
     turn_fuel: 300,
@@ -193,7 +195,7 @@ impl<P: Programs> World<P> {
             .expect("the store does not fail")
     }
 
-    /// Reads all turns of a branch back.
+    /// Reads all turns of a branch.
     pub(crate) fn turns(&self, name: &str) -> Vec<TurnRecord> {
         let (first, end) = (Sequence::new(1).expect("small"), Sequence::new(1 << 20).expect("small"));
         let records = self
@@ -206,7 +208,8 @@ impl<P: Programs> World<P> {
             .collect()
     }
 
-    /// Replays the main branch from the beginning and from its newest snapshot and compares the states.
+    /// Replays the main branch from the beginning and from its newest snapshot and compares the
+    /// states.
     pub(crate) fn check_replay(&self) {
         let (run, branch) = (run_id(), branch("main"));
         let source = Source {
@@ -226,7 +229,7 @@ impl<P: Programs> World<P> {
         }
     }
 
-    /// Executes and replays; what becomes visible must be `expected`, one thing per line.
+    /// Executes and replays the run; its visible results must be `expected`, one per line.
     #[track_caller]
     pub(crate) fn check(&mut self, expected: &str) {
         let rest = self.drive();
@@ -244,7 +247,7 @@ impl<P: Programs> World<P> {
         assert_eq!(seen, expected);
     }
 
-    /// Says how the last failed turn failed.
+    /// Returns the failure of the last turn that failed.
     pub(crate) fn failure(&self) -> Option<String> {
         self.turns("main")
             .into_iter()
@@ -256,7 +259,8 @@ impl<P: Programs> World<P> {
     }
 }
 
-/// Runs a script that is granted everything, with answers for what it asks; what becomes visible must be `expected`, one thing per line.
+/// Runs a script that is granted everything, with these answers; its visible results must be
+/// `expected`, one per line.
 #[track_caller]
 pub(crate) fn check_answered(script: &str, answers: &[Result<&str, &str>], expected: &str) {
     let often = SnapshotPolicy {
@@ -280,7 +284,7 @@ pub(crate) fn read_answers(answers: &[Result<&str, &str>]) -> VecDeque<Result<IO
     answers.iter().map(answer).collect()
 }
 
-/// Runs a script that asks nothing.
+/// Runs a script without requests.
 #[track_caller]
 pub(crate) fn check(script: &str, expected: &str) {
     check_answered(script, &[], expected);
