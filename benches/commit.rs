@@ -1,8 +1,11 @@
-//! How fast are durable turns that share commits, against bare SQLite commits of the same bytes (turns per second, ratio of rates)?
+//! How fast are durable turns that share commits, against bare SQLite commits of the same bytes
+//! (turns per second, ratio of rates)?
 //!
-//! Sixty-four runs take a turn each, and one commit makes the sixty-four durable; then one run is driven to its end, as a command drives it: its turns
-//! run ahead of the disk. The same bytes go into a table of another database with the same settings, as many to a commit.
-//! INVARIANT: both sides meet the same moments of the disk, a round of the one after a round of the other; every turn's record goes through the store.
+//! First 64 runs take a turn each, and one commit makes them durable. Then one run is driven to its
+//! end as a command drives it, with turns that run ahead of the disk. The same bytes go into a
+//! table of another database with the same settings, with equally many inserts per commit.
+//! INVARIANT: both sides meet the same disk conditions, because their rounds alternate; the record
+//! of every turn goes through the store.
 
 mod support {
     pub(crate) mod bare;
@@ -25,9 +28,9 @@ use support::scheme_run::{NoWorld, start};
 
 const RUNS: usize = 64;
 const ROUNDS: usize = 400;
-/// Turns of the run that is driven alone.
+/// The number of turns of the run that is driven alone.
 const TURNS: usize = 30_000;
-/// So many turns of one run go into a commit.
+/// The number of that run's turns in one commit.
 const AHEAD: usize = 64;
 
 const ENDLESS: &str = "(let loop ((turn 0)) (assert! (record 'entry turn)) (yield) (loop (+ turn 1)))";

@@ -1,7 +1,10 @@
-//! How fast are durable turns, each committed before the next begins, against bare SQLite inserts of the same bytes (µs, ratio of rates)?
+//! How fast are durable turns, each committed before the next begins, against bare SQLite inserts
+//! of the same bytes (µs, ratio of rates)?
 //!
-//! One writer. A turn asserts one value; its record goes through [`Run::flush`](duet_runtime::run::Run::flush) into a journal on disk. Then the
-//! same bytes go into a table of another database with the same settings, so that both sides meet the same moments of the disk.
+//! One writer. A turn asserts one value; its record goes through
+//! [`Run::flush`](duet_runtime::run::Run::flush) into a journal on disk. Then the same bytes go
+//! into a table of another database with the same settings, so that both sides meet the same disk
+//! conditions.
 
 mod support {
     pub(crate) mod bare;

@@ -1,9 +1,14 @@
-//! What does a journal add to the processor time of a program that only computes, of one that prints what it computes, and of one that does nothing but print (ratio)?
+//! How much processor time does a journal add to a program that only computes, one that prints its
+//! results, and one that only prints (ratio)?
 //!
-//! Each program runs as under `duet run` with its journal on disk, the same with the journal in memory, and on the bare machine: the same compiler, libraries and
-//! machine, without turns, records and world. All sides write the same lines to a file on the same disk, the bare one through a buffered writer. Every side is a process
-//! of its own that runs with little and with much work; the difference leaves out starting and compiling. All are this one binary: where the machine's code happens to
-//! lie makes more difference between two than a journal does. The sides take turns, and the ratio is that of medians. Linux only: the times are those of `/proc/self/stat`.
+//! Each program runs as under `duet run` with its journal on disk, the same with the journal in
+//! memory, and on the bare machine: the same compiler, libraries and machine, without turns,
+//! records and drivers. All sides write the same lines to a file on the same disk, the bare one
+//! through a buffered writer. Every side is a process of its own that runs with a small and a large
+//! amount of work; the difference leaves out starting and compiling. All sides are this one binary,
+//! because the placement of the machine's code makes more difference between two binaries than a
+//! journal does. The sides take turns, and the ratio is that of medians. Linux only: the times are
+//! those of `/proc/self/stat`.
 
 mod support {
     pub(crate) mod clock;
@@ -31,11 +36,11 @@ use support::clock::median;
 use support::scheme_run::{compile, start_compiled};
 
 const REPETITIONS: usize = 13;
-/// What Linux counts processor time in, on every processor that Duet is made for.
+/// The unit of processor time in Linux, on every processor that Duet supports.
 const TICKS_PER_SECOND: f64 = 100.0;
 const STANDARD_OUTPUT: usize = 1;
 
-/// A program with `COUNT` in the place of how much it does, and two amounts.
+/// A program with `COUNT` in place of its amount of work, and two amounts.
 struct Program {
     title: &'static str,
     text: &'static str,
@@ -73,10 +78,10 @@ const PROGRAMS: [Program; 3] = [
 
 const SIDES: [&str; 3] = ["bare machine", "journal in memory", "journal on disk"];
 
-/// What tells a process of this benchmark which side it is.
+/// The options by which a process of this benchmark knows its side.
 const OPTIONS: [&str; SIDES.len()] = ["--bare", "--memory", "--disk"];
 
-/// Runs a program to its end with a journal and the world of a process.
+/// Runs a program to its end, with a journal and the drivers of a process.
 fn run_journaled(text: &str, store: &mut dyn Store) {
     let compiled = compile(text, &["duet", "base"]);
     let mut run = start_compiled("program", compiled, SnapshotPolicy::default(), store);
@@ -86,7 +91,7 @@ fn run_journaled(text: &str, store: &mut dyn Store) {
     assert_eq!(rest, DriveOutcome::Ended { code: 0 });
 }
 
-/// Is the side that an option tells.
+/// Runs a program as the side of this option.
 fn be(option: &str, text: &str) {
     match option {
         "--bare" => run_bare(text),
@@ -98,7 +103,7 @@ fn be(option: &str, text: &str) {
     }
 }
 
-/// Evaluates a program's units one after the other and writes what they print.
+/// Evaluates a program's units one after the other and writes their output.
 fn run_bare(text: &str) {
     let (programs, _) = compile(text, &["duet", "base"]);
     let code = programs.code();
@@ -134,17 +139,19 @@ fn run_bare(text: &str) {
     out.flush().expect("the output can be written");
 }
 
-/// The processor time of all processes that this one has waited for, in seconds.
+/// Returns the processor time of all processes that this one has waited for, in seconds.
 fn seconds_of_children() -> f64 {
     let text = fs::read_to_string("/proc/self/stat").expect("Linux tells processor times");
     let (_, after_name) = text.rsplit_once(") ").expect("a name in brackets comes second");
-    // After the name: the state is the 1st, user and system time of the children are the 14th and 15th.
+    // Counted after the name: field 1 is the state, 14 and 15 are the children's user and system
+    // time.
     let fields: Vec<&str> = after_name.split(' ').collect();
     let ticks = |place: usize| fields[place - 1].parse::<f64>().expect("a number of ticks");
     (ticks(14) + ticks(15)) / TICKS_PER_SECOND
 }
 
-/// The processor time of one run of a file on one of [`SIDES`], in seconds, and what it wrote, in bytes.
+/// Runs a file on one of [`SIDES`]; returns its processor time in seconds and the size of its
+/// output in bytes.
 fn run_once(side: usize, file: &Path, folder: &Path) -> (f64, u64) {
     let mut command = Command::new(env::current_exe().expect("the benchmark is a file"));
     command.arg(OPTIONS[side]).arg(file);
@@ -160,9 +167,10 @@ fn run_once(side: usize, file: &Path, folder: &Path) -> (f64, u64) {
     (seconds, written.len())
 }
 
-/// The processor time of the work of a program, in seconds, once on each side.
+/// Returns the processor time of a program's work on each side, in seconds, measured once.
 fn measure(program: &Program) -> [f64; SIDES.len()] {
-    // Beside the binary: a temporary directory may lie in memory, where syncing costs nothing.
+    // The folder is beside the binary, because a temporary directory may be in memory, where
+    // syncing costs nothing.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory can be made");
     let time = |side, count: u32| {
         let file = folder.path().join("program.scm");

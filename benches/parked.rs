@@ -1,7 +1,8 @@
 //! How large is a parked fiber in a stored snapshot (bytes)?
 //!
-//! A program parks fibers some calls deep, each waiting for a signal of its own; the size is what one more fiber adds to the snapshot, apart for
-//! the heap (closures, frames, data) and the run's state (the wait and its observer).
+//! A program parks fibers some calls deep, and each waits for a signal of its own. The size is what
+//! one more fiber adds to the snapshot, separately for the heap (closures, frames, data) and the
+//! run's state (the wait and its observer).
 
 mod support {
     pub(crate) mod scheme_run;
@@ -27,7 +28,7 @@ fn program(fibers: usize, depth: usize) -> String {
     )
 }
 
-/// Returns the bytes of the heaps' chunks and of the rest, after all fibers have parked.
+/// Returns the bytes of the heaps' chunks and of everything else, after all fibers have parked.
 fn snapshot(fibers: usize, depth: usize) -> (usize, usize) {
     let mut store = MemoryStore::open(SimulatedDisk::default()).expect("an empty disk is a journal");
     let policy = SnapshotPolicy {

@@ -1,6 +1,7 @@
-//! Which part of starting a run takes how long (ms)?
+//! How long does each phase of starting a run take (ms)?
 //!
-//! What `duet run` does with an empty program and a new journal, step by step in one process. `benches/start` measures the whole from outside.
+//! The phases are those of `duet run` with an empty program and a new journal, in one process.
+//! `benches/start` measures the whole from outside.
 
 mod support {
     pub(crate) mod clock;

@@ -1,8 +1,10 @@
-//! How much memory do many parked fibers and many actors take, and is a turn as fast among many as among few?
+//! How much memory do many parked fibers and many actors take, and is a turn as fast among many as
+//! among few?
 //!
-//! Each size has a process of its own, whose peak resident size is that of the system's account. The journal is a SQLite file, so that what is
-//! measured is the run and not its past. Times are processor times, so other work on the computer shows little; those of commits, which lean on how long the
-//! journal is, stand apart.
+//! Each size has a process of its own; the system reports its peak resident size. The journal is a
+//! SQLite file, so that the memory is that of the run and not of its past. Times are processor
+//! times, so other load shows little; those of commits are separate, because they depend on the
+//! length of the journal.
 
 mod support {
     pub(crate) mod clock;
@@ -23,13 +25,14 @@ use duet_runtime::scheme::SchemePrograms;
 use support::clock::processor_ns;
 use support::scheme_run::{compile, start_compiled};
 
-/// So many rounds are timed.
+/// The number of rounds that are timed.
 const ROUNDS: u64 = 20_000;
 
-/// After so many turns they are committed.
+/// The number of turns in a commit.
 const TURNS_COMMITTED: u64 = 1_024;
 
-/// Actors that each wait for a message of their own. A timer marks the end of each part: making them, poking 64 of them, poking all or 20,000 of them.
+/// Returns a program with actors that each wait for a message of their own. A timer marks the end
+/// of each part: making them, poking 64 of them, poking all or 20,000 of them.
 fn actors(count: u64) -> String {
     format!(
         "(define-library (idle)
@@ -59,7 +62,8 @@ fn actors(count: u64) -> String {
     )
 }
 
-/// Fibers that each wait for a signal of their own; then some are woken, each of which ends.
+/// Returns a program with fibers that each wait for a signal of their own; then it wakes some, and
+/// each of them ends.
 fn fibers(count: u64) -> String {
     format!(
         "(import (duet base) (duet dataspace))
@@ -80,7 +84,7 @@ fn fibers(count: u64) -> String {
     )
 }
 
-/// What the system's accounts say of this process under a name, in KiB.
+/// Returns the system's account of this process under a name, in KiB.
 fn account_kib(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with(name)).unwrap_or_default();
@@ -88,7 +92,8 @@ fn account_kib(name: &str) -> u64 {
     number.unwrap_or_default()
 }
 
-/// A process that does the work and writes a line for each part of it: turns, nanoseconds for them, nanoseconds for commits, resident KiB, peak KiB.
+/// Does the work in this process and writes a line for each part: turns, nanoseconds for them,
+/// nanoseconds for commits, resident KiB, peak KiB.
 fn child(program: &str, journal: &Path) -> io::Result<()> {
     let mut store = SqliteStore::open(journal, "bench").expect("an empty place for a journal");
     let compiled = compile(program, &["duet", "base"]);
@@ -117,7 +122,7 @@ fn child(program: &str, journal: &Path) -> io::Result<()> {
     }
 }
 
-/// Commits, and returns that the timer has run out for which the run waits.
+/// Commits; if the run then waits for a timer, returns the input that ends it.
 fn timer(run: &mut Run<SchemePrograms>, store: &mut dyn Store) -> Option<Input> {
     let effects = run.flush(store).expect("the store does not fail");
     let is_timer = |effect: &Effect| matches!(effect.kind, EffectKind::Timer { .. });
@@ -125,7 +130,7 @@ fn timer(run: &mut Run<SchemePrograms>, store: &mut dyn Store) -> Option<Input> 
     Some(Input::Elapsed { request: timer.request })
 }
 
-/// Has a process do the work; returns what it wrote of each part.
+/// Starts a process that does the work; returns the numbers that it wrote for each part.
 fn parts(kind: &str, count: u64) -> io::Result<Vec<[u64; 5]>> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let output = Command::new(std::env::current_exe()?)

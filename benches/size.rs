@@ -1,8 +1,10 @@
-//! How many bytes does a run write, against what its turns were told and did, and against the pages that they change (bytes per turn)?
+//! How many bytes does a run write, against the events and actions of its turns, and against the
+//! pages that they change (bytes per turn)?
 //!
-//! A run with a heap of 10 MB changes so many pages of 64 words in each turn, scattered over all of them, and sends a text of so many characters. What is told
-//! and done are the events and actions of its records; the rest of a record is who, why, verdicts and hashes. Snapshots are taken as they are by default.
-//! INVARIANT: every byte counted is one that was handed to the store; blobs count once.
+//! A run with a heap of 10 MB changes a number of pages of 64 words in each turn, scattered over
+//! the heap, and sends a text of a number of characters. The rest of a record is the actor, the
+//! cause, verdicts and hashes. Snapshots follow the default policy.
+//! INVARIANT: every byte counted is one that the store received; blobs count once.
 
 mod support {
     pub(crate) mod scheme_run;
@@ -37,7 +39,7 @@ fn program(pages: usize, characters: usize) -> String {
     )
 }
 
-/// What the turns of a run wrote.
+/// The bytes that the turns of a run wrote.
 #[derive(Default)]
 struct Written {
     turns: u64,

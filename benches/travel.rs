@@ -1,7 +1,10 @@
-//! How long does it take to fork, to go back, to replay, and to find where two histories differ (ms, turns per second)?
+//! How long does it take to fork, to rewind, to replay, and to find where two histories differ (ms,
+//! turns per second)?
 //!
-//! A run of small turns lies in a journal on disk; `DUET_TURNS` says how many (20,000 otherwise; 1,000,000 for the figures of the book).
-//! INVARIANT: everything measured goes through the calls that the commands make, compiling the program again included where they do.
+//! A run of small turns is in a journal on disk; `DUET_TURNS` sets their number (20,000 by default;
+//! 1,000,000 for the figures of the book).
+//! INVARIANT: everything measured goes through the calls that the commands make, including
+//! compiling the program again where they do.
 
 mod support {
     pub(crate) mod clock;
@@ -27,21 +30,22 @@ use duet_runtime::scheme::SchemePrograms;
 use support::clock::{median, microseconds, processor_microseconds};
 use support::scheme_run::{compile, start};
 
-/// Each turn asserts a value and retracts the one before.
+/// A program whose turns each assert a value and retract the one before.
 const PROGRAM: &str = "(let loop ((turn 0) (before #f))
   (let ((handle (assert! (record 'entry turn))))
     (if before (retract! before))
     (yield)
     (loop (+ turn 1) handle)))";
 
-/// The same, with ten megabytes that it changes here and there.
+/// The same with a vector of ten megabytes, which it changes in scattered places.
 const HEAVY: &str = "(define memory (make-vector 1250000 0))
 (let loop ((turn 0))
   (vector-set! memory (modulo (* turn 7919) 1250000) turn)
   (yield)
   (loop (+ turn 1)))";
 
-/// Ten megabytes of lists of numbers and strings, of which one is replaced in each turn.
+/// A program with ten megabytes of lists of numbers and strings, which replaces one of them in each
+/// turn.
 const FULL: &str = "(define memory (make-vector 50000 '()))
 (define (entry turn) (list turn (* turn 65537) (number->string turn) 'entry (+ turn 0.5)))
 (let fill ((place 0))
@@ -52,12 +56,12 @@ const FULL: &str = "(define memory (make-vector 50000 '()))
   (yield)
   (loop (+ turn 1)))";
 
-/// The same with a hundred.
+/// Returns the same program with a hundred megabytes.
 fn huge() -> String {
     HEAVY.replace("1250000", "12500000")
 }
 
-/// The same as the first until its last turns.
+/// Returns the first program with a difference in its last turns.
 fn changed(turns: u64) -> String {
     PROGRAM.replace(
         "'entry turn",
@@ -87,7 +91,7 @@ fn live(path: &Path, text: &str, turns: u64) -> Run<SchemePrograms> {
     run
 }
 
-/// Positions all over a range, in no order.
+/// Returns positions scattered over a range.
 fn scattered(first: u64, count: u64, samples: u64) -> impl Iterator<Item = u64> {
     (0..samples).map(move |sample| first + sample.wrapping_mul(0x9e37_79b9_7f4a_7c15) % count)
 }
@@ -96,7 +100,8 @@ fn programs(text: &str) -> SchemePrograms {
     compile(text, &["duet", "kernel"]).0
 }
 
-/// Goes to turns and returns how long each took without compiling, and how long it had a processor, in milliseconds.
+/// Rewinds to each of the turns; returns the elapsed times without compiling, and the processor
+/// times, in milliseconds.
 fn rewinds(path: &Path, text: &str, turns: impl Iterator<Item = u64>) -> (Vec<f64>, Vec<f64>) {
     let (run, main) = (RunId::new("travel").expect("a name"), branch("main"));
     let store = SqliteStore::open_to_read(path).expect("it is a journal");
@@ -119,7 +124,8 @@ fn rewinds(path: &Path, text: &str, turns: impl Iterator<Item = u64>) -> (Vec<f6
         .unzip()
 }
 
-/// Takes a living run back from its head to turns of the newest thousand, and returns how long each took, in milliseconds.
+/// Rewinds a living run from its head to turns of the newest thousand; returns the elapsed times in
+/// milliseconds.
 fn rewinds_in_memory(path: &Path, mut run: Run<SchemePrograms>) -> Vec<f64> {
     let (name, main) = (RunId::new("travel").expect("a name"), branch("main"));
     let store = SqliteStore::open_to_read(path).expect("it is a journal");
@@ -140,8 +146,8 @@ fn rewinds_in_memory(path: &Path, mut run: Run<SchemePrograms>) -> Vec<f64> {
     times
 }
 
-/// Forks a living run at earlier and earlier turns, takes the first turn on each fork and makes it durable; returns how long all of it took, in
-/// milliseconds, and how long it had a processor.
+/// Forks a living run at earlier and earlier turns, takes the first turn on each fork and makes it
+/// durable; returns the elapsed times and the processor times, in milliseconds.
 fn forks_in_memory(path: &Path, mut run: Run<SchemePrograms>) -> (Vec<f64>, Vec<f64>) {
     let (name, main) = (RunId::new("travel").expect("a name"), branch("main"));
     let mut store = SqliteStore::open(path, "bench").expect("it is a journal");
@@ -167,7 +173,7 @@ fn forks_in_memory(path: &Path, mut run: Run<SchemePrograms>) -> (Vec<f64>, Vec<
     (times, busy_times)
 }
 
-/// The smallest value that at least 99 % of them do not exceed.
+/// Returns the smallest value that at least 99 % of them do not exceed.
 fn percentile_99(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let rank = (values.len() * 99).div_ceil(100);
@@ -200,7 +206,7 @@ impl Bench {
         )
     }
 
-    /// Goes back from the store to turns of the newest thousand.
+    /// Rewinds from the store to turns of the newest thousand.
     fn near(&mut self, path: &Path, text: &str, what: &str) -> io::Result<()> {
         let (near, busy) = rewinds(path, text, scattered(7_000, 1_000, 300));
         self.say(

@@ -1,7 +1,8 @@
 //! How long does a turn take that asserts one value and is journaled in memory (µs)?
 //!
-//! The program runs on the machine; each turn resumes its fiber, passes the gate, is encoded, hashed into the chain and appended to a store in
-//! memory, in the batches of [`Run::drive`](duet_runtime::run::Run::drive). Compiling and starting are not timed.
+//! The program runs on the machine; each turn resumes its fiber, passes the gate, is encoded,
+//! hashed into the chain and appended to a store in memory, in the batches of
+//! [`Run::drive`](duet_runtime::run::Run::drive). Compiling and starting are not timed.
 
 mod support {
     pub(crate) mod scheme_run;
@@ -17,10 +18,11 @@ use duet_runtime::run::{DriveOutcome, Run};
 use duet_runtime::scheme::SchemePrograms;
 use support::scheme_run::{NoWorld, start};
 
-/// How many turns one run of a program takes, about; long enough that starting and ending do not show.
+/// The approximate number of turns in one run of a program; enough to make starting and ending
+/// negligible.
 const TURNS: u64 = 2000;
 
-/// What each turn does, besides letting the next one come.
+/// The action of each turn, besides yielding.
 const PROGRAMS: [(&str, &str); 3] = [
     ("yield only", ""),
     ("assert one value", "(assert! (record 'entry turn))"),
@@ -38,13 +40,14 @@ fn program(action: &str) -> String {
     )
 }
 
-/// Is what is timed; never inlined, so that a profiler can be told to look at it alone.
+/// Contains all that is timed; never inlined, so that a profiler can select it.
 #[inline(never)]
 fn drive(run: &mut Run<SchemePrograms>, store: &mut MemoryStore) -> DriveOutcome {
     run.drive(store, &mut NoWorld).expect("the run goes on")
 }
 
-/// Runs the program until at least `turns` were taken, and returns the time that `turns` of them took.
+/// Runs the program until at least `turns` turns were taken, and returns the time for `turns` of
+/// them.
 fn time(text: &str, turns: u64) -> Duration {
     let clock = WallTime;
     let (mut taken, mut total) = (0, clock.zero());

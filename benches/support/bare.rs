@@ -1,4 +1,4 @@
-//! A bare SQLite table, set as a journal is: what its commits take is what a journal's are measured against.
+//! A bare SQLite table with a journal's settings, the baseline for a journal's commits.
 
 use std::path::Path;
 

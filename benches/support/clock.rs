@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Performs `work` and returns how long it took, in microseconds.
+/// Performs `work` and returns its elapsed time in microseconds.
 #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 pub(crate) fn microseconds<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let started = Instant::now();
@@ -14,14 +14,16 @@ pub(crate) fn microseconds<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, started.elapsed().as_secs_f64() * 1e6)
 }
 
-/// The processor time that this thread has used, in nanoseconds. (`/proc/thread-self/schedstat` says how much it was when the system last
-/// looked, which is some milliseconds ago.)
+/// Returns the processor time that this thread has used, in nanoseconds.
+/// (`/proc/thread-self/schedstat` has the value of the system's last update, which is some
+/// milliseconds old.)
 pub(crate) fn processor_ns() -> u64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     used.tv_sec.unsigned_abs() * 1_000_000_000 + used.tv_nsec.unsigned_abs()
 }
 
-/// Performs `work` and returns how long this thread had a processor for it, in microseconds: what other load does not change.
+/// Performs `work` and returns this thread's processor time for it in microseconds, which other
+/// load does not change.
 pub(crate) fn processor_microseconds<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let started = processor_ns();
     let result = work();

@@ -1,6 +1,7 @@
-//! Runs of Scheme programs as the benchmarks start them, through the same calls as the command.
+//! Runs of Scheme programs for the benchmarks, started through the same calls as the command.
 //!
-//! INVARIANT: nothing is measured here; a benchmark decides what it times. The programs are the benchmarks' own, so failing is panicking.
+//! INVARIANT: nothing is measured here; a benchmark decides what it times. The programs are the
+//! benchmarks' own, so errors panic.
 
 #![allow(dead_code, reason = "each benchmark uses a part")]
 
@@ -17,11 +18,12 @@ use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::{Run, Start};
 use duet_runtime::scheme::{Program, SchemePrograms, Source};
 
-// The command's own; and as the command, a benchmark puts huge pages off.
+// The command has the same allocator, and does without huge pages too.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Compiles a program and the libraries it needs; one without `import` sees the library `default_import`.
+/// Compiles a program and the libraries it needs; one without `import` sees the library
+/// `default_import`.
 pub(crate) fn compile(text: &str, default_import: &[&str]) -> (SchemePrograms, Program) {
     huge_pages::put_off();
     let mut libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
@@ -68,7 +70,7 @@ pub(crate) fn start(name: &str, text: &str, policy: SnapshotPolicy, store: &mut 
     start_compiled(name, compile(text, &["duet", "kernel"]), policy, store)
 }
 
-/// A world in which nothing happens.
+/// Drivers that do nothing.
 pub(crate) struct NoWorld;
 
 impl Drivers for NoWorld {
