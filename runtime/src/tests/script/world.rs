@@ -1,7 +1,7 @@
 //! A whole run in a store in memory, with drivers that answer from a table.
 //!
 //! INVARIANT: every scenario that runs until nothing more happens is also replayed, from the
-//! beginning and from each of its snapshots, with the same records and the same state.
+//! beginning and from its newest snapshot, with the same records and the same state.
 //! It defines no scenarios; the tests of each module do.
 //! Read next: `../../run/take_turn/tests.rs`.
 
