@@ -89,10 +89,10 @@ pub struct Run<P: Programs> {
     pub(crate) cache: ActorCache,
 }
 
-/// What a step did.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A turn was taken.
+    /// The run took a turn.
     Turn,
     /// There is nothing to do until an input arrives.
     Idle,
@@ -131,9 +131,9 @@ pub struct Start {
     pub run: RunId,
     /// The name of its first branch.
     pub branch: BranchName,
-    /// Who executes it, for people.
+    /// The name of whoever executes it, shown to people.
     pub owner: String,
-    /// How it begins.
+    /// The content of its first record.
     pub genesis: Genesis,
     /// The blobs that the genesis pins.
     pub pinned: Vec<Blob>,
@@ -333,7 +333,7 @@ impl<P: Programs> Run<P> {
         &self.state
     }
 
-    /// Returns its name.
+    /// Returns the run's name.
     pub fn id(&self) -> &RunId {
         &self.run
     }
@@ -364,7 +364,7 @@ impl<P: Programs> Run<P> {
         self.head
     }
 
-    /// Returns how the run began.
+    /// Returns the content of the run's first record.
     pub fn genesis(&self) -> &Genesis {
         &self.genesis
     }

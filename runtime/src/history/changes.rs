@@ -59,8 +59,8 @@ impl Change {
 /// The maximum number of a record's fields that the index has terms for.
 const FIELDS_MAX: usize = 8;
 
-/// Returns the terms of a fact: for a record its label, alone and with each of its first fields; for
-/// anything else the whole value.
+/// Returns the terms of a fact: for a record its label, alone and with each of its first fields;
+/// for anything else the whole value.
 fn terms_of(fact: View<'_>) -> Vec<Term> {
     let Some(label) = fact.label().filter(|_| fact.class() == Class::Record) else {
         return vec![Term::of(&[b"value", fact.as_bytes()])];

@@ -15,7 +15,7 @@ use crate::run::source::Source;
 /// The maximum number of turns that are read from each side at once.
 const PORTION: u64 = 256;
 
-/// How two branches relate.
+/// The relation of two branches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parting {
     /// The newest turn whose record both have; `None` if they belong to different runs.

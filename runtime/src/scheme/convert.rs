@@ -39,7 +39,7 @@ pub(super) enum Class {
     Watch = 4,
     /// Any observer, as an `Observe` fact shows it.
     Observer = 5,
-    /// A capability, whoever made it.
+    /// A capability, made by any actor.
     Capability = 6,
 }
 

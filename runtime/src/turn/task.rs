@@ -81,7 +81,7 @@ pub enum Resumption {
     Raise(IOValue),
 }
 
-/// How running a fiber ended.
+/// The end of a fiber's run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
     /// The fiber returned.
@@ -140,7 +140,7 @@ pub enum Wanted {
 
 /// An actor to be made.
 pub struct Newborn {
-    /// What it runs.
+    /// Its program.
     pub program: IOValue,
     /// The capabilities that it is granted.
     pub manifest: Manifest,
