@@ -55,11 +55,11 @@ fn time(text: &str, turns: u64) -> Duration {
         let mut store = MemoryStore::open(SimulatedDisk::default()).expect("an empty disk is a journal");
         let mut run = start("turn", text, SnapshotPolicy::default(), &mut store);
         let started = clock.start();
-        let rest = drive(&mut run, &mut store);
+        let outcome = drive(&mut run, &mut store);
         total = clock.add(&total, &clock.end(started));
         assert!(
-            matches!(rest, DriveOutcome::Ended { code: 0 } | DriveOutcome::Stuck { .. }),
-            "{rest:?}"
+            matches!(outcome, DriveOutcome::Ended { code: 0 } | DriveOutcome::Stuck { .. }),
+            "{outcome:?}"
         );
         taken += run.head().map_or(0, |tip| tip.sequence.number());
     }

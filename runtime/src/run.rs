@@ -355,8 +355,8 @@ impl<P: Programs> Run<P> {
 
     /// Lends the programs and an actor's instance for questions that change neither.
     pub fn lend(&mut self, actor: ActorId) -> Option<(&mut P, &mut P::Instance)> {
-        let body = self.bodies.get_mut(actor)?;
-        Some((&mut self.programs, body))
+        let instance = self.bodies.get_mut(actor)?;
+        Some((&mut self.programs, instance))
     }
 
     /// Returns the hash and position of the newest record.

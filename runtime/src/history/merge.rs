@@ -84,13 +84,13 @@ impl Merge {
             }
         }
         let main = retracted.remove(&MAIN).unwrap_or_default();
-        let is_main_told = !asserted.is_empty() || !main.is_empty();
+        let is_main_changed = !asserted.is_empty() || !main.is_empty();
         let others = retracted.into_iter().map(|(actor, retracted)| Input::Merge {
             actor,
             asserted: Vec::new(),
             retracted,
         });
-        let main = is_main_told.then_some(Input::Merge {
+        let main = is_main_changed.then_some(Input::Merge {
             actor: MAIN,
             asserted,
             retracted: main,
@@ -117,18 +117,18 @@ pub fn between(ours: (&Source<'_>, Sequence), theirs: (&Source<'_>, Sequence)) -
 /// # Errors
 /// [`PackedError`] if a fact is too large.
 pub fn three_way(base: &[IOValue], ours: &[IOValue], theirs: &[IOValue]) -> Result<Merge, PackedError> {
-    let mut things: BTreeMap<Vec<u8>, Versions<'_>> = BTreeMap::new();
+    let mut resources: BTreeMap<Vec<u8>, Versions<'_>> = BTreeMap::new();
     for fact in base.iter().filter(|fact| is_settled(fact)) {
-        things.entry(thing(fact)?).or_default().base.push(fact);
+        resources.entry(thing(fact)?).or_default().base.push(fact);
     }
     for fact in ours.iter().filter(|fact| is_settled(fact)) {
-        things.entry(thing(fact)?).or_default().ours.push(fact);
+        resources.entry(thing(fact)?).or_default().ours.push(fact);
     }
     for fact in theirs.iter().filter(|fact| is_settled(fact)) {
-        things.entry(thing(fact)?).or_default().theirs.push(fact);
+        resources.entry(thing(fact)?).or_default().theirs.push(fact);
     }
     let mut merge = Merge::default();
-    for versions in things.values() {
+    for versions in resources.values() {
         versions.merge(&mut merge)?;
     }
     Ok(merge)

@@ -86,16 +86,16 @@ impl Shadow {
         }
     }
 
-    /// Advances to a turn of the branch, and calls `tell` with each turn on the way and its
+    /// Advances to a turn of the branch, and calls `visit` with each turn on the way and its
     /// changes.
     ///
     /// # Errors
-    /// [`RunError`]; also an error from `tell`, which stops it.
+    /// [`RunError`]; also an error from `visit`, which stops it.
     pub fn advance(
         &mut self,
         source: &Source<'_>,
         to: Sequence,
-        mut tell: impl FnMut(&Record, &TurnRecord, &Changes) -> Result<(), RunError>,
+        mut visit: impl FnMut(&Record, &TurnRecord, &Changes) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         while self.sequence < to {
             let from = self.sequence.next().ok_or(RunError::Full)?;
@@ -103,7 +103,7 @@ impl Shadow {
             for record in source.read(from, end)? {
                 let turn = decode_turn(&record)?;
                 let changes = self.apply(&record, &turn)?;
-                tell(&record, &turn, &changes)?;
+                visit(&record, &turn, &changes)?;
             }
         }
         Ok(())

@@ -70,7 +70,7 @@ impl<B> Checkpoints<B> {
     pub(crate) fn before_turn<P: Programs<Instance = B>>(
         &mut self,
         (actor, is_new): (ActorId, bool),
-        ActorSlot { body, known }: &mut ActorSlot<B>,
+        ActorSlot { body: instance, known }: &mut ActorSlot<B>,
         programs: &mut P,
     ) {
         let Some(oldest) = self.kept.front() else {
@@ -81,7 +81,7 @@ impl<B> Checkpoints<B> {
             (known.born, known.marked) = (newest, newest);
         }
         if known.marked < newest {
-            programs.make_savepoint(body, newest, oldest.number);
+            programs.make_savepoint(instance, newest, oldest.number);
             known.marked = newest;
             self.marked.push_back((newest, actor));
         }
@@ -145,11 +145,15 @@ impl<B> Checkpoints<B> {
     }
 
     /// Drops the savepoints of instances that no checkpoint needs any more.
-    pub(super) fn drop_savepoints<P: Programs<Instance = B>>(&mut self, bodies: &mut Instances<B>, programs: &mut P) {
+    pub(super) fn drop_savepoints<P: Programs<Instance = B>>(
+        &mut self,
+        instances: &mut Instances<B>,
+        programs: &mut P,
+    ) {
         let oldest = self.oldest();
         while let Some((_, actor)) = self.marked.pop_front_if(|(number, _)| *number < oldest) {
-            if let Some(body) = bodies.get_mut(actor) {
-                programs.drop_savepoints(body, oldest);
+            if let Some(instance) = instances.get_mut(actor) {
+                programs.drop_savepoints(instance, oldest);
             }
         }
     }
@@ -159,11 +163,11 @@ impl<B> Checkpoints<B> {
     pub(super) fn restore_savepoint<P: Programs<Instance = B>>(
         &mut self,
         number: u64,
-        (state, bodies): (&mut RunState, &mut Instances<B>),
+        (state, instances): (&mut RunState, &mut Instances<B>),
         programs: &mut P,
     ) -> Option<(Tip, Since)> {
         let mut ended = Vec::new();
-        self.marked.retain(|(mark, _)| *mark < number);
+        self.marked.retain(|(savepoint, _)| *savepoint < number);
         while let Some(later) = self.kept.pop_back_if(|checkpoint| checkpoint.number > number) {
             ended.extend(later.ended);
         }
@@ -173,15 +177,15 @@ impl<B> Checkpoints<B> {
             return None;
         }
         for (actor, slot) in ended {
-            bodies.put(actor, slot);
+            instances.put(actor, slot);
         }
         let is_unborn = |(actor, slot): (ActorId, &mut ActorSlot<B>)| (slot.known.born >= number).then_some(actor);
-        let unborn: Vec<ActorId> = bodies.slots_mut().filter_map(is_unborn).collect();
+        let unborn: Vec<ActorId> = instances.slots_mut().filter_map(is_unborn).collect();
         for actor in unborn {
-            bodies.remove(actor);
+            instances.remove(actor);
         }
-        for (_, ActorSlot { body, known }) in bodies.slots_mut() {
-            if !programs.restore_savepoint(body, number) {
+        for (_, ActorSlot { body: instance, known }) in instances.slots_mut() {
+            if !programs.restore_savepoint(instance, number) {
                 return None;
             }
             known.marked = known.marked.min(number - 1);

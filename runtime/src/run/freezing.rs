@@ -47,11 +47,11 @@ impl<P: Programs> Run<P> {
     /// as stored from then on, whether or not the whole succeeds.
     fn snapshot(&mut self) -> Option<(Blob, u64)> {
         let mut excused_bytes = 0;
-        for (actor, body) in self.bodies.iter_mut() {
+        for (actor, instance) in self.bodies.iter_mut() {
             let Entry::Vacant(entry) = self.images.current.entry(actor) else {
                 continue;
             };
-            let image = self.programs.freeze(body).ok()?;
+            let image = self.programs.freeze(instance).ok()?;
             excused_bytes += image.excused_bytes;
             self.images.unnamed.extend(image.chunks.iter().map(Blob::hash));
             self.images.unnamed.extend(&image.chunk_names);

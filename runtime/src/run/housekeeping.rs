@@ -35,8 +35,8 @@ impl<P: Programs> Run<P> {
 
     /// Shrinks an actor until its next turn.
     fn compact(&mut self, actor: ActorId) {
-        if let Some(body) = self.bodies.get_mut(actor) {
-            self.programs.compact(body);
+        if let Some(instance) = self.bodies.get_mut(actor) {
+            self.programs.compact(instance);
         }
         self.state.compact(actor);
     }

@@ -51,9 +51,9 @@ impl<T> Instances<T> {
     }
 
     /// Inserts an instance without checkpoint state, in place of any other.
-    pub(crate) fn insert(&mut self, actor: ActorId, body: T) -> &mut ActorSlot<T> {
+    pub(crate) fn insert(&mut self, actor: ActorId, instance: T) -> &mut ActorSlot<T> {
         let known = CheckpointState::default();
-        self.put(actor, ActorSlot { body, known })
+        self.put(actor, ActorSlot { body: instance, known })
     }
 
     /// Inserts an instance with its checkpoint state, in place of any other.

@@ -77,10 +77,10 @@ impl<P: Programs> Run<P> {
     }
 
     fn restore_savepoint(&mut self, number: u64) -> bool {
-        let state_and_bodies = (&mut *self.state, &mut self.bodies);
+        let state_and_instances = (&mut *self.state, &mut self.bodies);
         let Some((tip, since)) = self
             .checkpoints
-            .restore_savepoint(number, state_and_bodies, &mut self.programs)
+            .restore_savepoint(number, state_and_instances, &mut self.programs)
         else {
             return false;
         };

@@ -96,15 +96,15 @@ impl<P: Programs> Run<P> {
             }
         };
         self.checkpoints.before_turn((actor, is_new), slot, &mut self.programs);
-        let body = &mut slot.body;
-        self.programs.begin_turn(body);
+        let instance = &mut slot.body;
+        self.programs.begin_turn(instance);
         is_named?;
         if let Aim::Fail(exhaustion) = aim {
             return Err(exhaustion.repeat(activation));
         }
         activation.run(&mut Bound {
             programs: &mut self.programs,
-            body,
+            body: instance,
         })
     }
 
@@ -151,10 +151,13 @@ impl<P: Programs> Run<P> {
         if let Some(fiber) = fiber.filter(is_parked) {
             activation.draft.end_fiber(fiber).map_err(RunError::Refused)?;
         }
-        if let Some(body) = self.bodies.get_mut(activation.turn.actor) {
-            self.programs.begin_turn(body);
+        if let Some(instance) = self.bodies.get_mut(activation.turn.actor) {
+            self.programs.begin_turn(instance);
             let programs = &mut self.programs;
-            activation.release(&mut Bound { programs, body });
+            activation.release(&mut Bound {
+                programs,
+                body: instance,
+            });
         }
         activation.clear_jobs().map_err(RunError::Crash)
     }
@@ -172,10 +175,16 @@ impl<P: Programs> Run<P> {
             failure: Some(failure.clone()),
         };
         let ended = match self.bodies.get_mut(activation.turn.actor) {
-            Some(body) => {
-                self.programs.begin_turn(body);
+            Some(instance) => {
+                self.programs.begin_turn(instance);
                 let programs = &mut self.programs;
-                activation.crash(&mut Bound { programs, body }, exit)
+                activation.crash(
+                    &mut Bound {
+                        programs,
+                        body: instance,
+                    },
+                    exit,
+                )
             }
             None => activation.crash(&mut NoInstance, exit),
         };
@@ -218,8 +227,8 @@ impl<P: Programs> Run<P> {
     /// Restores the state and the actor's instance to where they were before the turn.
     fn undo(&mut self, activation: &mut Activation) {
         self.undo_state(activation);
-        if let Some(body) = self.bodies.get_mut(activation.turn.actor) {
-            self.programs.abort_turn(body);
+        if let Some(instance) = self.bodies.get_mut(activation.turn.actor) {
+            self.programs.abort_turn(instance);
         }
     }
 
@@ -244,8 +253,8 @@ impl<P: Programs> Run<P> {
                 self.programs.commit_turn(&mut slot.body);
                 self.checkpoints.retain_ended(turn.actor, slot);
             }
-        } else if let Some(body) = self.bodies.get_mut(turn.actor) {
-            self.programs.commit_turn(body);
+        } else if let Some(instance) = self.bodies.get_mut(turn.actor) {
+            self.programs.commit_turn(instance);
         }
         effects
     }

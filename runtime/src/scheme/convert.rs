@@ -334,7 +334,7 @@ pub(super) fn uncaught(heap: &mut Heap, object: Value) -> Result<Value, HeapFull
 /// Adds the source position and the backtrace of the frames to a failure.
 fn placed(mut failure: Failure, frames: &[BacktraceEntry], expander: &Expander) -> Failure {
     failure.origin = origin(frames, expander).map(Box::new);
-    let told = frames.iter().enumerate().filter_map(|(place, frame)| {
+    let listed = frames.iter().enumerate().filter_map(|(place, frame)| {
         let text = text_of(frame, expander);
         let at = match text {
             // An embedded procedure that raised the condition and is gone says nothing about the
@@ -353,7 +353,7 @@ fn placed(mut failure: Failure, frames: &[BacktraceEntry], expander: &Expander) 
             at,
         })
     });
-    failure.backtrace = told.collect();
+    failure.backtrace = listed.collect();
     failure
 }
 

@@ -161,7 +161,7 @@ impl Evaluations {
     pub(super) fn restore_savepoint(&mut self, number: u64) {
         self.texts_frozen = 0;
         self.chunks.clear();
-        let later = self.savepoints.partition_point(|(mark, _)| *mark < number);
+        let later = self.savepoints.partition_point(|(savepoint, _)| *savepoint < number);
         let reached = self.savepoints.drain(later..).next();
         if let Some((_, length)) = reached.filter(|(_, length)| *length < self.texts.len()) {
             self.truncate(length);

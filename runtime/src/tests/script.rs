@@ -96,41 +96,41 @@ impl Programs for Scripts {
         })
     }
 
-    fn begin_turn(&mut self, body: &mut ScriptBody) {
-        body.before = Some(body.state.clone());
+    fn begin_turn(&mut self, instance: &mut ScriptBody) {
+        instance.before = Some(instance.state.clone());
     }
 
-    fn commit_turn(&mut self, body: &mut ScriptBody) {
-        body.before = None;
+    fn commit_turn(&mut self, instance: &mut ScriptBody) {
+        instance.before = None;
     }
 
-    fn abort_turn(&mut self, body: &mut ScriptBody) {
-        body.state = body.before.take().expect("a turn has begun");
+    fn abort_turn(&mut self, instance: &mut ScriptBody) {
+        instance.state = instance.before.take().expect("a turn has begun");
     }
 
-    fn make_savepoint(&mut self, body: &mut ScriptBody, number: u64, oldest: u64) {
-        body.marks = body.marks.split_off(&oldest);
-        body.marks.insert(number, body.state.clone());
+    fn make_savepoint(&mut self, instance: &mut ScriptBody, number: u64, oldest: u64) {
+        instance.marks = instance.marks.split_off(&oldest);
+        instance.marks.insert(number, instance.state.clone());
     }
 
-    fn restore_savepoint(&mut self, body: &mut ScriptBody, number: u64) -> bool {
-        if let Some((_, state)) = body.marks.split_off(&number).pop_first() {
-            body.state = state;
+    fn restore_savepoint(&mut self, instance: &mut ScriptBody, number: u64) -> bool {
+        if let Some((_, state)) = instance.marks.split_off(&number).pop_first() {
+            instance.state = state;
         }
         true
     }
 
-    fn run(&mut self, body: &mut ScriptBody, task: Task, turn: &mut Activation) -> End {
-        body.run(task, turn)
+    fn run(&mut self, instance: &mut ScriptBody, task: Task, turn: &mut Activation) -> End {
+        instance.run(task, turn)
     }
 
-    fn release(&mut self, body: &mut ScriptBody, callable: Callable) {
-        let known = body.state.callables.remove(&u64::from(callable.0));
+    fn release(&mut self, instance: &mut ScriptBody, callable: Callable) {
+        let known = instance.state.callables.remove(&u64::from(callable.0));
         assert!(known.is_some(), "what is released was kept: {callable:?}");
     }
 
-    fn freeze(&mut self, body: &mut ScriptBody) -> Result<Image, FreezeError> {
-        let bytes = duet_journal::PackedValue::from_value(&body.state.encode()).expect("a script's state is small");
+    fn freeze(&mut self, instance: &mut ScriptBody) -> Result<Image, FreezeError> {
+        let bytes = duet_journal::PackedValue::from_value(&instance.state.encode()).expect("a script's state is small");
         let chunk = Blob::new(bytes.into_bytes()).expect("a script's state is small");
         Ok(Image {
             root: record("script", Vec::new()),

@@ -214,20 +214,20 @@ impl Activation {
     }
 
     /// Runs the turn to its end, or to the failure for which it must be undone.
-    pub(crate) fn run(&mut self, body: &mut dyn Runner) -> Result<(), Fault> {
-        if let Err(failure) = self.run_jobs(body) {
+    pub(crate) fn run(&mut self, runner: &mut dyn Runner) -> Result<(), Fault> {
+        if let Err(failure) = self.run_jobs(runner) {
             let is_interaction = |fiber: &Current| fiber.kind == (FiberKind::Interaction {});
             let interaction = self.current.filter(is_interaction).map(|fiber| fiber.fiber);
             return Err(Fault { failure, interaction });
         }
-        self.release(body);
+        self.release(runner);
         Ok(())
     }
 
     /// Makes the instance release procedures and continuations to which nothing refers any more.
-    pub(crate) fn release(&mut self, body: &mut dyn Runner) {
+    pub(crate) fn release(&mut self, runner: &mut dyn Runner) {
         for callable in self.draft.outbox.released.drain(..) {
-            body.release(callable);
+            runner.release(callable);
         }
     }
 
@@ -290,17 +290,17 @@ impl Activation {
         Ok(())
     }
 
-    fn run_jobs(&mut self, body: &mut dyn Runner) -> Result<(), Failure> {
+    fn run_jobs(&mut self, runner: &mut dyn Runner) -> Result<(), Failure> {
         loop {
             match self.jobs.pop() {
-                Some(Job::Deliver { position, event }) => self.deliver(body, position, event)?,
-                Some(Job::Run { fiber, task }) => self.run_fiber(body, fiber, task)?,
+                Some(Job::Deliver { position, event }) => self.deliver(runner, position, event)?,
+                Some(Job::Run { fiber, task }) => self.run_fiber(runner, fiber, task)?,
                 Some(Job::Stop(facet)) => self.stop_step(facet)?,
-                Some(Job::Exit { code }) => self.exit(body, code)?,
+                Some(Job::Exit { code }) => self.exit(runner, code)?,
                 None => match self.turn.events.get(self.heard).cloned() {
                     Some(event) => {
                         self.heard += 1;
-                        self.deliver(body, self.heard as u64 - 1, event)?;
+                        self.deliver(runner, self.heard as u64 - 1, event)?;
                     }
                     None => match self.later.pop_front() {
                         Some(job) => self.jobs.push(job),
@@ -311,14 +311,14 @@ impl Activation {
         }
     }
 
-    fn run_fiber(&mut self, body: &mut dyn Runner, fiber: Current, task: Task) -> Result<(), Failure> {
+    fn run_fiber(&mut self, runner: &mut dyn Runner, fiber: Current, task: Task) -> Result<(), Failure> {
         if self.draft.facet(fiber.facet).is_err() {
             self.discard(&task);
             return Ok(());
         }
         self.current = Some(fiber);
         self.note_place(None);
-        match self.run_task(body, fiber.kind, task) {
+        match self.run_task(runner, fiber.kind, task) {
             End::Finished { .. } => Ok(()),
             End::Failed(failure) => Err(failure),
             End::Parked {
@@ -350,7 +350,7 @@ impl Activation {
     }
 
     /// Runs a task with the fuel that its kind of fiber has.
-    fn run_task(&mut self, body: &mut dyn Runner, kind: FiberKind, task: Task) -> End {
+    fn run_task(&mut self, runner: &mut dyn Runner, kind: FiberKind, task: Task) -> End {
         let granted = match kind {
             FiberKind::Main {} => self.limits.slice_fuel,
             // A person undoes an interaction as a whole, so it has the fuel of a whole turn; more
@@ -359,7 +359,7 @@ impl Activation {
             FiberKind::Handler {} => self.handler_fuel,
         };
         self.fuel = granted;
-        let end = body.run(task, self);
+        let end = runner.run(task, self);
         let used = granted.saturating_sub(self.fuel);
         self.turn.fuel += used;
         if kind == (FiberKind::Handler {}) {
@@ -502,13 +502,13 @@ impl Activation {
         Ok(())
     }
 
-    fn exit(&mut self, body: &mut dyn Runner, code: u64) -> Result<(), Failure> {
+    fn exit(&mut self, runner: &mut dyn Runner, code: u64) -> Result<(), Failure> {
         let exit = Exit {
             code,
             handles: Vec::new(),
             failure: None,
         };
-        self.end(body, exit)?;
+        self.end(runner, exit)?;
         self.clear_jobs()
     }
 
@@ -522,7 +522,7 @@ impl Activation {
 
     /// Ends the actor and calls its exit hooks with its outcome. What a hook cannot do is logged
     /// and does not prevent the end.
-    fn end(&mut self, body: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
+    fn end(&mut self, runner: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
         let actor = self.draft.acting().map_err(failure)?;
         let root = actor.root;
         let hooks: Vec<Callable> = actor.exit_hooks.iter().copied().collect();
@@ -531,7 +531,7 @@ impl Activation {
         for procedure in hooks {
             let argument = Some(outcome.clone());
             self.current = Some(self.handler_fiber(root));
-            let fault = match self.run_task(body, FiberKind::Handler {}, Task::Call { procedure, argument }) {
+            let fault = match self.run_task(runner, FiberKind::Handler {}, Task::Call { procedure, argument }) {
                 End::Finished { .. } | End::Exit { .. } => continue,
                 End::Parked { .. } => "it waits or runs too long".to_owned(),
                 End::Failed(failure) if failure.is_exhaustion() => return Err(failure),
@@ -546,8 +546,8 @@ impl Activation {
     }
 
     /// Ends the actor in a turn of its own, after its actions were undone.
-    pub(crate) fn crash(&mut self, body: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
-        self.end(body, exit)?;
+    pub(crate) fn crash(&mut self, runner: &mut dyn Runner, exit: Exit) -> Result<(), Failure> {
+        self.end(runner, exit)?;
         self.clear_jobs()
     }
 

@@ -44,44 +44,44 @@ pub trait Programs {
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<Self::Instance, Failure>;
 
     /// Notes the current state of an instance.
-    fn begin_turn(&mut self, body: &mut Self::Instance);
+    fn begin_turn(&mut self, instance: &mut Self::Instance);
 
     /// Keeps an instance's changes since [`begin_turn`](Self::begin_turn).
-    fn commit_turn(&mut self, body: &mut Self::Instance);
+    fn commit_turn(&mut self, instance: &mut Self::Instance);
 
     /// Undoes an instance's changes since [`begin_turn`](Self::begin_turn).
-    fn abort_turn(&mut self, body: &mut Self::Instance);
+    fn abort_turn(&mut self, instance: &mut Self::Instance);
 
     /// Makes a savepoint of an instance between two turns, with a number greater than those before.
     /// Savepoints with numbers below `oldest` are not needed any more; the instance may drop others
     /// too.
-    fn make_savepoint(&mut self, body: &mut Self::Instance, number: u64, oldest: u64);
+    fn make_savepoint(&mut self, instance: &mut Self::Instance, number: u64, oldest: u64);
 
     /// Restores an instance to its earliest savepoint that is not below `number`. An instance
     /// without such a savepoint stays as it is, because it has not run since. Returns false if that
     /// savepoint was dropped. Earlier images no longer count as stored, because they may belong to
     /// an abandoned branch.
-    fn restore_savepoint(&mut self, body: &mut Self::Instance, number: u64) -> bool;
+    fn restore_savepoint(&mut self, instance: &mut Self::Instance, number: u64) -> bool;
 
     /// Drops an instance's savepoints with numbers below `oldest`; an instance whose savepoints
     /// cost nothing may keep them.
-    fn drop_savepoints(&mut self, _body: &mut Self::Instance, _oldest: u64) {}
+    fn drop_savepoints(&mut self, _instance: &mut Self::Instance, _oldest: u64) {}
 
     /// Shrinks an instance that may not run for a while, between two turns; compacting changes
     /// nothing that it does.
-    fn compact(&mut self, _body: &mut Self::Instance) {}
+    fn compact(&mut self, _instance: &mut Self::Instance) {}
 
     /// Runs a fiber; see [`Runner::run`].
-    fn run(&mut self, body: &mut Self::Instance, task: Task, turn: &mut Activation) -> End;
+    fn run(&mut self, instance: &mut Self::Instance, task: Task, turn: &mut Activation) -> End;
 
     /// Releases a callable; see [`Runner::release`].
-    fn release(&mut self, body: &mut Self::Instance, callable: Callable);
+    fn release(&mut self, instance: &mut Self::Instance, callable: Callable);
 
     /// Makes the image of an instance between two turns.
     ///
     /// # Errors
     /// [`FreezeError`]; the instance is unchanged.
-    fn freeze(&mut self, body: &mut Self::Instance) -> Result<Image, FreezeError>;
+    fn freeze(&mut self, instance: &mut Self::Instance) -> Result<Image, FreezeError>;
 
     /// Makes an instance from its image.
     ///
@@ -99,44 +99,44 @@ impl<P: Programs> Programs for Rc<RefCell<P>> {
         self.borrow_mut().load(program, limits)
     }
 
-    fn begin_turn(&mut self, body: &mut Self::Instance) {
-        self.borrow_mut().begin_turn(body);
+    fn begin_turn(&mut self, instance: &mut Self::Instance) {
+        self.borrow_mut().begin_turn(instance);
     }
 
-    fn commit_turn(&mut self, body: &mut Self::Instance) {
-        self.borrow_mut().commit_turn(body);
+    fn commit_turn(&mut self, instance: &mut Self::Instance) {
+        self.borrow_mut().commit_turn(instance);
     }
 
-    fn abort_turn(&mut self, body: &mut Self::Instance) {
-        self.borrow_mut().abort_turn(body);
+    fn abort_turn(&mut self, instance: &mut Self::Instance) {
+        self.borrow_mut().abort_turn(instance);
     }
 
-    fn make_savepoint(&mut self, body: &mut Self::Instance, number: u64, oldest: u64) {
-        self.borrow_mut().make_savepoint(body, number, oldest);
+    fn make_savepoint(&mut self, instance: &mut Self::Instance, number: u64, oldest: u64) {
+        self.borrow_mut().make_savepoint(instance, number, oldest);
     }
 
-    fn restore_savepoint(&mut self, body: &mut Self::Instance, number: u64) -> bool {
-        self.borrow_mut().restore_savepoint(body, number)
+    fn restore_savepoint(&mut self, instance: &mut Self::Instance, number: u64) -> bool {
+        self.borrow_mut().restore_savepoint(instance, number)
     }
 
-    fn drop_savepoints(&mut self, body: &mut Self::Instance, oldest: u64) {
-        self.borrow_mut().drop_savepoints(body, oldest);
+    fn drop_savepoints(&mut self, instance: &mut Self::Instance, oldest: u64) {
+        self.borrow_mut().drop_savepoints(instance, oldest);
     }
 
-    fn compact(&mut self, body: &mut Self::Instance) {
-        self.borrow_mut().compact(body);
+    fn compact(&mut self, instance: &mut Self::Instance) {
+        self.borrow_mut().compact(instance);
     }
 
-    fn run(&mut self, body: &mut Self::Instance, task: Task, turn: &mut Activation) -> End {
-        self.borrow_mut().run(body, task, turn)
+    fn run(&mut self, instance: &mut Self::Instance, task: Task, turn: &mut Activation) -> End {
+        self.borrow_mut().run(instance, task, turn)
     }
 
-    fn release(&mut self, body: &mut Self::Instance, callable: Callable) {
-        self.borrow_mut().release(body, callable);
+    fn release(&mut self, instance: &mut Self::Instance, callable: Callable) {
+        self.borrow_mut().release(instance, callable);
     }
 
-    fn freeze(&mut self, body: &mut Self::Instance) -> Result<Image, FreezeError> {
-        self.borrow_mut().freeze(body)
+    fn freeze(&mut self, instance: &mut Self::Instance) -> Result<Image, FreezeError> {
+        self.borrow_mut().freeze(instance)
     }
 
     fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<Self::Instance, ThawError> {

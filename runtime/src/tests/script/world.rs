@@ -232,12 +232,12 @@ impl<P: Programs> World<P> {
     /// Executes and replays the run; its visible results must be `expected`, one per line.
     #[track_caller]
     pub(crate) fn check(&mut self, expected: &str) {
-        let rest = self.drive();
+        let outcome = self.drive();
         self.check_replay();
         let failure = self.failure().map(|failure| format!("failed: {failure}"));
         let mut seen: Vec<String> = self.drivers.seen.iter().cloned().chain(failure).collect();
-        if rest != (DriveOutcome::Ended { code: 0 }) {
-            seen.push(format!("{rest:?}"));
+        if outcome != (DriveOutcome::Ended { code: 0 }) {
+            seen.push(format!("{outcome:?}"));
         }
         let expected: Vec<&str> = expected
             .lines()

@@ -21,20 +21,20 @@ use crate::turn::program::Runner;
 use crate::turn::task::{Argument, End, Resumption, Task};
 
 impl Activation {
-    pub(super) fn deliver(&mut self, body: &mut dyn Runner, position: u64, event: Event) -> Result<(), Failure> {
+    pub(super) fn deliver(&mut self, runner: &mut dyn Runner, position: u64, event: Event) -> Result<(), Failure> {
         let is_received = match event {
             Event::Boot {} => self.begin(FiberKind::Main {}, Task::Boot)?,
             Event::Added {
                 observer,
                 captures,
                 handle,
-            } => self.tell(body, observer, Argument::Added(captures, handle))?,
+            } => self.tell(runner, observer, Argument::Added(captures, handle))?,
             Event::Removed {
                 observer,
                 captures,
                 handle,
-            } => self.tell(body, observer, Argument::Removed(captures, handle))?,
-            Event::Message { observer, captures } => self.tell(body, observer, Argument::Message(captures))?,
+            } => self.tell(runner, observer, Argument::Removed(captures, handle))?,
+            Event::Message { observer, captures } => self.tell(runner, observer, Argument::Message(captures))?,
             Event::Closed { observer } => self.draft.forget_observer(observer).is_ok(),
             Event::Direct { facet, payload } => self.direct(position, facet, &payload),
             Event::Resume { fiber } => self.resume(fiber)?,
@@ -77,7 +77,7 @@ impl Activation {
         Ok(true)
     }
 
-    fn tell(&mut self, body: &mut dyn Runner, id: ObserverId, argument: Argument) -> Result<bool, Failure> {
+    fn tell(&mut self, runner: &mut dyn Runner, id: ObserverId, argument: Argument) -> Result<bool, Failure> {
         let observer = self.draft.acting().map_err(failure)?.observers.get(&id);
         let Some((facet, target)) = observer.map(|observer| (observer.facet, observer.target.clone())) else {
             return Ok(false);
@@ -98,7 +98,7 @@ impl Activation {
             }
             Target::Predicate { wait, procedure } => {
                 if let Some(value) = subject(&argument)
-                    && self.accepts(body, facet, procedure, &value)?
+                    && self.accepts(runner, facet, procedure, &value)?
                 {
                     self.match_wait(wait, id, value)?;
                 }
@@ -125,7 +125,7 @@ impl Activation {
     /// Calls a predicate, which can have no effect; an error in it is logged and counts as false.
     fn accepts(
         &mut self,
-        body: &mut dyn Runner,
+        runner: &mut dyn Runner,
         facet: FacetId,
         procedure: Callable,
         value: &IOValue,
@@ -135,7 +135,7 @@ impl Activation {
         self.is_pure = true;
         let granted = self.limits.predicate_fuel;
         self.fuel = granted;
-        let end = body.run(
+        let end = runner.run(
             Task::Call {
                 procedure,
                 argument: Some(Argument::Value(value.clone())),
@@ -256,13 +256,13 @@ impl Activation {
 
     /// Lets a call proceed that has reported what it is about to replace. A repeated call keeps its
     /// first report.
-    fn keep(&mut self, id: RequestId, told: Kept) -> Result<bool, Failure> {
+    fn keep(&mut self, id: RequestId, report: Kept) -> Result<bool, Failure> {
         let request = self.draft.state.requests.get(&id);
         let Some(request) = request.filter(|request| request.actor == self.draft.actor && request.answer.is_none())
         else {
             return Ok(false);
         };
-        let kept = request.kept.clone().unwrap_or(told);
+        let kept = request.kept.clone().unwrap_or(report);
         self.perform(Keep { request: id, kept }).map_err(failure)?;
         Ok(true)
     }
