@@ -23,7 +23,7 @@ pub(crate) struct Instances<T>(BTreeMap<ActorId, ActorSlot<T>>);
 /// An instance with its checkpoint state, because each turn needs both.
 pub(crate) struct ActorSlot<T> {
     /// The instance.
-    pub(crate) body: T,
+    pub(crate) instance: T,
     /// Its place among the checkpoints.
     pub(crate) known: CheckpointState,
 }
@@ -37,12 +37,12 @@ impl<T> Default for Instances<T> {
 impl<T> Instances<T> {
     /// Returns an actor's instance.
     pub(crate) fn get(&self, actor: ActorId) -> Option<&T> {
-        self.0.get(&actor).map(|slot| &slot.body)
+        self.0.get(&actor).map(|slot| &slot.instance)
     }
 
     /// Returns an actor's instance mutably.
     pub(crate) fn get_mut(&mut self, actor: ActorId) -> Option<&mut T> {
-        self.slot_mut(actor).map(|slot| &mut slot.body)
+        self.slot_mut(actor).map(|slot| &mut slot.instance)
     }
 
     /// Returns an actor's instance and its checkpoint state mutably.
@@ -53,7 +53,7 @@ impl<T> Instances<T> {
     /// Inserts an instance without checkpoint state, in place of any other.
     pub(crate) fn insert(&mut self, actor: ActorId, instance: T) -> &mut ActorSlot<T> {
         let known = CheckpointState::default();
-        self.put(actor, ActorSlot { body: instance, known })
+        self.put(actor, ActorSlot { instance, known })
     }
 
     /// Inserts an instance with its checkpoint state, in place of any other.
@@ -68,7 +68,7 @@ impl<T> Instances<T> {
 
     /// Iterates over all instances mutably, in the order of the actors.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (ActorId, &mut T)> {
-        self.slots_mut().map(|(actor, slot)| (actor, &mut slot.body))
+        self.slots_mut().map(|(actor, slot)| (actor, &mut slot.instance))
     }
 
     /// Iterates over all instances and their checkpoint states mutably.

@@ -96,7 +96,7 @@ impl<P: Programs> Run<P> {
             }
         };
         self.checkpoints.before_turn((actor, is_new), slot, &mut self.programs);
-        let instance = &mut slot.body;
+        let instance = &mut slot.instance;
         self.programs.begin_turn(instance);
         is_named?;
         if let Aim::Fail(exhaustion) = aim {
@@ -104,7 +104,7 @@ impl<P: Programs> Run<P> {
         }
         activation.run(&mut Bound {
             programs: &mut self.programs,
-            body: instance,
+            instance,
         })
     }
 
@@ -154,10 +154,7 @@ impl<P: Programs> Run<P> {
         if let Some(instance) = self.bodies.get_mut(activation.turn.actor) {
             self.programs.begin_turn(instance);
             let programs = &mut self.programs;
-            activation.release(&mut Bound {
-                programs,
-                body: instance,
-            });
+            activation.release(&mut Bound { programs, instance });
         }
         activation.clear_jobs().map_err(RunError::Crash)
     }
@@ -178,13 +175,7 @@ impl<P: Programs> Run<P> {
             Some(instance) => {
                 self.programs.begin_turn(instance);
                 let programs = &mut self.programs;
-                activation.crash(
-                    &mut Bound {
-                        programs,
-                        body: instance,
-                    },
-                    exit,
-                )
+                activation.crash(&mut Bound { programs, instance }, exit)
             }
             None => activation.crash(&mut NoInstance, exit),
         };
@@ -250,7 +241,7 @@ impl<P: Programs> Run<P> {
         }
         if self.state.actor(turn.actor).is_none() {
             if let Some(mut slot) = self.bodies.remove(turn.actor) {
-                self.programs.commit_turn(&mut slot.body);
+                self.programs.commit_turn(&mut slot.instance);
                 self.checkpoints.retain_ended(turn.actor, slot);
             }
         } else if let Some(instance) = self.bodies.get_mut(turn.actor) {

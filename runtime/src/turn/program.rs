@@ -149,16 +149,16 @@ pub(crate) struct Bound<'a, P: Programs> {
     /// The programs.
     pub(crate) programs: &'a mut P,
     /// The instance.
-    pub(crate) body: &'a mut P::Instance,
+    pub(crate) instance: &'a mut P::Instance,
 }
 
 impl<P: Programs> Runner for Bound<'_, P> {
     fn run(&mut self, task: Task, turn: &mut Activation) -> End {
-        self.programs.run(self.body, task, turn)
+        self.programs.run(self.instance, task, turn)
     }
 
     fn release(&mut self, callable: Callable) {
-        self.programs.release(self.body, callable);
+        self.programs.release(self.instance, callable);
     }
 }
 
