@@ -1,6 +1,6 @@
 //! Moving the heads of branches, and forking.
 //!
-//! INVARIANT: nothing is deleted, because a move returns the head that it replaces.
+//! INVARIANT: nothing is deleted; a move returns the head that it replaces.
 //! It does not run any turn.
 //! Read next: `source.rs`.
 

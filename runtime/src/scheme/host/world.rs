@@ -1,7 +1,7 @@
 //! Tools, people, the console, the log, the clock.
 //!
-//! INVARIANT: programs learn of the outside world only through requests, whose answers the journal
-//! records.
+//! INVARIANT: programs learn of the outside world only from the run's first record and from answers
+//! to requests, which the journal records too.
 //! It does not perform any effect; drivers do.
 //! Read next: `file.rs`.
 
