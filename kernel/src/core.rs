@@ -1,8 +1,10 @@
 //! The core language: what the expander produces and the compiler consumes.
 //!
-//! Owns the intermediate form of a unit (one library, one program, or one interaction) as flat arenas addressed by newtype ids,
-//! so that neither walking nor dropping it recurses on the depth of a program.
-//! INVARIANT: every identifier is resolved: it names a [`Variable`], a global of a library, or a primitive.
+//! Owns the intermediate form of a unit (one library, one program, or one interaction) as flat
+//! arenas addressed by newtype ids, so that neither walking nor dropping it recurses on the depth
+//! of a program.
+//! INVARIANT: every identifier is resolved: it names a [`Variable`], a global of a library, or a
+//! primitive.
 //! It does not know about scopes, macros, registers or instructions.
 //! Read next: `compiler.rs`.
 
@@ -14,19 +16,19 @@ use std::sync::Arc;
 use crate::datum::{Datum, Name, Span};
 use crate::unit::{CompiledUnit, GlobalName, IntegratedCall};
 
-/// Names one node of a [`Unit`].
+/// Identifies one node of a [`Unit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CoreId(pub u32);
 
-/// Names one local variable of a [`Unit`].
+/// Identifies one local variable of a [`Unit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VariableId(pub u32);
 
-/// Names one procedure body of a [`Unit`].
+/// Identifies one procedure body of a [`Unit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LambdaId(pub u32);
 
-/// Names one entry of [`Unit::globals`].
+/// Identifies one entry of [`Unit::globals`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GlobalId(pub u32);
 
@@ -58,18 +60,21 @@ pub enum Core {
         /// Evaluated when it is.
         alternative: CoreId,
     },
-    /// A procedure with one clause per element; `lambda` has one, `case-lambda` any number. The first clause that accepts the argument count runs.
+    /// A procedure with one clause per element; `lambda` has one, `case-lambda` any number. A call
+    /// runs the first clause that accepts the argument count.
     Lambda(Vec<LambdaId>),
     /// Forms in order; the value of the last. Never empty.
     Sequence(Vec<CoreId>),
-    /// Parallel local bindings: all values are evaluated, left to right, outside the scope of the variables.
+    /// Parallel local bindings: all values are evaluated, left to right, outside the scope of the
+    /// variables.
     Let {
         /// Variables and their initial values.
         bindings: Vec<(VariableId, CoreId)>,
         /// Evaluated in their scope.
         body: CoreId,
     },
-    /// `letrec*`: values are evaluated left to right inside the scope of all variables; reading one too early is a condition.
+    /// `letrec*`: values are evaluated left to right inside the scope of all variables; reading one
+    /// too early is a condition.
     Letrec {
         /// Variables and their initial values.
         bindings: Vec<(VariableId, CoreId)>,
@@ -88,7 +93,7 @@ pub enum Core {
 /// A local variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// The identifier it was bound by, for messages and listings; not unique.
+    /// The identifier that binds it, for messages and listings; not unique.
     pub name: Name,
     /// Whether some [`Core::SetLocal`] assigns it.
     pub is_assigned: bool,
@@ -109,18 +114,20 @@ pub struct Lambda {
     pub span: Span,
 }
 
-/// The library of the variables that an actor is told to define while it lives. What a program names and nothing binds is one of them, so that it can
-/// use what it loads or evaluates.
+/// The library of the variables that a living actor defines on request. A name that a program uses
+/// and nothing binds is one of them, so that a program can use the definitions that it loads or
+/// evaluates.
 pub const INTERACTION: &str = "(interaction)";
 
 /// A global as one unit sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Global {
-    /// Which one.
+    /// Its identity.
     pub name: GlobalName,
     /// Whether this unit defines it.
     pub is_defined_here: bool,
-    /// Whether this unit assigns it with [`Core::SetGlobal`], or defines it more than once. Other libraries never can.
+    /// Whether this unit assigns it with [`Core::SetGlobal`], or defines it more than once. Other
+    /// libraries cannot assign it.
     pub is_assigned: bool,
 }
 
@@ -133,9 +140,9 @@ pub struct Unit {
     pub nodes: Vec<Core>,
     /// The source of each node, parallel to `nodes`.
     pub spans: Vec<Span>,
-    /// Calls that were replaced by the body of the procedure they call; the expander makes none.
+    /// Calls that were replaced by the bodies of their procedures; the expander makes none.
     pub integrated: Vec<IntegratedCall>,
-    /// Which of them a node comes from, if any.
+    /// The integrated call that a node comes from, if any.
     pub integrated_nodes: BTreeMap<CoreId, u32>,
     /// All local variables.
     pub variables: Vec<Variable>,
@@ -145,8 +152,9 @@ pub struct Unit {
     pub globals: Vec<Global>,
     /// The body.
     pub body: CoreId,
-    /// Whether later units may redefine or assign this unit's globals (the REPL); forbids assuming that a global keeps its value.
+    /// Whether later units may redefine or assign this unit's globals (the REPL), so that the
+    /// compiler may not assume that a global keeps its value.
     pub is_interactive: bool,
-    /// What it compiles to, if it was compiled ahead; then there is nothing of its body.
+    /// The compiled unit, if it was compiled ahead; its body is empty then.
     pub compiled: Option<Arc<CompiledUnit>>,
 }

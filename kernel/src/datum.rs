@@ -1,7 +1,8 @@
-//! Data as text describes it: constants of programs, before they are values of any heap.
+//! Data as a text describes them: constants of programs, not yet values of a heap.
 //!
 //! Owns the flat representation of a datum, names and source spans.
-//! INVARIANT: a datum is one arena; nothing here recurses on its depth, and a datum may be cyclic (datum labels).
+//! INVARIANT: a datum is one arena; nothing here recurses on its depth, and a datum may be cyclic
+//! (datum labels).
 //! It does not evaluate and knows nothing of heaps.
 //! Read next: `datum/reader.rs`.
 
@@ -16,12 +17,12 @@ use std::sync::Arc;
 
 use crate::number::{Complex, Number};
 
-/// A symbol's or keyword's text. Cheap to clone; compared by content.
+/// The text of a symbol or keyword. Cloning is cheap; comparison is by content.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(pub Arc<str>);
 
 impl Name {
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -40,11 +41,11 @@ impl fmt::Display for Name {
     }
 }
 
-/// Names a source text that the session that read it keeps.
+/// Identifies a source text within the session that read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SourceId(pub u32);
 
-/// A range of a source text, in bytes; `start..end`.
+/// A range of a source text, `start..end`, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// The text.
@@ -55,7 +56,7 @@ pub struct Span {
     pub end: u32,
 }
 
-/// Names one node of a [`Datum`].
+/// Identifies one node of a [`Datum`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
 
@@ -86,17 +87,18 @@ pub enum Node {
     Vector(Vec<NodeId>),
 }
 
-/// A datum: nodes that refer to each other by index, so that depth costs no stack and cycles are allowed.
+/// A datum: nodes that refer to each other by index, so that depth costs no stack and cycles are
+/// allowed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Datum {
     /// All nodes.
     pub nodes: Vec<Node>,
-    /// The whole.
+    /// The node of the whole datum.
     pub root: NodeId,
 }
 
 impl Datum {
-    /// One of its nodes.
+    /// Returns one of its nodes.
     ///
     /// # Panics
     /// If the id belongs to another datum.
@@ -104,7 +106,7 @@ impl Datum {
         &self.nodes[id.0 as usize]
     }
 
-    /// A datum of one node.
+    /// Returns a datum of one node.
     pub fn of(node: Node) -> Datum {
         Datum {
             nodes: vec![node],
@@ -112,7 +114,7 @@ impl Datum {
         }
     }
 
-    /// A symbol.
+    /// Returns a symbol.
     pub fn symbol(name: Name) -> Datum {
         Datum::of(Node::Symbol(name))
     }

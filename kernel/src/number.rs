@@ -1,14 +1,16 @@
-//! Numbers: the tower of R7RS, from the fixnum to the complex number, independent of any heap.
+//! Numbers: the tower of R7RS, from fixnums to complex numbers, independent of any heap.
 //!
-//! This module owns the type of real numbers, its normal form and what can be asked of one number alone. Each folder file adds one family of
-//! operations as methods of [`Number`].
+//! Owns the type of real numbers, its normal form and the predicates on one number. Each file of
+//! the folder adds one family of operations as methods of [`Number`].
+//! INVARIANT: every value has exactly one representation (an integer of fixnum size is never `Big`,
+//! a ratio is in lowest terms with a denominator of at least two), so sameness compares field by
+//! field. All constructors here keep this.
 //!
-//! INVARIANT: every value has one representation (an integer of fixnum size is never `Big`, a ratio is in lowest terms with a
-//! denominator of at least two), so sameness is field by field. All constructors here keep it.
-//!
-//! Every operation is total: what has no answer is a [`NumberError`]. No exact result grows beyond [`MAX_BITS`], which is
-//! checked before the work is done, and no function depends on the platform's mathematics library. Complex numbers are
-//! pairs of real ones, in `number/complex.rs`. Read `number/parse.rs` next.
+//! Every operation is total: where no answer exists it returns a [`NumberError`]. No exact result
+//! grows beyond [`MAX_BITS`], which is checked before the work is done. No function depends on the
+//! platform's mathematics library. It knows nothing of complex numbers, which are pairs of real
+//! ones (`number/complex.rs`).
+//! Read next: `number/parse.rs`.
 
 mod arithmetic;
 mod bits;
@@ -41,19 +43,23 @@ pub const FIXNUM_MIN: i64 = -(1 << 60);
 /// The greatest fixnum, 2⁶⁰ − 1.
 pub const FIXNUM_MAX: i64 = (1 << 60) - 1;
 
-/// The longest exact integer, numerator or denominator an operation may produce, in bits: half a megabyte.
+/// The greatest length of an exact integer, numerator or denominator that an operation may produce,
+/// in bits: half a megabyte.
 ///
-/// No operation can be interrupted, and several cost the square of the length; at this limit the slowest (printing, reading,
-/// division, roots) takes about half a second.
+/// No operation can be interrupted, and several cost the square of the length; at this limit the
+/// slowest (printing, reading, division, roots) takes about half a second.
 pub const MAX_BITS: u64 = 1 << 22;
 
-/// The longest that the shorter of two integers may be when their greatest common divisor is needed, in bits.
+/// The greatest length, in bits, of the shorter of two integers whose greatest common divisor is
+/// needed.
 ///
-/// The cost of a divisor grows with the square of the length, so a ratio is held to a tighter bound than an integer: the shorter
-/// of its numerator and denominator has at most this many bits before reduction.
+/// The cost of a divisor grows with the square of the length, so a ratio has a tighter limit than
+/// an integer: the shorter of its numerator and denominator has at most this many bits before
+/// reduction.
 pub const MAX_GCD_BITS: u64 = 1 << 19;
 
-/// A real number, in its one normal form: an integer that fits a fixnum is never `Big`, a ratio never has denominator one.
+/// A real number, in its one normal form: an integer that fits a fixnum is never `Big`, a ratio
+/// never has denominator one.
 #[derive(Clone, Debug)]
 pub enum Number {
     /// An exact integer in the fixnum range, −2⁶⁰ ≤ n < 2⁶⁰.
@@ -66,22 +72,23 @@ pub enum Number {
     Flonum(f64),
 }
 
-/// Says why an operation has no answer.
+/// The reason why an operation has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberError {
     /// The divisor is an exact zero, or an integer division has a zero divisor of any exactness.
     DivideByZero,
-    /// The operation is defined on exact numbers alone.
+    /// The operation is defined only on exact numbers.
     NotExact,
-    /// The operation is defined on integers alone.
+    /// The operation is defined only on integers.
     NotInteger,
     /// An infinity or a NaN has no exact value.
     NotRational,
-    /// No real number is the result; a complex one may be.
+    /// The result is not a real number, though it may be a complex one.
     NotReal,
-    /// The operation is defined on non-negative numbers alone.
+    /// The operation is defined only on non-negative numbers.
     Negative,
-    /// The exact result, or an integer needed on the way, would be longer than [`MAX_BITS`] or [`MAX_GCD_BITS`] allow.
+    /// The exact result, or an integer needed on the way, would be longer than [`MAX_BITS`] or
+    /// [`MAX_GCD_BITS`] allow.
     TooLarge,
 }
 
@@ -121,7 +128,8 @@ impl Number {
         }
     }
 
-    /// Returns an exact integer of any length; [`MAX_BITS`] binds operations, not what a caller brings.
+    /// Returns an exact integer of any length; [`MAX_BITS`] limits the results of operations, not
+    /// this constructor.
     pub fn from_big(value: BigInt) -> Number {
         match i64::try_from(&value) {
             Ok(small) if (FIXNUM_MIN..=FIXNUM_MAX).contains(&small) => Number::Fixnum(small),
@@ -132,8 +140,8 @@ impl Number {
     /// Returns the exact quotient of two integers, reduced.
     ///
     /// # Errors
-    /// [`NumberError::DivideByZero`] if the denominator is zero; [`NumberError::TooLarge`] if either part is longer than
-    /// [`MAX_BITS`] or both are longer than [`MAX_GCD_BITS`].
+    /// [`NumberError::DivideByZero`] if the denominator is zero; [`NumberError::TooLarge`] if
+    /// either part is longer than [`MAX_BITS`] or both are longer than [`MAX_GCD_BITS`].
     pub fn from_ratio(numerator: BigInt, denominator: BigInt) -> Result<Number, NumberError> {
         if denominator.is_zero() {
             return Err(NumberError::DivideByZero);
@@ -175,12 +183,12 @@ impl Number {
         }
     }
 
-    /// Tells whether the number is exact: an integer or a ratio, not a flonum.
+    /// Returns whether the number is exact: an integer or a ratio, not a flonum.
     pub fn is_exact(&self) -> bool {
         !matches!(self, Number::Flonum(_))
     }
 
-    /// Tells whether the number is an integer of either exactness.
+    /// Returns whether the number is an integer of either exactness.
     pub fn is_integer(&self) -> bool {
         match self {
             Number::Fixnum(_) | Number::Big(_) => true,
@@ -189,12 +197,12 @@ impl Number {
         }
     }
 
-    /// Tells whether the number is an exact integer.
+    /// Returns whether the number is an exact integer.
     pub fn is_exact_integer(&self) -> bool {
         matches!(self, Number::Fixnum(_) | Number::Big(_))
     }
 
-    /// Tells whether the number is rational, that is, neither infinite nor NaN.
+    /// Returns whether the number is rational, that is, neither infinite nor NaN.
     ///
     /// The same question as `finite?`.
     pub fn is_rational(&self) -> bool {
@@ -204,17 +212,17 @@ impl Number {
         }
     }
 
-    /// Tells whether the number is an infinity of either sign.
+    /// Returns whether the number is an infinity of either sign.
     pub fn is_infinite(&self) -> bool {
         matches!(self, Number::Flonum(value) if value.is_infinite())
     }
 
-    /// Tells whether the number is a NaN.
+    /// Returns whether the number is a NaN.
     pub fn is_nan(&self) -> bool {
         matches!(self, Number::Flonum(value) if value.is_nan())
     }
 
-    /// Tells whether the number is zero, of either exactness and sign.
+    /// Returns whether the number is zero, of either exactness and sign.
     pub fn is_zero(&self) -> bool {
         match self {
             Number::Fixnum(value) => *value == 0,
@@ -223,7 +231,7 @@ impl Number {
         }
     }
 
-    /// Tells whether the number is greater than zero; a NaN is not.
+    /// Returns whether the number is greater than zero; a NaN is not.
     pub fn is_positive(&self) -> bool {
         match self {
             Number::Fixnum(value) => *value > 0,
@@ -233,7 +241,7 @@ impl Number {
         }
     }
 
-    /// Tells whether the number is less than zero; a NaN and a negative zero are not.
+    /// Returns whether the number is less than zero; a NaN and a negative zero are not.
     pub fn is_negative(&self) -> bool {
         match self {
             Number::Fixnum(value) => *value < 0,
@@ -243,7 +251,7 @@ impl Number {
         }
     }
 
-    /// Tells whether the number, an integer of either exactness, is odd.
+    /// Returns whether the number, an integer of either exactness, is odd.
     ///
     /// # Errors
     /// [`NumberError::NotInteger`].
@@ -256,7 +264,7 @@ impl Number {
         }
     }
 
-    /// Tells whether the number, an integer of either exactness, is even.
+    /// Returns whether the number, an integer of either exactness, is even.
     ///
     /// # Errors
     /// [`NumberError::NotInteger`].
@@ -264,7 +272,8 @@ impl Number {
         self.is_odd().map(|odd| !odd)
     }
 
-    /// Returns a hash that agrees with sameness (`==`, `eqv?`) and is the same on every platform and in every release.
+    /// Returns a hash that agrees with sameness (`==`, `eqv?`) and is the same on every platform
+    /// and in every release.
     ///
     /// FNV-1a over the kind and the value's little-endian bytes.
     pub fn hash(&self) -> u64 {
@@ -316,7 +325,8 @@ impl Fnv {
         self
     }
 
-    /// Adds sign, length and magnitude, so that one integer's end cannot be taken for the next one's beginning.
+    /// Adds sign, length and magnitude; the length keeps the end of one integer apart from the
+    /// beginning of the next.
     fn add_big(&mut self, value: &BigInt) -> &mut Fnv {
         let digits = value.iter_u64_digits();
         self.add(&[u8::from(value.sign() == Sign::Minus)])

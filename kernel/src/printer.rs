@@ -1,9 +1,12 @@
 //! The printer: heap values to text.
 //!
-//! What has a lexical syntax is written in it. Three forms go beyond R7RS and use characters that no symbol may contain, so that a reader
-//! can take them: `#[label field …]` for a dataspace record, `{key value …}` for a dictionary, `#{member …}` for a set. (`<label field>`, the
-//! notation of Preserves, cannot serve: `<label` is an identifier.) What cannot be read back is `#<…>`.
-//! INVARIANT: it keeps its own stack, so neither depth nor cycles of a value touch the Rust stack, and it stops at the length it is given.
+//! A value that has a lexical syntax is written in it. Three forms go beyond R7RS and use
+//! characters that no symbol may contain, so that a reader can recognise them: `#[label field …]`
+//! for a dataspace record, `{key value …}` for a dictionary, `#{member …}` for a set. (`<label
+//! field>`, the notation of Preserves, does not work because `<label` is an identifier.) A value
+//! that cannot be read back is written as `#<…>`.
+//! INVARIANT: the printer keeps its own stack, so neither depth nor cycles of a value use the Rust
+//! stack, and it stops at the given length.
 //! It does not allocate in the heap. Read next: `printer/labels.rs`, `datum/atom.rs`.
 
 mod labels;
@@ -18,34 +21,35 @@ use crate::heap::{Heap, Kind};
 use crate::value::{Immediate, Value};
 use labels::{Labels, Mention};
 
-/// Tells names that values only carry as positions.
+/// Resolves names that values hold only as positions.
 pub trait Names {
-    /// The name of the primitive at this table position.
+    /// Returns the name of the primitive at this table position.
     fn primitive_name(&self, position: u32) -> &str;
-    /// The name of the procedure whose code starts at this position, if it has one.
+    /// Returns the name of the procedure whose code starts at this position, if it has one.
     fn procedure_name(&self, position: u32) -> Option<&str>;
-    /// What opaque references of this class stand for, in one word, if that is known.
+    /// Returns one word for the opaque references of this class, if one is known.
     fn class_name(&self, _class: i64) -> Option<&str> {
         None
     }
 }
 
-/// How a value is written.
+/// The way a value is written.
 ///
 /// Source: R7RS 6.13.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// `display`: characters, strings and symbols as they are; labels where a value contains itself.
+    /// `display`: characters, strings and symbols as they are; labels where a value contains
+    /// itself.
     Display,
     /// `write`: labels where a value contains itself.
     Write,
     /// `write-shared`: labels wherever a part occurs twice.
     Shared,
-    /// `write-simple`: no labels; a value that contains itself is too long for any limit.
+    /// `write-simple`: no labels; a value that contains itself exceeds every limit.
     Simple,
 }
 
-/// The text would be longer than allowed.
+/// The text would exceed the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong {
     /// The limit, in characters.
@@ -60,7 +64,7 @@ impl fmt::Display for TooLong {
 
 impl std::error::Error for TooLong {}
 
-/// What an error message may spend on looking for cycles, in parts of the value.
+/// The maximum number of parts of a value that an error message searches for cycles.
 const STEPS_LIMITED: usize = 10_000;
 
 /// Writes a value in full.
@@ -86,7 +90,8 @@ pub fn print(
         .map_err(|fmt::Error| TooLong { characters_max })
 }
 
-/// Writes a value for a message, as `write` does; what would exceed `characters_max` (at least 1) is cut off and replaced by `…`.
+/// Writes a value for a message, as `write` does; text beyond `characters_max` (at least 1) is
+/// replaced by `…`.
 pub fn write_limited(heap: &Heap, names: &dyn Names, value: Value, characters_max: usize) -> String {
     let labels = Labels::of_cycles(heap, value, STEPS_LIMITED);
     let mut printer = Printer::new(heap, names, Style::Write, labels, characters_max);
@@ -99,7 +104,7 @@ pub fn write_limited(heap: &Heap, names: &dyn Names, value: Value, characters_ma
     text
 }
 
-/// A text that may not grow beyond a number of characters.
+/// A text of limited length, in characters.
 struct Output {
     text: String,
     characters_left: usize,
@@ -130,23 +135,24 @@ impl fmt::Write for Output {
     }
 }
 
-/// What is left to print.
+/// A task that remains to be done.
 #[derive(Clone, Copy)]
 enum Task {
     Text(&'static str),
     Value(Value),
-    /// The rest of a list, and what closes it.
+    /// Prints the rest of a list, and its closer.
     Tail(Value, &'static str),
-    /// The fields of an object from the given one on, and what closes it; a blank goes before the first if so said.
+    /// Prints the fields of an object from the given one on, and its closer; the flag asks for a
+    /// blank before the first.
     Fields {
         object: Value,
         next: usize,
         blank: bool,
         close: &'static str,
     },
-    /// The fields of an instance of a record type from the given one on, with their names.
+    /// Prints the fields of an instance of a record type from the given one on, with their names.
     NamedFields(Value, usize),
-    /// The entries of a table from the given ordinal on.
+    /// Prints the entries of a table from the given ordinal on.
     Entries {
         table: Value,
         ordinal: usize,
@@ -160,7 +166,7 @@ struct Printer<'a> {
     style: Style,
     labels: Labels,
     output: Output,
-    /// Last first.
+    /// The last one is next.
     work: Vec<Task>,
 }
 
@@ -226,7 +232,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// What `(quote x)` and its like are abbreviated to.
+    /// Returns the abbreviation of `(quote x)` and its like, and the abbreviated value.
     fn abbreviation(&self, pair: Value) -> Option<(&'static str, Value)> {
         let (heap, rest) = (self.heap, self.heap.cdr(pair));
         if !heap.is_symbol(heap.car(pair)) || !rest.is_pair() || heap.cdr(rest) != Value::NIL {
@@ -375,7 +381,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// `#<condition kind: message irritant …>`; the message as it is displayed.
+    /// Writes `#<condition kind: message irritant …>`; the message as `display` writes it.
     fn condition(&mut self, object: Value) -> fmt::Result {
         let message = self.heap.field(object, condition::MESSAGE);
         self.output.write_str("#<condition ")?;
@@ -438,7 +444,7 @@ impl<'a> Printer<'a> {
         write!(self.output, "#<{}>", kind.name())
     }
 
-    /// The characters of a string or symbol, as they are.
+    /// Writes the characters of a string or symbol, as they are.
     fn name(&mut self, name: Value) -> fmt::Result {
         if let Some(text) = self.heap.string_ascii(name).and_then(|text| str::from_utf8(text).ok()) {
             return self.output.write_str(text);
@@ -488,7 +494,7 @@ impl<'a> Printer<'a> {
         self.output.write_char(')')
     }
 
-    /// The name of a record type, without the angle brackets that custom puts around it.
+    /// Writes the name of a record type, without the customary angle brackets.
     fn type_name(&mut self, record_type: Value) -> fmt::Result {
         let name = self.heap.field(record_type, record_type::NAME);
         if !self.heap.is_symbol(name) && !self.heap.is_string(name) {
@@ -501,7 +507,8 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// The name of the field `place` of instances of a record type; inherited fields come first.
+/// Returns the name of the field `place` of instances of a record type; inherited fields come
+/// first.
 pub fn field_name(heap: &Heap, record_type: Value, place: usize) -> Option<Value> {
     let own_names = |record_type| {
         let names = heap.field(record_type, record_type::FIELD_NAMES);
@@ -525,7 +532,7 @@ pub fn field_name(heap: &Heap, record_type: Value, place: usize) -> Option<Value
     None
 }
 
-/// Names nothing: for values that hold no procedures, or where their names do not matter.
+/// Knows no names: for values that hold no procedures, or where their names do not matter.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Anonymous;
 

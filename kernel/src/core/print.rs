@@ -1,11 +1,12 @@
 //! Listings of the core language.
 //!
 //! Owns the text form of a unit, for `duet expand` and for tests.
-//! INVARIANT: printing keeps its own stack, so that deeply nested code is as printable as any.
-//! It is not read back.
+//! INVARIANT: printing keeps its own stack, so the nesting of code has no limit.
+//! Nothing reads a listing back.
 //! Read next: `core.rs`.
 //!
-//! Locals are written `name.number`, globals of the unit's own library `@name`, others `@(library)name`, primitives by their bare name.
+//! Locals are written `name.number`, globals of the unit's own library `@name`, others
+//! `@(library)name`, primitives by their bare name.
 
 use std::fmt;
 
@@ -28,7 +29,7 @@ impl fmt::Display for Unit {
     }
 }
 
-/// What is left to print, last first.
+/// A task that remains to be done; the last one is next.
 enum Task {
     Text(String),
     Node(CoreId),

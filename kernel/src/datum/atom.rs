@@ -1,7 +1,9 @@
 //! The text of atoms: characters, strings, symbols and keywords.
 //!
-//! INVARIANT: what is written here reads back as the same atom; a symbol that would read as something else stands between bars.
-//! It knows neither data nor heaps: both printers use it. Read next: `datum/printer.rs`, `printer.rs`.
+//! INVARIANT: an atom that is written here reads back as the same atom; a symbol that would read as
+//! something else is written between bars.
+//! It knows neither data nor heaps: both printers use it. Read next: `datum/printer.rs`,
+//! `printer.rs`.
 //!
 //! Source: R7RS 2.1, 6.6, 6.7, 7.1.1.
 
@@ -12,7 +14,7 @@ use super::lexer::is_delimiter;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Writes a character as `#\x`, by name or by number where it has no shape of its own.
+/// Writes a character as `#\x`, by name or by number where it has no glyph of its own.
 pub(crate) fn write_character(character: char, out: &mut impl fmt::Write) -> fmt::Result {
     if let Some((name, _)) = CHARACTER_NAMES.iter().find(|(_, known)| *known == character) {
         return write!(out, "#\\{name}");
@@ -31,7 +33,7 @@ pub(crate) fn write_symbol(name: &str, out: &mut impl fmt::Write) -> fmt::Result
     write_delimited(name.chars(), '|', out)
 }
 
-/// Writes a keyword, whose name is given without its colon.
+/// Writes a keyword; `name` lacks the colon.
 pub(crate) fn write_keyword(name: &str, out: &mut impl fmt::Write) -> fmt::Result {
     out.write_char(':')?;
     if is_word(name) && !name.bytes().all(|byte| byte == b':') {
@@ -40,7 +42,7 @@ pub(crate) fn write_keyword(name: &str, out: &mut impl fmt::Write) -> fmt::Resul
     write_delimited(name.chars(), '|', out)
 }
 
-/// Writes characters between delimiters, with escapes for those that could not stand there.
+/// Writes characters between delimiters and escapes those that may not occur there.
 pub(crate) fn write_delimited(
     text: impl Iterator<Item = char>,
     delimiter: char,
@@ -63,7 +65,7 @@ pub(crate) fn write_delimited(
     out.write_char(delimiter)
 }
 
-/// Whether a reader would take the whole text as one word.
+/// Returns whether a reader would take the whole text as one word.
 fn is_word(text: &str) -> bool {
     let is_ordinary =
         |character: char| !is_delimiter(character) && !character.is_control() && character != BYTE_ORDER_MARK;

@@ -1,6 +1,7 @@
-//! Data as bytes: what units are hashed by, and stored as when they are compiled ahead.
+//! Data as bytes: the hash of a unit covers them, and a unit that is compiled ahead stores them.
 //!
-//! INVARIANT: two data have the same bytes only if they are the same, node for node; bytes that no datum has are nothing, and never a panic.
+//! INVARIANT: two data have the same bytes only if they are the same, node for node; bytes that
+//! belong to no datum decode to nothing and never cause a panic.
 //! It knows nothing of units. Read next: `unit/bytes.rs`.
 
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use super::{Datum, Name, Node, NodeId};
 use crate::number::{Complex, Number};
 
 impl Datum {
-    /// A byte string that two data share only if they are the same, node for node.
+    /// Returns a byte string that two data share only if they are the same, node for node.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.root.0.to_le_bytes().to_vec();
         for node in &self.nodes {
@@ -18,7 +19,7 @@ impl Datum {
         bytes
     }
 
-    /// The datum that [`Datum::to_bytes`] gave.
+    /// Returns the datum that [`Datum::to_bytes`] encoded.
     pub fn from_bytes(bytes: &[u8]) -> Option<Datum> {
         let (root, mut rest) = bytes.split_first_chunk::<4>()?;
         let root = NodeId(u32::from_le_bytes(*root));

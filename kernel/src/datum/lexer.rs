@@ -1,7 +1,8 @@
 //! Tokens: the lexical syntax of R7RS-small, with keywords.
 //!
 //! Owns the division of a text into tokens with byte positions, and the meaning of each atom.
-//! INVARIANT: every call to [`Lexer::next_token`] either consumes at least one byte or answers [`Token::End`], whatever the text.
+//! INVARIANT: every call to [`Lexer::next_token`] either consumes at least one byte or returns
+//! [`Token::End`], whatever the text.
 //! It does not know how tokens nest.
 //! Read next: `reader.rs`.
 
@@ -40,7 +41,7 @@ pub enum Token {
     End,
 }
 
-/// Where a token stands: byte offsets into the text.
+/// The place of a token: byte offsets into the text.
 pub type Extent = Range<usize>;
 
 /// Splits one text into tokens.
@@ -52,7 +53,8 @@ pub struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    /// Starts at byte `offset` of `text`, which must be a character boundary. A first line that starts with `#!/` or `#! ` is skipped.
+    /// Starts at byte `offset` of `text`, which must be a character boundary. Skips a first line
+    /// that starts with `#!/` or `#! `.
     pub fn new(text: &'a str, offset: usize) -> Self {
         let mut lexer = Self {
             text,
@@ -65,7 +67,7 @@ impl<'a> Lexer<'a> {
         lexer
     }
 
-    /// Whether what follows folds case.
+    /// Returns whether the rest of the text folds case.
     pub fn folds_case(&self) -> bool {
         self.folds_case
     }
@@ -76,7 +78,7 @@ impl<'a> Lexer<'a> {
         self
     }
 
-    /// The byte after the last token.
+    /// Returns the offset of the byte after the last token.
     pub fn offset(&self) -> usize {
         self.offset
     }
@@ -84,7 +86,8 @@ impl<'a> Lexer<'a> {
     /// Reads the next token and its extent.
     ///
     /// # Errors
-    /// The problem and the extent of the offending text, which has been consumed; the lexer goes on behind it.
+    /// The problem and the extent of the offending text, which has been consumed; the next call
+    /// continues after it.
     pub fn next_token(&mut self) -> Result<(Token, Extent), (ReadProblem, Extent)> {
         loop {
             self.skip_blanks()?;
@@ -129,7 +132,7 @@ impl<'a> Lexer<'a> {
         Ok(Some(token))
     }
 
-    /// Reads what follows `#`.
+    /// Reads the rest of a token that begins with `#`.
     fn sharp(&mut self) -> Result<Option<Token>, ReadProblem> {
         let start = self.offset - 1;
         if self.take("(") {
@@ -169,7 +172,8 @@ impl<'a> Lexer<'a> {
         Ok(None)
     }
 
-    /// Recognises `12=` and `12#` behind a `#`. The lexer stops right behind the sign, where another token may follow.
+    /// Recognises `12=` and `12#` after a `#`. The lexer stops right after the sign, where another
+    /// token may follow.
     fn label(&mut self) -> Option<Result<Token, ReadProblem>> {
         let rest = self.rest();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -222,7 +226,7 @@ impl<'a> Lexer<'a> {
         problem.map_or(Ok(content), Err)
     }
 
-    /// Reads what follows a backslash; `None` for a line continuation.
+    /// Reads an escape sequence after its backslash; `None` for a line continuation.
     fn escape(&mut self) -> Result<Option<char>, ()> {
         let character = self.bump().ok_or(())?;
         let meaning = match character {
@@ -324,7 +328,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Whether a character ends the word before it.
+/// Returns whether a character ends the word before it.
 pub(super) fn is_delimiter(character: char) -> bool {
     matches!(
         character,

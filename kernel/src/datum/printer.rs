@@ -36,11 +36,11 @@ impl fmt::Display for Datum {
     }
 }
 
-/// What is left to print, last first.
+/// A task that remains to be done; the last one is next.
 enum Task {
     Text(&'static str),
     Node(NodeId),
-    /// The rest of a list, up to its closing parenthesis.
+    /// Prints the rest of a list and its closing parenthesis.
     Tail(NodeId),
 }
 
@@ -96,7 +96,8 @@ fn tail(
     Ok(())
 }
 
-/// The label to print at a node: `#n=` the first time, `#n#` afterwards, nothing if it heads no cycle.
+/// Returns the label to print at a node: `#n=` the first time, `#n#` afterwards, nothing if no
+/// cycle begins there.
 fn label(labels: &mut BTreeMap<NodeId, Option<u32>>, next: &mut u32, id: NodeId) -> Option<String> {
     let slot = labels.get_mut(&id)?;
     Some(match slot {
@@ -109,7 +110,7 @@ fn label(labels: &mut BTreeMap<NodeId, Option<u32>>, next: &mut u32, id: NodeId)
     })
 }
 
-/// The nodes that contain themselves and are met first on the way into their cycle.
+/// Returns the nodes that contain themselves, where the search enters their cycles.
 fn cycle_heads(datum: &Datum) -> BTreeMap<NodeId, Option<u32>> {
     #[derive(Clone, Copy, PartialEq)]
     enum Visit {

@@ -1,7 +1,8 @@
 //! The reader: text to data with source spans.
 //!
 //! Owns nesting, datum labels and recovery from errors.
-//! INVARIANT: reading uses a stack of its own; no nesting of the text overflows the Rust stack, and every node has a span.
+//! INVARIANT: the reader keeps its own stack, so no nesting of the text overflows the Rust stack;
+//! every node has a span.
 //! It evaluates nothing and knows no special forms beyond the four abbreviations.
 //! Read next: `syntax.rs`.
 
@@ -13,7 +14,7 @@ use super::lexer::{Extent, Lexer, Token};
 use super::{Datum, Name, Node, NodeId, SourceId, Span};
 use crate::number::Number;
 
-/// Reads every datum of `text`, whose spans will name `source`.
+/// Reads every datum of `text`; the spans name `source`.
 ///
 /// All errors are reported in one pass; the data around them are still returned.
 pub fn read_all(text: &str, source: SourceId) -> (Reading, Vec<ReadError>) {
@@ -46,7 +47,8 @@ fn read_lexed(text: &str, lexer: Lexer<'_>, source: SourceId) -> (Reading, Vec<R
     (reader.reading, reader.errors)
 }
 
-/// Reads the first datum at or after byte `start`, a character boundary of `text`; answers it with the byte behind it, or `None` if only blanks are left.
+/// Reads the first datum at or after byte `start`, a character boundary of `text`. Returns it with
+/// the offset of the byte after it, or `None` if only blanks are left.
 ///
 /// # Errors
 /// The first error. If [`ReadProblem::is_incomplete`], more text could complete the datum.
@@ -55,7 +57,7 @@ pub fn read_one(text: &str, start: usize) -> Result<Option<(Datum, usize)>, Read
     Ok(next.map(|next| (next.datum, next.end)))
 }
 
-/// Reads the first datum of `text`, which begins with or without case folding.
+/// Reads the first datum of `text`, with case folding on or off at the beginning.
 ///
 /// # Errors
 /// As [`read_one`].
@@ -63,13 +65,13 @@ pub fn read_first(text: &str, folds_case: bool) -> Result<Option<Next>, ReadErro
     read_next(text, Lexer::new(text, 0).with_case_folding(folds_case))
 }
 
-/// A datum that more text may follow.
+/// A datum, and where the text continues.
 pub struct Next {
     /// The datum.
     pub datum: Datum,
-    /// The byte behind it.
+    /// The offset of the byte after it.
     pub end: usize,
-    /// Whether the text behind it folds case, as the last `#!fold-case` or `#!no-fold-case` says.
+    /// Whether the rest of the text folds case, as the last `#!fold-case` or `#!no-fold-case` says.
     pub folds_case: bool,
 }
 
@@ -101,31 +103,34 @@ fn read_next(text: &str, lexer: Lexer<'_>) -> Result<Option<Next>, ReadError> {
     }))
 }
 
-/// Whether `text` stops inside a datum, so that an interactive reader should ask for another line.
+/// Returns whether `text` stops inside a datum, so that an interactive reader should ask for
+/// another line.
 pub fn is_incomplete(text: &str) -> bool {
     let (_, errors) = read_all(text, SourceId(0));
     !errors.is_empty() && errors.iter().all(|error| error.problem.is_incomplete())
 }
 
-/// What reading a text gives: the nodes of all its data in one arena.
+/// The result of reading a text: the nodes of all its data in one arena.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
     /// All nodes.
     pub nodes: Vec<Node>,
-    /// The source of each node, parallel to `nodes`. The tail of a list spans from its first element to the closing parenthesis.
+    /// The source of each node, parallel to `nodes`. The tail of a list spans from its first
+    /// element to the closing parenthesis.
     pub spans: Vec<Span>,
     /// The data at top level, in order.
     pub forms: Vec<NodeId>,
 }
 
-/// One thing wrong with a text.
+/// One error in a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadError {
-    /// What.
+    /// The kind.
     pub problem: ReadProblem,
-    /// Where.
+    /// The place.
     pub span: Span,
-    /// Where the cause may lie, if that is elsewhere: for an unclosed list, a form inside it that starts at the left margin.
+    /// The likely cause, if that is elsewhere: for an unclosed list, a form inside it that starts
+    /// at the left margin.
     pub related: Option<Span>,
 }
 
@@ -134,9 +139,9 @@ pub struct ReadError {
 pub enum ReadProblem {
     /// `)` or `]` without an opener.
     UnexpectedClose,
-    /// `]` where `)` was due, or the other way round.
+    /// `]` instead of `)`, or the other way round.
     MismatchedClose {
-        /// What would have matched.
+        /// The closer that would match.
         expected: char,
     },
     /// The text ends inside this list or vector.
@@ -172,7 +177,7 @@ pub enum ReadProblem {
 }
 
 impl ReadProblem {
-    /// Whether more text could repair it.
+    /// Returns whether more text could repair the error.
     pub fn is_incomplete(&self) -> bool {
         matches!(
             self,
@@ -215,7 +220,7 @@ struct Frame {
     kind: FrameKind,
     /// The opening token.
     extent: Extent,
-    /// How many finished data lie below it on the reader's stack.
+    /// The number of finished data below it on the reader's stack.
     base: usize,
 }
 
@@ -261,7 +266,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Handles one token; whether to go on: the text has not ended and fewer than `limit` data are complete.
+    /// Consumes one token. Returns whether to go on: the text has not ended and fewer than `limit`
+    /// data are complete.
     fn step(&mut self, limit: usize) -> bool {
         let (token, extent) = match self.lexer.next_token() {
             Ok(located) => located,
@@ -329,7 +335,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A datum is finished; so are the abbreviations and labels that waited for it.
+    /// Completes a datum, and with it the abbreviations and labels that waited for it.
     fn complete(&mut self, mut node: NodeId) {
         loop {
             match self.frames.last() {
@@ -379,7 +385,8 @@ impl<'a> Reader<'a> {
         self.add(Node::Pair(keyword, operand), whole)
     }
 
-    /// Gives a label its datum: the placeholder, which references already name, takes the content over.
+    /// Gives a label its datum: the content moves to the placeholder, because references already
+    /// name that.
     fn resolve_label(&mut self, label: u64, placeholder: NodeId, node: NodeId) -> NodeId {
         if node == placeholder {
             let span = self.reading.spans[placeholder.0 as usize];
@@ -451,7 +458,7 @@ impl<'a> Reader<'a> {
         let mut list = list.unwrap_or_else(|| self.add(Node::Nil, last));
         for (index, element) in elements.iter().enumerate().rev() {
             let start = self.reading.spans[element.0 as usize].start as usize;
-            // A label reference stands where its datum stands, which may be outside of this list.
+            // A label reference has the place of its datum, which may be outside of this list.
             let extent = if index == 0 || !whole.contains(&start) {
                 whole.clone()
             } else {
@@ -481,7 +488,8 @@ impl<'a> Reader<'a> {
         self.add(Node::Bytevector(Arc::from(bytes)), whole)
     }
 
-    /// Reports what the end of the text leaves open: the outermost list, or else the prefix that lacks its datum.
+    /// Reports the error at the end of the text: the outermost open list, or else the prefix that
+    /// lacks its datum.
     fn finish(&mut self) {
         let margin = self.margin.take().map(|extent| self.span(extent));
         let is_list = |frame: &&Frame| {

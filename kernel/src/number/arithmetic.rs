@@ -1,7 +1,8 @@
-//! The four operations, on every mixture of kinds.
+//! Addition, subtraction, multiplication and division, on every mixture of kinds.
 //!
-//! INVARIANT: exact operands give the exact result, or [`NumberError::TooLarge`]; one flonum makes the result a flonum. Powers
-//! and roots are in `number/power.rs`, integer division in `number/integer.rs`.
+//! INVARIANT: exact operands give the exact result, or [`NumberError::TooLarge`]; one flonum makes
+//! the result a flonum. It does not divide with remainder (`number/integer.rs`).
+//! Read next: `number/power.rs`.
 //!
 //! Source: R7RS 6.2.6.
 
@@ -12,9 +13,9 @@ use num_traits::One;
 
 use super::{MAX_BITS, Number, NumberError};
 
-/// Two operands brought to the kind in which they can be combined.
+/// Two operands, converted to a kind in which they can be combined.
 pub(super) enum Pair<'a> {
-    /// Two exact integers, at least one of which is long.
+    /// Two exact integers, at least one of which is not a fixnum.
     Integers(Cow<'a, BigInt>, Cow<'a, BigInt>),
     /// Two exact numbers, at least one of which is a ratio.
     Ratios(Fraction<'a>, Fraction<'a>),
@@ -57,7 +58,7 @@ impl<'a> Fraction<'a> {
 }
 
 impl Number {
-    /// Returns the value as a long integer, if it is an exact integer.
+    /// Returns the value as a `BigInt`, if it is an exact integer.
     pub fn to_big(&self) -> Option<Cow<'_, BigInt>> {
         match self {
             Number::Fixnum(value) => Some(Cow::Owned(BigInt::from(*value))),
@@ -73,7 +74,7 @@ impl Number {
     #[inline]
     pub fn add(&self, other: &Number) -> Result<Number, NumberError> {
         match (self, other) {
-            // Two 63-bit numbers cannot overflow a 64-bit sum.
+            // Two fixnums cannot overflow a 64-bit sum.
             (Number::Fixnum(a), Number::Fixnum(b)) => Ok(Number::from_i64(a + b)),
             (Number::Flonum(a), Number::Flonum(b)) => Ok(Number::Flonum(a + b)),
             _ => add_mixed(self, other),
@@ -112,8 +113,8 @@ impl Number {
     /// Returns the quotient, a ratio if exact operands do not divide evenly.
     ///
     /// # Errors
-    /// [`NumberError::DivideByZero`] if the divisor is an exact zero (an inexact zero gives an infinity or a NaN);
-    /// [`NumberError::TooLarge`].
+    /// [`NumberError::DivideByZero`] if the divisor is an exact zero (an inexact zero gives an
+    /// infinity or a NaN); [`NumberError::TooLarge`].
     pub fn div(&self, other: &Number) -> Result<Number, NumberError> {
         if matches!(other, Number::Fixnum(0)) {
             return Err(NumberError::DivideByZero);
@@ -132,11 +133,12 @@ impl Number {
         }
     }
 
-    /// Returns the number with the opposite sign; the negation of an inexact zero is the other inexact zero.
+    /// Returns the number with the opposite sign; the negation of an inexact zero is the other
+    /// inexact zero.
     pub fn negate(&self) -> Number {
         match self {
             Number::Fixnum(value) => Number::from_i64(-value),
-            // 2⁶² is no fixnum, but −2⁶² is one.
+            // 2⁶⁰ is not a fixnum, but −2⁶⁰ is one.
             Number::Big(value) => Number::from_big(-value),
             Number::Ratio(value) => Number::from_reduced(-value.numer(), value.denom().clone()),
             Number::Flonum(value) => Number::Flonum(-value),
@@ -153,7 +155,8 @@ impl Number {
     }
 }
 
-/// Multiplies two integers unless the product is surely too large; it may pass the limit by one bit.
+/// Multiplies two integers unless the product is surely too large; a product may exceed the limit
+/// by one bit.
 pub(super) fn product(a: &BigInt, b: &BigInt) -> Result<BigInt, NumberError> {
     if a.bits() + b.bits() > MAX_BITS + 1 {
         Err(NumberError::TooLarge)

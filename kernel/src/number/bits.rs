@@ -1,7 +1,8 @@
-//! Exact integers as unending two's-complement bit strings.
+//! Exact integers as infinite two's-complement bit strings.
 //!
-//! INVARIANT: every result is what the operation gives on infinitely many sign bits; no word size shows. Inexact integers
-//! have no bits and are refused. Read `number/power.rs` next.
+//! INVARIANT: every operation gives the result for infinitely many sign bits, whatever the word
+//! size. It refuses inexact integers, which have no bits.
+//! Read next: `number/power.rs`.
 //!
 //! Source: SRFI 151.
 
@@ -37,10 +38,7 @@ impl Number {
         combine(self, other, |a, b| a ^ b, |a, b| a ^ b)
     }
 
-    /// Returns the number with every bit turned over, −*n* − 1.
-    ///
-    /// # Errors
-    /// As [`Number::bitwise_and`].
+    /// Returns the number with every bit inverted, −*n* − 1.
     pub fn bitwise_not(&self) -> Result<Number, NumberError> {
         match self {
             Number::Fixnum(value) => Ok(Number::from_i64(!value)),
@@ -48,7 +46,8 @@ impl Number {
         }
     }
 
-    /// Shifts left by a positive count of bits, right by a negative one; a right shift rounds towards negative infinity.
+    /// Shifts left by a positive count of bits, right by a negative one; a right shift rounds
+    /// towards negative infinity.
     ///
     /// # Errors
     /// As [`Number::bitwise_and`], for either operand; [`NumberError::TooLarge`].
@@ -71,7 +70,8 @@ impl Number {
         }
     }
 
-    /// Counts the bits that differ from the sign: ones in a non-negative number, zeros in a negative one.
+    /// Counts the bits that differ from the sign: ones in a non-negative number, zeros in a
+    /// negative one.
     ///
     /// # Errors
     /// As [`Number::bitwise_and`].

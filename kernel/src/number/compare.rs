@@ -1,7 +1,8 @@
 //! Numerical order and equality.
 //!
-//! INVARIANT: a comparison never rounds, so it is transitive across exactness: a flonum stands for the one exact number it is.
-//! Sameness (`eqv?`) is `==` on [`Number`] and lives with the type. Read `number/integer.rs` next.
+//! INVARIANT: a comparison never rounds, so it is transitive across exactness: a flonum stands for
+//! the one exact number it is. It does not define sameness (`eqv?`), which is `==` on [`Number`].
+//! Read next: `number/integer.rs`.
 //!
 //! Source: R7RS 6.2.6, `=`, `<`, `max`.
 
@@ -13,7 +14,7 @@ use super::Number;
 use super::arithmetic::Pair;
 
 impl Number {
-    /// Orders two numbers by value; a NaN has no place.
+    /// Orders two numbers by value; returns nothing if either is a NaN.
     #[inline]
     pub fn compare(&self, other: &Number) -> Option<Ordering> {
         match (self, other) {
@@ -25,7 +26,7 @@ impl Number {
         }
     }
 
-    /// Tells whether two numbers have the same value (`=`), whatever their exactness.
+    /// Returns whether two numbers have the same value (`=`), whatever their exactness.
     #[inline]
     pub fn equals(&self, other: &Number) -> bool {
         self.compare(other) == Some(Ordering::Equal)
@@ -57,7 +58,7 @@ impl Number {
 
 /// Orders an exact number against a float.
 fn compare_exact(exact: &Number, float: f64) -> Option<Ordering> {
-    /// Up to here every integer is a float.
+    /// Every integer up to this one is a float.
     const DENSE: i64 = 1 << 53;
     if float.is_nan() {
         return None;
@@ -78,7 +79,8 @@ fn order_exact(a: &Number, b: &Number) -> Ordering {
         Pair::Integers(a, b) => a.cmp(&b),
         Pair::Ratios(a, b) => {
             let signs = a.numerator.signum().cmp(&b.numerator.signum());
-            // The parts are bounded, so the products are too: twice the longest integer.
+            // The lengths of the parts are limited, so the products have at most twice the greatest
+            // length.
             signs.then_with(|| (&*a.numerator * &*b.denominator).cmp(&(&*b.numerator * &*a.denominator)))
         }
         Pair::Floats(a, b) => a.total_cmp(&b),

@@ -1,9 +1,12 @@
 //! Complex numbers: points of the plane, in rectangular form.
 //!
-//! This file owns the type and the algebra; functions are in `complex/function.rs`, the text in `complex/text.rs`.
-//!
-//! INVARIANT: each part is a [`Number`] and keeps its own exactness, so an exact zero stays one: it takes no part in sums and
-//! products, and cannot turn an infinity into a NaN. A point whose imaginary part is the exact zero is a real number.
+//! Owns the type and the algebra; functions are in `complex/function.rs`, the text in
+//! `complex/text.rs`.
+//! INVARIANT: each part is a [`Number`] and keeps its own exactness, so an exact zero stays exact:
+//! sums and products skip it, and it cannot turn an infinity into a NaN. A point whose imaginary
+//! part is the exact zero is a real number.
+//! It does not do the arithmetic of real numbers.
+//! Read next: `complex/function.rs`.
 //!
 //! Source: R7RS 6.2.6, "Numerical operations".
 
@@ -64,32 +67,32 @@ impl Complex {
         is_nothing(&self.imaginary).then_some(&self.real)
     }
 
-    /// Tells whether both parts are exact.
+    /// Returns whether both parts are exact.
     pub fn is_exact(&self) -> bool {
         self.real.is_exact() && self.imaginary.is_exact()
     }
 
-    /// Tells whether both parts are neither infinite nor NaN.
+    /// Returns whether both parts are neither infinite nor NaN.
     pub fn is_finite(&self) -> bool {
         self.real.is_rational() && self.imaginary.is_rational()
     }
 
-    /// Tells whether a part is infinite.
+    /// Returns whether a part is infinite.
     pub fn is_infinite(&self) -> bool {
         self.real.is_infinite() || self.imaginary.is_infinite()
     }
 
-    /// Tells whether a part is a NaN.
+    /// Returns whether a part is a NaN.
     pub fn is_nan(&self) -> bool {
         self.real.is_nan() || self.imaginary.is_nan()
     }
 
-    /// Tells whether both parts are zero, of either exactness and sign.
+    /// Returns whether both parts are zero, of either exactness and sign.
     pub fn is_zero(&self) -> bool {
         self.real.is_zero() && self.imaginary.is_zero()
     }
 
-    /// Tells whether two numbers have the same value (`=`), whatever their exactness.
+    /// Returns whether two numbers have the same value (`=`), whatever their exactness.
     pub fn equals(&self, other: &Complex) -> bool {
         self.real.equals(&other.real) && self.imaginary.equals(&other.imaginary)
     }
@@ -102,7 +105,8 @@ impl Complex {
         Ok(Complex::new(self.real.exact()?, self.imaginary.exact()?))
     }
 
-    /// Returns the number whose parts are the flonums nearest to this one's; a real number stays real.
+    /// Returns the number whose parts are the flonums nearest to this one's; a real number stays
+    /// real.
     pub fn inexact(&self) -> Complex {
         match self.as_real() {
             Some(real) => real.inexact().into(),
@@ -193,10 +197,12 @@ impl Complex {
         Ok(Number::Flonum(libm::hypot(x, y)))
     }
 
-    /// Returns the angle, −π to π radians, that the number makes with the positive real line; that of exact zero is 0.
+    /// Returns the angle, −π to π radians, between the number and the positive real line; that of
+    /// exact zero is 0.
     ///
     /// # Errors
-    /// [`NumberError::TooLarge`] if exact parts beyond the floats cannot be brought to a common scale.
+    /// [`NumberError::TooLarge`] if exact parts beyond the range of floats cannot be scaled into it
+    /// together.
     pub fn angle(&self) -> Result<Number, NumberError> {
         if is_nothing(&self.real) && is_nothing(&self.imaginary) {
             return Ok(ZERO);
@@ -218,12 +224,12 @@ impl Complex {
     }
 }
 
-/// Tells whether a part is the exact zero, and so not there.
+/// Returns whether a part is the exact zero, which counts as absent.
 fn is_nothing(part: &Number) -> bool {
     matches!(part, Number::Fixnum(0))
 }
 
-/// Adds two parts; what is not there changes nothing, not even the sign of an inexact zero.
+/// Adds two parts; an absent part changes nothing, not even the sign of an inexact zero.
 fn plus(a: &Number, b: &Number) -> Result<Number, NumberError> {
     if is_nothing(a) {
         Ok(b.clone())
@@ -234,7 +240,7 @@ fn plus(a: &Number, b: &Number) -> Result<Number, NumberError> {
     }
 }
 
-/// Multiplies two parts; the product with what is not there is not there.
+/// Multiplies two parts; the product with an absent part is absent.
 fn times(a: &Number, b: &Number) -> Result<Number, NumberError> {
     if is_nothing(a) || is_nothing(b) {
         Ok(ZERO)
@@ -254,7 +260,8 @@ fn over(part: &Number, divisor: &Number) -> Result<Number, NumberError> {
 
 /// Divides two points.
 ///
-/// Source: R. L. Smith, *Algorithm 116: Complex division*, which avoids the overflow of the divisor's square.
+/// Source: R. L. Smith, *Algorithm 116: Complex division*, which avoids the overflow of the
+/// divisor's square.
 fn quotient((a, b): (f64, f64), (c, d): (f64, f64)) -> (f64, f64) {
     if libm::fabs(c) >= libm::fabs(d) {
         let ratio = d / c;

@@ -1,7 +1,10 @@
-//! Crossing between exact and inexact.
+//! Conversion between exact and inexact numbers.
 //!
-//! INVARIANT: the way to inexact rounds once, to nearest with ties to even, however long the exact number; the way to exact
-//! never rounds. So `inexact(exact(x))` is `x` for every finite flonum. Transcendental functions are in `number/real.rs`.
+//! INVARIANT: the conversion to inexact rounds once, to nearest with ties to even, however long the
+//! exact number; the conversion to exact never rounds. So `inexact(exact(x))` is `x` for every
+//! finite flonum.
+//! It does not choose when to convert.
+//! Read next: `number/real.rs`.
 
 use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
@@ -37,7 +40,7 @@ impl Number {
     }
 }
 
-/// Takes a finite float apart: value = mantissa × 2^exponent, sign apart, −1074 ≤ exponent ≤ 971.
+/// Splits the magnitude of a finite float: mantissa × 2^exponent, −1074 ≤ exponent ≤ 971.
 pub(super) fn decompose(value: f64) -> (u64, i64) {
     let bits = value.to_bits();
     let fraction = bits & ((1 << 52) - 1);
@@ -54,7 +57,8 @@ fn exact_flonum(value: f64) -> Option<Number> {
     if !value.is_finite() {
         return None;
     }
-    // 2⁶⁰ itself is outside the fixnum range, and every float strictly inside converts without loss.
+    // 2⁶⁰ itself is outside the fixnum range, and every integral float below it converts without
+    // loss.
     const LIMIT: f64 = (1u64 << 60) as f64;
     if libm::fabs(value) < LIMIT && libm::trunc(value) == value {
         return Some(Number::Fixnum(value as i64));
@@ -68,7 +72,7 @@ fn exact_flonum(value: f64) -> Option<Number> {
     if exponent >= 0 {
         return Some(Number::from_big(signed << exponent));
     }
-    // The denominator is a power of two, so lowest terms are a matter of trailing zeros.
+    // The denominator is a power of two, so common trailing zeros give the lowest terms.
     let common = i64::from(mantissa.trailing_zeros()).min(-exponent);
     Some(Number::from_reduced(
         signed >> common,
@@ -100,7 +104,8 @@ fn ratio_to_f64(value: &BigRational) -> f64 {
     }
 }
 
-/// Rounds the quotient of two positive integers, which need not be in lowest terms, to the nearest float.
+/// Rounds the quotient of two positive integers, which need not be in lowest terms, to the nearest
+/// float.
 pub(super) fn quotient_to_f64(numerator: &BigUint, denominator: &BigUint) -> f64 {
     let lengths = |value: &BigUint| i64::try_from(value.bits()).unwrap_or(i64::MAX);
     let magnitude = lengths(numerator) - lengths(denominator);
@@ -110,7 +115,8 @@ pub(super) fn quotient_to_f64(numerator: &BigUint, denominator: &BigUint) -> f64
     if numerator.is_zero() || magnitude < -1200 {
         return 0.0;
     }
-    // The quotient then has 62 or 63 bits: all that rounding looks at, with the remainder as a sticky bit below.
+    // The quotient then has 62 or 63 bits, all that rounding needs; a sticky bit below stands for
+    // the remainder.
     let shift = 62 - magnitude;
     let (quotient, remainder) = if shift >= 0 {
         num_integer::div_rem(numerator << shift, denominator.clone())
@@ -141,7 +147,7 @@ pub(super) fn compose(mantissa: u64, exponent: i64) -> f64 {
         1..=64 => round_shift(mantissa, drop),
         65.. => 0,
     };
-    // Exact: the product is representable, or 2¹⁰²⁴, which overflows to infinity as it should.
+    // Exact: the product is representable, or it is 2¹⁰²⁴, which overflows to infinity as intended.
     kept as f64 * power_of_two(unit)
 }
 

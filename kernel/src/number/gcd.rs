@@ -1,8 +1,12 @@
 //! The greatest common divisor of long integers, after Lehmer.
 //!
-//! It owns one function and the bound on its cost, [`MAX_GCD_BITS`]. `num-bigint` finds divisors one bit at a time; here a
-//! step on the leading words stands for some thirty steps on the whole numbers. It knows nothing of signs or exactness.
-//! Read `number/integer.rs` next.
+//! Owns one function and the limit of its cost, [`MAX_GCD_BITS`]. `num-bigint` finds divisors one
+//! bit at a time; here a step on the leading words replaces about thirty steps on the whole
+//! numbers.
+//! INVARIANT: every matrix applied to the whole numbers consists of steps that Euclid's algorithm
+//! would take on them.
+//! It knows nothing of signs or exactness.
+//! Read next: `number/integer.rs`.
 
 use num_bigint::BigUint;
 use num_integer::Integer;
@@ -41,9 +45,10 @@ pub(super) fn gcd(a: BigUint, b: BigUint) -> Result<BigUint, NumberError> {
     Ok(BigUint::from(rest.gcd(&short)))
 }
 
-/// Runs Euclid's algorithm on the leading 62 bits for as long as its quotients are surely those of the whole numbers.
+/// Runs Euclid's algorithm on the leading 62 bits while its quotients are surely those of the whole
+/// numbers.
 ///
-/// Returns the matrix of the steps taken, or nothing if not even one is sure.
+/// Returns the matrix of these steps, or nothing if not even the first quotient is sure.
 fn leading_steps(large: &BigUint, small: &BigUint) -> Option<[i64; 4]> {
     let shift = large.bits().saturating_sub(62);
     let mut x = (large >> shift).to_i64()?;
@@ -67,7 +72,7 @@ fn leading_steps(large: &BigUint, small: &BigUint) -> Option<[i64; 4]> {
     (b != 0).then_some([a, b, c, d])
 }
 
-/// Returns what is left of the first of each pair when the second is taken from it `quotient` times.
+/// Subtracts the second of each pair from the first `quotient` times; returns nothing on overflow.
 fn step(quotient: i64, pairs: [(i64, i64); 3]) -> Option<[i64; 3]> {
     let mut rests = [0; 3];
     for (rest, (from, what)) in rests.iter_mut().zip(pairs) {

@@ -1,7 +1,9 @@
 //! Division with remainder, and common divisors, on integers of either exactness.
 //!
-//! INVARIANT: dividend = divisor × quotient + remainder, computed exactly; inexact integers are taken as the exact ones they
-//! are, and the results rounded once. Bits are in `number/bits.rs`.
+//! INVARIANT: dividend = divisor × quotient + remainder, computed exactly; an inexact integer is
+//! converted to the exact one of its value, and the results are rounded once. It does not divide
+//! into ratios (`number/arithmetic.rs`).
+//! Read next: `number/bits.rs`.
 //!
 //! Source: R7RS 6.2.6, "Numerical operations", integer division.
 
@@ -16,7 +18,7 @@ use super::{Number, NumberError};
 struct Operands {
     left: Number,
     right: Number,
-    /// Whether the result is to be made inexact.
+    /// Whether the caller has to convert the result to inexact.
     inexact: bool,
 }
 
@@ -33,7 +35,7 @@ impl Operands {
         if self.inexact { value.inexact() } else { value }
     }
 
-    /// Runs one division, on machine words if both operands are short.
+    /// Runs one division, on machine words if both operands are fixnums.
     fn divide(
         left: &Number,
         right: &Number,
@@ -56,7 +58,7 @@ impl Number {
     /// # Errors
     /// [`NumberError::NotInteger`]; [`NumberError::DivideByZero`], for an inexact zero too.
     pub fn quotient(&self, divisor: &Number) -> Result<Number, NumberError> {
-        // No fixnum overflows: −2⁶² ÷ −1 is a 64-bit integer.
+        // Cannot overflow: −2⁶⁰ ÷ −1 is a 64-bit integer.
         Operands::divide(self, divisor, |a, b| a / b, |a, b| a / b)
     }
 
@@ -141,7 +143,7 @@ fn exact_integer(number: &Number) -> Result<Number, NumberError> {
     }
 }
 
-/// Returns an exact integer in its long form.
+/// Returns an exact integer as a `BigInt`.
 fn long_integer(number: &Number) -> BigInt {
     number.to_big().unwrap_or_default().into_owned()
 }

@@ -1,11 +1,13 @@
-//! From text to number.
+//! Parsing: text to number.
 //!
-//! It owns the lexical syntax of real numbers: prefixes in either order and any case, integers, ratios, decimals, the
-//! infinities and NaN. A decimal rounds once, correctly. As an extension a point is read in every radix, so that flonums
-//! printed in any radix can be read back; an exponent belongs to radix ten alone, for `e` is a digit from fifteen on.
-//!
-//! INVARIANT: the memory and time that parsing takes are bounded whatever the text: an exact number that would pass
-//! [`MAX_BITS`](super::MAX_BITS) is refused before it is built. Read `number/print.rs` next.
+//! Owns the lexical syntax of real numbers: prefixes in either order and any case, integers,
+//! ratios, decimals, the infinities and NaN. A decimal rounds once, correctly. As an extension a
+//! decimal point is read in every radix, so that flonums printed in any radix can be read back; an
+//! exponent is read only in radix ten, because `e` is a digit from radix fifteen on.
+//! INVARIANT: the memory and time that parsing takes are bounded whatever the text: an exact number
+//! beyond [`MAX_BITS`](super::MAX_BITS) is refused before it is built.
+//! It does not find where a number ends in a longer text.
+//! Read next: `number/print.rs`.
 //!
 //! Source: R7RS 7.1.1, "real R".
 
@@ -15,13 +17,16 @@ use num_traits::{Pow, Zero};
 use super::exactness::quotient_to_f64;
 use super::{MAX_BITS, Number};
 
-/// The longest text read as a number, in bytes: an integer of [`MAX_BITS`] in radix two with prefixes, sign and slack.
+/// The greatest length of a text that is read as a number, in bytes: an integer of [`MAX_BITS`] in
+/// radix two with prefixes, sign and slack.
 pub(super) const MAX_TEXT_BYTES: usize = MAX_BITS as usize + 64;
 
-/// Digits converted in one piece; longer integers are put together from pieces, so that the cost stays below quadratic.
+/// The number of digits converted in one piece; longer integers are combined from pieces, so that
+/// the cost stays below quadratic.
 const PIECE_DIGITS: usize = 512;
 
-/// What may stand before an exponent: the mark of R7RS, and those of R5RS for other precisions, of which there is one here.
+/// The marks of an exponent: that of R7RS, and those of R5RS for other precisions, all of which
+/// mean a flonum here.
 const EXPONENT_MARKS: &[u8] = b"eEsSfFdDlL";
 
 /// The exactness that a text asks for.
@@ -45,8 +50,9 @@ struct Decimal<'a> {
 impl Number {
     /// Reads a real number in the given radix, 2 to 36, which a prefix in the text overrides.
     ///
-    /// Nothing is returned if the text is not a number, if it asks for an exact number beyond the limits of this module
-    /// (`#e1e1000000000`), if it is a ratio over zero, or if the radix is out of range.
+    /// Returns nothing if the text is not a number, if it asks for an exact number beyond the
+    /// limits of this module (`#e1e1000000000`), if it is a ratio over zero, or if the radix is out
+    /// of range.
     ///
     /// Source: R7RS 6.2.7, `string->number`.
     pub fn parse(text: &str, radix: u32) -> Option<Number> {
@@ -105,7 +111,7 @@ pub(super) fn prefixes(text: &[u8], default_radix: u32) -> Option<(Exactness, u3
     ))
 }
 
-/// Reads what follows the sign of an infinity or a NaN.
+/// Reads the text after the sign of an infinity or a NaN.
 fn special(magnitude: &[u8]) -> Option<f64> {
     if magnitude.eq_ignore_ascii_case(b"inf.0") {
         Some(f64::INFINITY)
@@ -132,7 +138,8 @@ fn unsigned(text: &[u8], radix: u32, exactness: Exactness) -> Option<Number> {
     match exactness {
         Exactness::Exact => exact_decimal(&decimal, radix),
         Exactness::Implied | Exactness::Inexact if radix == 10 => {
-            // The standard parser rounds correctly at any length and takes every text of this shape, but for the other marks.
+            // The standard parser rounds correctly at any length and takes every text of this
+            // shape, except for the other marks.
             let text = std::str::from_utf8(text).ok()?;
             let is_other_mark = |character: char| character.is_ascii_alphabetic() && !matches!(character, 'e' | 'E');
             let value = if text.contains(is_other_mark) {
@@ -150,7 +157,7 @@ fn is_digit(byte: u8, radix: u32) -> bool {
     char::from(byte).is_digit(radix)
 }
 
-/// Tells whether the text is one digit or more, and nothing else.
+/// Returns whether the text consists of one or more digits.
 fn are_digits(text: &[u8], radix: u32) -> bool {
     !text.is_empty() && text.iter().all(|byte| is_digit(*byte, radix))
 }
@@ -170,7 +177,8 @@ fn integer(digits: &[u8], radix: u32) -> Option<Number> {
 fn natural(digits: &[u8], radix: u32) -> Option<BigUint> {
     let zeros = digits.iter().take_while(|byte| **byte == b'0').count();
     let digits = &digits[zeros..];
-    // A digit carries at least floor(log2 radix) bits, so what passes here is at most twice as long as the limit.
+    // A digit carries at least floor(log2 radix) bits, so a text that passes has at most twice the
+    // greatest length.
     if (digits.len() as u64).saturating_sub(1) * u64::from(radix.ilog2()) > MAX_BITS {
         return None;
     }
@@ -211,7 +219,7 @@ fn ratio(numerator: &[u8], denominator: &[u8], radix: u32, exactness: Exactness)
     Number::from_ratio(BigInt::from(numerator), BigInt::from(denominator)).ok()
 }
 
-/// Takes apart a number with a point, an exponent or both.
+/// Splits a number with a point, an exponent or both.
 fn decimal(text: &[u8], radix: u32) -> Option<Decimal<'_>> {
     let run = |from: &[u8]| from.iter().take_while(|byte| is_digit(**byte, radix)).count();
     let (whole, rest) = text.split_at(run(text));
@@ -234,7 +242,7 @@ fn decimal(text: &[u8], radix: u32) -> Option<Decimal<'_>> {
     })
 }
 
-/// Reads an exponent; beyond ±2³⁰ its size no longer matters and it stops growing.
+/// Reads an exponent; beyond ±2³⁰ its size no longer matters, and the value stops growing.
 fn exponent(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),

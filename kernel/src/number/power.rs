@@ -1,7 +1,9 @@
 //! Powers and roots.
 //!
-//! INVARIANT: an exact number that is a perfect square has an exact root, and an exact power of an exact number is exact; a
-//! root that is not exact is the float nearest to the true one. Read `number/real.rs` next.
+//! INVARIANT: an exact number that is a perfect square has an exact root, and an exact power of an
+//! exact number is exact; a root that is not exact is the float nearest to the true one. It does
+//! not take roots of negative numbers (`number/complex/function.rs`).
+//! Read next: `number/real.rs`.
 //!
 //! Source: R7RS 6.2.6, `expt`, `sqrt`, `exact-integer-sqrt`.
 
@@ -20,7 +22,8 @@ impl Number {
         self.mul(self)
     }
 
-    /// Returns the greatest integer whose square is not above the number, and what is left over.
+    /// Returns the greatest integer whose square is not above the number, and the difference to the
+    /// number.
     ///
     /// # Errors
     /// [`NumberError::NotExact`], [`NumberError::NotInteger`], [`NumberError::Negative`].
@@ -35,7 +38,8 @@ impl Number {
         Ok((Number::from_big(root.into()), Number::from_big(rest.into())))
     }
 
-    /// Returns the non-negative square root: exact for the square of an exact number, else the nearest flonum.
+    /// Returns the non-negative square root: exact for the square of an exact number, else the
+    /// nearest flonum.
     ///
     /// # Errors
     /// [`NumberError::NotReal`] for a negative number.
@@ -64,12 +68,13 @@ impl Number {
 
     /// Returns the number to a power.
     ///
-    /// An exact base and an exact integer exponent give an exact power, as does an exponent with denominator two if the base is
-    /// a perfect square; all else is a flonum. Zero to the power of zero is one.
+    /// An exact base and an exact integer exponent give an exact power, as does an exponent with
+    /// denominator two if the base is a perfect square; every other power is a flonum. Zero to the
+    /// power of zero is one.
     ///
     /// # Errors
-    /// [`NumberError::DivideByZero`] for a negative power of exact zero; [`NumberError::NotReal`] for a fractional power of
-    /// a negative number; [`NumberError::TooLarge`].
+    /// [`NumberError::DivideByZero`] for a negative power of exact zero; [`NumberError::NotReal`]
+    /// for a fractional power of a negative number; [`NumberError::TooLarge`].
     pub fn expt(&self, exponent: &Number) -> Result<Number, NumberError> {
         if matches!(self, Number::Fixnum(0)) && exponent.is_negative() {
             return Err(NumberError::DivideByZero);
@@ -86,7 +91,8 @@ impl Number {
         Ok(Number::Flonum(float_power(self, exponent)))
     }
 
-    /// Returns the exact square root of an exact number, if it has one and the exponent asks for a root.
+    /// Returns the exact square root of an exact number, if it has one and the exponent asks for a
+    /// root.
     fn exact_half_power_root(&self, exponent: &Number) -> Option<Number> {
         let halves = matches!(exponent, Number::Ratio(value) if *value.denom() == BigInt::from(2));
         if halves && self.is_exact() {
@@ -101,7 +107,7 @@ impl Number {
 fn float_power(base: &Number, exponent: &Number) -> f64 {
     let (float, power) = (base.to_f64(), exponent.to_f64());
     if base.is_exact() && !base.is_zero() && (float == 0.0 || float.is_infinite()) {
-        // The base is beyond the floats, but the power need not be.
+        // The base is beyond the range of floats, but the power may be inside it.
         let magnitude = libm::exp(power * super::real::log_magnitude(base));
         return if base.is_negative() && exponent.is_odd() == Ok(true) {
             -magnitude
@@ -110,7 +116,7 @@ fn float_power(base: &Number, exponent: &Number) -> f64 {
         };
     }
     if float.is_sign_negative() && !float.is_nan() && exponent.is_exact_integer() {
-        // A long exponent loses its parity on the way to a float.
+        // A long exponent loses its parity in the conversion to a float.
         let magnitude = libm::pow(-float, power);
         return if exponent.is_odd() == Ok(true) {
             -magnitude
@@ -145,7 +151,7 @@ fn exact_power(base: &Number, exponent: &Number) -> Result<Number, NumberError> 
     if above.bits() > MAX_BITS || below.bits() > MAX_BITS {
         return Err(NumberError::TooLarge);
     }
-    // Powers of coprime integers are coprime, so there is nothing to reduce.
+    // Powers of coprime integers are coprime, so the ratio is in lowest terms.
     Ok(match (exponent.is_negative(), above.sign()) {
         (false, _) => Number::from_reduced(above, below),
         (true, num_bigint::Sign::Minus) => Number::from_reduced(-below, -above),
@@ -153,7 +159,8 @@ fn exact_power(base: &Number, exponent: &Number) -> Result<Number, NumberError> 
     })
 }
 
-/// Raises an integer to a power unless the power is surely too large; it may reach twice the limit.
+/// Raises an integer to a power unless the power is surely too large; a power may have twice the
+/// greatest length.
 fn integer_power(base: &BigInt, count: u64) -> Result<BigInt, NumberError> {
     let least = base.bits().saturating_sub(1).saturating_mul(count);
     if least > MAX_BITS {
@@ -165,9 +172,10 @@ fn integer_power(base: &BigInt, count: u64) -> Result<BigInt, NumberError> {
 
 /// Returns the greatest integer whose square is not above the value.
 ///
-/// Newton's iteration with the precision doubling each round, so that all rounds cost little more than the last.
-/// INVARIANT: after a round that has settled `known` bits beyond the first, `root` is within one of the root of the value
-/// without its lowest 2 × (`goal` − `known`) bits.
+/// Newton's iteration, with the precision doubling each round, so that all rounds together cost
+/// little more than the last.
+/// INVARIANT: after a round that has settled `known` bits beyond the first, `root` is within one of
+/// the root of the value without its lowest 2 × (`goal` − `known`) bits.
 ///
 /// Source: the method of Python's `math.isqrt`, due to Mark Dickinson.
 pub(super) fn integer_sqrt(value: &BigUint) -> BigUint {
@@ -188,7 +196,7 @@ pub(super) fn integer_sqrt(value: &BigUint) -> BigUint {
 
 /// Returns the root of a perfect square.
 fn exact_root(value: &BigUint) -> Option<BigUint> {
-    // Squares leave few remainders here, which spares most other numbers the long way.
+    // Squares have few remainders modulo 64, so this test rejects most other numbers cheaply.
     let low = (value & BigUint::from(63u32)).to_u32().unwrap_or(0);
     if !(0..32).any(|root| root * root % 64 == low) {
         return None;
@@ -200,7 +208,8 @@ fn exact_root(value: &BigUint) -> Option<BigUint> {
 /// Returns the float nearest to the root of a positive quotient.
 fn nearest_root(numerator: &BigUint, denominator: &BigUint) -> Number {
     let length = |value: &BigUint| i64::try_from(value.bits()).unwrap_or(i64::MAX);
-    // Scaled by an even power of two the quotient has 124 to 127 bits and its root 62 to 64, more than rounding needs.
+    // Scaled by an even power of two, the quotient has 124 to 127 bits and its root 62 to 64, more
+    // than rounding needs.
     let half_shift = (126 - (length(numerator) - length(denominator))).div_euclid(2);
     let (quotient, rest) = if half_shift >= 0 {
         num_integer::div_rem(numerator << (2 * half_shift), denominator.clone())

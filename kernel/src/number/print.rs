@@ -1,10 +1,13 @@
-//! From number to text.
+//! Printing: number to text.
 //!
-//! It owns the external representation. INVARIANT: reading the text in the same radix gives the same number back (`eqv?`),
-//! and a flonum is written with the fewest digits for which that holds. Read `number/arithmetic.rs` next.
+//! Owns the external representation.
+//! INVARIANT: reading the text in the same radix gives the same number back (`eqv?`), and a flonum
+//! is written with the fewest digits for which that holds.
+//! It does not read.
+//! Read next: `number/arithmetic.rs`.
 //!
-//! Source: R7RS 6.2.7, `number->string`; Burger and Dybvig, *Printing Floating-Point Numbers Quickly and Accurately*, for
-//! radices other than ten.
+//! Source: R7RS 6.2.7, `number->string`; Burger and Dybvig, *Printing Floating-Point Numbers
+//! Quickly and Accurately*, for radices other than ten.
 
 use std::fmt;
 
@@ -20,14 +23,15 @@ const MAX_WHOLE_DIGITS: i64 = 21;
 /// In radix ten, fractions with more leading zeros than this are written with an exponent.
 const MAX_LEADING_ZEROS: i64 = 5;
 
-/// Shortest digits of a positive float: 0.‹digits› × radix^point.
+/// The shortest digits of a positive float: 0.‹digits› × radix^point.
 struct Digits {
     text: String,
     point: i64,
 }
 
 impl Number {
-    /// Writes the number in a radix, 2 to 36; one outside that range is brought to its nearer end.
+    /// Writes the number in a radix from 2 to 36; a radix outside that range is replaced by the
+    /// nearer bound.
     ///
     /// A flonum always shows a point or an exponent; in radices other than ten it has no exponent.
     pub fn to_string_radix(&self, radix: u32) -> String {
@@ -75,7 +79,8 @@ fn flonum(value: f64, radix: u32) -> String {
         return format!("{sign}{}", decimal(&decimal_digits(magnitude)));
     }
     let text = format!("{sign}{}", positional(&radix_digits(magnitude, radix)));
-    // From radix 24 on, two whole numbers are spelt like an infinity and a NaN; one more zero keeps them apart.
+    // From radix 24 on, two whole numbers are spelt like an infinity and a NaN; one more zero
+    // distinguishes them.
     if matches!(text.as_str(), "-inf.0" | "-nan.0") {
         text + "0"
     } else {
@@ -106,7 +111,8 @@ fn positional(digits: &Digits) -> String {
     }
 }
 
-/// Returns the shortest decimal digits; the standard library finds them, closest to the value among equals.
+/// Returns the shortest decimal digits. The standard library finds them, and among equally short
+/// ones those closest to the value.
 fn decimal_digits(magnitude: f64) -> Digits {
     let text = format!("{magnitude:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -117,21 +123,21 @@ fn decimal_digits(magnitude: f64) -> Digits {
     }
 }
 
-/// The state of free-format printing: what is left to write is `rest / unit`, and any text within `above / unit` and
-/// `below / unit` of it reads back as the same float.
+/// The state of free-format printing: `rest / unit` remains to be written, and any text within
+/// `above / unit` and `below / unit` of it reads back as the same float.
 struct Scaled {
     rest: BigUint,
     unit: BigUint,
     above: BigUint,
     below: BigUint,
-    /// Whether the ends of that interval belong to it, as they do when the mantissa is even.
+    /// Whether the interval includes its ends, as it does when the mantissa is even.
     closed: bool,
 }
 
 impl Scaled {
     fn new(magnitude: f64) -> Scaled {
         let (mantissa, exponent) = decompose(magnitude);
-        // Just below a power of two floats lie twice as dense.
+        // Just below a power of two the distance between floats is half as large.
         let uneven = u32::from(mantissa == 1 << 52 && exponent > -1074);
         let (up, down) = if exponent >= 0 { (exponent, 0) } else { (0, -exponent) };
         let one = BigUint::one();
@@ -144,7 +150,7 @@ impl Scaled {
         }
     }
 
-    /// Tells whether rounding up from here passes the unit.
+    /// Returns whether rounding up from here exceeds the unit.
     fn reaches_unit(&self, factor: u32) -> bool {
         let high = (&self.rest + &self.above) * factor;
         if self.closed {

@@ -1,4 +1,4 @@
-//! Laws: against `num-bigint` and `num-rational`, and of each operation with its inverse.
+//! Laws: agreement with `num-bigint` and `num-rational`, and of each operation with its inverse.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::cmp::Ordering;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Integers of every size that matters: small, around the fixnum boundary, long.
+/// Integers of every important size: small, around the fixnum boundary, long.
 fn integers() -> impl Strategy<Value = BigInt> {
     prop_oneof![
         (-20i64..20).prop_map(BigInt::from),
@@ -63,7 +63,7 @@ fn numbers() -> impl Strategy<Value = Number> {
     prop_oneof![2 => exacts(), 1 => floats().prop_map(Number::Flonum)]
 }
 
-/// Numbers close together, of different kinds, so that comparisons are not settled by magnitude.
+/// Numbers close together, of different kinds, so that magnitude alone does not decide comparisons.
 fn neighbours() -> impl Strategy<Value = [Number; 3]> {
     let near = |float: f64| {
         let exact = Number::Flonum(float).exact().unwrap();
@@ -134,7 +134,7 @@ fn neighbour(value: f64, away: bool) -> f64 {
 
 /// Checks by exact distances that a positive float is the nearest to a ratio, ties to even.
 fn check_nearest(exact: &BigRational, float: f64) {
-    // Beyond the greatest float the grid goes on, for the purpose of rounding, at 2¹⁰²⁴.
+    // For the purpose of rounding, the grid continues beyond the greatest float at 2¹⁰²⁴.
     let value = |float: f64| {
         if float.is_infinite() {
             BigRational::from_integer(BigInt::one() << 1024)
@@ -378,7 +378,8 @@ proptest! {
         let found = rational(&number(&value).rationalize(&number(&tolerance)).unwrap());
         prop_assert!((&found - &value).abs() <= tolerance);
         let (low, high) = (&value - &tolerance, &value + &tolerance);
-        // No smaller denominator has a numerator in the interval, and no smaller numerator serves this one.
+        // No smaller denominator has a numerator in the interval, and no smaller numerator serves
+        // this one.
         let least = (1i64..).find(|below| {
             let scaled = |bound: &BigRational| bound * BigRational::from_integer((*below).into());
             scaled(&low).ceil() <= scaled(&high).floor()

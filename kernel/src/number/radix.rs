@@ -1,17 +1,21 @@
-//! The digits of great integers, in time well below the square of their number.
+//! The digits of long integers, in time well below the square of their number.
 //!
-//! A number is written in halves: the digits of quotient and remainder by a power of the radix, which is divided by with a reciprocal and multiplications alone.
-//! INVARIANT: the text is that of the plain way, which is taken up to some ten thousand digits because nothing is gained below.
-//! It knows no signs and does not read; that is done in halves in `number/parse.rs`. Read next: `number/print.rs`.
+//! A number is written in halves: the digits of quotient and remainder by a power of the radix. A
+//! precomputed reciprocal turns that division into multiplications.
+//! INVARIANT: the text equals that of the direct method, which writes numbers of up to some ten
+//! thousand digits, where halving gains nothing.
+//! It knows no signs and does not read (`number/parse.rs` reads in halves).
+//! Read next: `number/print.rs`.
 //!
-//! Source: Barrett, "Implementing the Rivest Shamir and Adleman public key encryption algorithm", 1986; Newton's iteration for the reciprocal.
+//! Source: Barrett, "Implementing the Rivest Shamir and Adleman public key encryption algorithm",
+//! 1986; Newton's iteration for the reciprocal.
 
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
-/// Numbers of fewer bits are written by the plain way.
+/// Numbers of fewer bits are written directly.
 const WRITE_BITS_MIN: u64 = 40_000;
-/// Reciprocals of numbers of fewer bits are found by division.
+/// Reciprocals of numbers of fewer bits are found by plain division.
 const RECIPROCAL_BITS_MIN: u64 = 4_000;
 
 /// Writes a number in a radix from 2 to 36.
@@ -35,7 +39,7 @@ pub(super) fn write(number: &BigUint, radix: u32) -> String {
     text.split_off(first)
 }
 
-/// How many digits the plain way writes at a time.
+/// The number of digits that the direct method writes at a time.
 const SMALL_DIGITS: u32 = 2_000;
 
 /// A power of the radix.
@@ -57,11 +61,11 @@ impl Power {
         }
     }
 
-    /// Divides a number that is less than the square of the power.
+    /// Divides a number that is less than the square of the power by the power.
     fn divide(&self, number: &BigUint) -> (BigUint, BigUint) {
         let bits = self.value.bits();
         let mut quotient = ((number >> (bits - 1)) * &self.reciprocal) >> (bits + 1);
-        // The estimate is too small by two at most.
+        // The estimate is too small by at most two.
         let mut rest = number - &quotient * &self.value;
         while rest >= self.value {
             rest -= &self.value;
@@ -71,8 +75,10 @@ impl Power {
     }
 }
 
-/// Appends the digits of a number that is less than the square of the last power: twice as many as that has, with zeros in front. The recursion is as deep as the
-/// number of powers, the logarithm of the number of digits.
+/// Appends the digits of a number that is less than the square of the last power, padded with zeros
+/// to twice the digits of that power.
+///
+/// The recursion is as deep as the number of powers, the logarithm of the number of digits.
 fn write_parts(number: &BigUint, radix: u32, powers: &[Power], text: &mut String) {
     let Some((power, smaller)) = powers.split_last() else {
         let digits = number.to_str_radix(radix);
@@ -89,7 +95,7 @@ fn write_parts(number: &BigUint, radix: u32, powers: &[Power], text: &mut String
     write_parts(&rest, radix, smaller, text);
 }
 
-/// Two to the power of twice a number's bits, divided by the number, rounded down.
+/// Returns two to the power of twice a number's bits, divided by the number, rounded down.
 fn reciprocal(number: &BigUint) -> BigUint {
     let bits = number.bits();
     let one = BigUint::one();
@@ -99,7 +105,7 @@ fn reciprocal(number: &BigUint) -> BigUint {
     let high_bits = bits / 2 + 4;
     let dropped = bits - high_bits;
     let estimate = reciprocal(&(number >> dropped)) << dropped;
-    // One step doubles the places that are right.
+    // One step doubles the number of correct places.
     let excess = (&estimate * &estimate * number) >> (2 * bits);
     let mut estimate = (estimate << 1u32) - excess;
     let whole = one << (2 * bits);

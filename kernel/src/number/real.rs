@@ -1,7 +1,10 @@
 //! The transcendental functions.
 //!
-//! INVARIANT: every value comes from the `libm` crate, never from the platform, so that it is the same everywhere. An exact
-//! argument whose value is exact and simple keeps it (the sine of 0 is 0); all else is a flonum.
+//! INVARIANT: every value comes from the `libm` crate, never from the platform, so that it is the
+//! same everywhere. An exact argument gives an exact value where that is a simple number (the sine
+//! of 0 is 0); every other value is a flonum.
+//! It does not leave the real line (`number/complex/function.rs`).
+//! Read next: `number/complex.rs`.
 //!
 //! Source: R7RS 6.2.6, `exp`, `log`, `sin`, `atan`.
 
@@ -15,7 +18,7 @@ use super::{Number, NumberError};
 impl Number {
     /// Returns *e* to the power of the number.
     pub fn exp(&self) -> Number {
-        // `libm::exp` misses the constant itself by one place.
+        // `libm::exp` returns *e* itself with a wrong last place.
         self.transcend(0, 1, |value| {
             if value == 1.0 {
                 std::f64::consts::E
@@ -28,7 +31,7 @@ impl Number {
     /// Returns the natural logarithm; that of zero is negative infinity.
     ///
     /// # Errors
-    /// [`NumberError::NotReal`] for a negative number, and for the zero whose sign is negative.
+    /// [`NumberError::NotReal`] for a negative number and for the negative zero.
     pub fn log(&self) -> Result<Number, NumberError> {
         let is_below_zero = matches!(self, Number::Flonum(value) if *value == 0.0 && value.is_sign_negative());
         if is_below_zero || self.is_negative() {
@@ -41,14 +44,17 @@ impl Number {
         })
     }
 
-    /// Returns the logarithm to a base, which is a whole number if the number is a power of the base.
+    /// Returns the logarithm to a base, which is a whole number if the number is a power of the
+    /// base.
     ///
     /// # Errors
-    /// [`NumberError::NotReal`] if either is negative; [`NumberError::DivideByZero`] for the exact base 1.
+    /// [`NumberError::NotReal`] if either is negative; [`NumberError::DivideByZero`] for the exact
+    /// base 1.
     pub fn log_base(&self, base: &Number) -> Result<Number, NumberError> {
         let estimate = self.log()?.div(&base.log()?)?;
         let nearest = estimate.round();
-        // A quotient of two rounded logarithms misses whole numbers: that of 9 to the base 3 is above 2.
+        // A quotient of two rounded logarithms misses whole numbers: that of 9 to the base 3 is
+        // above 2.
         let is_close = libm::fabs(estimate.to_f64() - nearest.to_f64()) < 1e-9;
         if is_close && is_power(self, base, &nearest) {
             Ok(nearest)
@@ -98,8 +104,8 @@ impl Number {
     /// Returns the angle, −π to π radians, of the point whose ordinate is this number.
     ///
     /// # Errors
-    /// [`NumberError::DivideByZero`] if both are exact zeros; [`NumberError::TooLarge`] if exact numbers beyond the floats
-    /// cannot be brought to a common scale.
+    /// [`NumberError::DivideByZero`] if both are exact zeros; [`NumberError::TooLarge`] if exact
+    /// numbers beyond the range of floats cannot be scaled into it together.
     pub fn atan2(&self, abscissa: &Number) -> Result<Number, NumberError> {
         match (self, abscissa) {
             (Number::Fixnum(0), Number::Fixnum(0)) => return Err(NumberError::DivideByZero),
@@ -120,7 +126,8 @@ impl Number {
         Ok(Number::Flonum(libm::atan2(y, x)))
     }
 
-    /// Applies a function of floats, unless the argument is the exact integer at which its value is one too.
+    /// Applies a function of floats, unless the argument is the exact integer at which the function
+    /// has an integral value.
     fn transcend(&self, exact_at: i64, value: i64, function: impl FnOnce(f64) -> f64) -> Number {
         match self {
             Number::Fixnum(argument) if *argument == exact_at => Number::Fixnum(value),
@@ -139,7 +146,7 @@ impl Number {
     }
 }
 
-/// Tells whether a number is exactly a base to an integer power.
+/// Returns whether a number is exactly a base to an integer power.
 fn is_power(number: &Number, base: &Number, exponent: &Number) -> bool {
     let parts = (number.exact(), base.exact(), exponent.exact());
     let (Ok(number), Ok(base), Ok(exponent)) = parts else {
@@ -148,7 +155,8 @@ fn is_power(number: &Number, base: &Number, exponent: &Number) -> bool {
     base.expt(&exponent).is_ok_and(|power| power == number)
 }
 
-/// Returns the natural logarithm of an exact number's magnitude, however far beyond the floats it is.
+/// Returns the natural logarithm of an exact number's magnitude, however far beyond the range of
+/// floats it is.
 pub(super) fn log_magnitude(number: &Number) -> f64 {
     let float = libm::fabs(number.to_f64());
     if number.is_zero() || (float >= f64::MIN_POSITIVE && float.is_finite()) {
@@ -169,7 +177,7 @@ fn log_long(value: &BigUint) -> f64 {
     libm::log(leading as f64) + excess as f64 * std::f64::consts::LN_2
 }
 
-/// Returns the magnitude of a quotient of exact numbers whose floats have lost it.
+/// Returns the magnitude of a quotient of exact numbers that are beyond the range of floats.
 fn slope(y: &Number, x: &Number) -> Result<f64, NumberError> {
     if x.is_zero() {
         return Ok(f64::INFINITY);

@@ -1,6 +1,8 @@
-//! To the neighbouring integer, into parts, and to the simplest ratio nearby.
+//! Rounding to an integer, numerator and denominator, and the simplest ratio nearby.
 //!
-//! INVARIANT: exactness is kept: a flonum rounds to a flonum, and an infinity or a NaN to itself. Read `number/power.rs` next.
+//! INVARIANT: exactness is kept: a flonum rounds to a flonum, and an infinity or a NaN to itself.
+//! It does not convert between exact and inexact (`number/exactness.rs`).
+//! Read next: `number/power.rs`.
 //!
 //! Source: R7RS 6.2.6.
 
@@ -11,7 +13,8 @@ use num_traits::{One, Zero};
 
 use super::{Number, NumberError};
 
-/// The longest that the shorter part of a ratio may be when a simpler one is sought, in bits; the cost grows with its square.
+/// The greatest length, in bits, of the shorter part of a ratio for which a simpler one is sought;
+/// the cost grows with its square.
 const MAX_SIMPLEST_BITS: u64 = 1 << 16;
 
 impl Number {
@@ -30,7 +33,7 @@ impl Number {
         self.to_integer(libm::trunc, |value| value.numer() / value.denom())
     }
 
-    /// Returns the nearest integer, the even one of two equally near.
+    /// Returns the nearest integer, and the even one of two equally near.
     pub fn round(&self) -> Number {
         self.to_integer(libm::roundeven, round_ratio)
     }
@@ -67,12 +70,15 @@ impl Number {
         }
     }
 
-    /// Returns the simplest rational number no further away than the tolerance, whose sign does not matter.
+    /// Returns the simplest rational number no further away than the tolerance, whose sign does not
+    /// matter.
     ///
-    /// With an infinite tolerance that is zero; an infinity has no rational number near and stays.
+    /// With an infinite tolerance that is zero; an infinity has no rational number near it and is
+    /// returned unchanged.
     ///
     /// # Errors
-    /// [`NumberError::TooLarge`], also if numerator and denominator of either end of the range are both longer than 65,536 bits.
+    /// [`NumberError::TooLarge`], also if numerator and denominator of either end of the range are
+    /// both longer than 65,536 bits.
     pub fn rationalize(&self, tolerance: &Number) -> Result<Number, NumberError> {
         if self.is_nan() || tolerance.is_nan() || (self.is_infinite() && tolerance.is_infinite()) {
             return Ok(Number::Flonum(f64::NAN));
@@ -105,7 +111,7 @@ impl Number {
 
 fn round_ratio(value: &BigRational) -> BigInt {
     let (floor, rest) = value.numer().div_mod_floor(value.denom());
-    // A denominator of two leaves a tie; any other settles it.
+    // Only a denominator of two leaves a tie.
     let up = match (rest * 2u32).cmp(value.denom()) {
         std::cmp::Ordering::Less => false,
         std::cmp::Ordering::Equal => floor.is_odd(),
@@ -114,7 +120,7 @@ fn round_ratio(value: &BigRational) -> BigInt {
     if up { floor + 1 } else { floor }
 }
 
-/// Tells whether the continued fraction of an exact number may be too long to follow.
+/// Returns whether the continued fraction of an exact number may be too long to follow.
 fn is_too_fine(exact: &Number) -> bool {
     matches!(exact, Number::Ratio(value) if value.numer().bits().min(value.denom().bits()) > MAX_SIMPLEST_BITS)
 }
@@ -130,9 +136,11 @@ fn ratio_parts(exact: &Number) -> (Number, Number) {
     }
 }
 
-/// Returns the rational with the least denominator, and then the least numerator, between two positive exact numbers.
+/// Returns the rational with the least denominator, and then the least numerator, between two
+/// positive exact numbers.
 ///
-/// The continued fractions of both ends are followed for as long as they agree; the convergents are kept alongside.
+/// It follows the continued fractions of both ends while they agree, and computes the convergents
+/// alongside.
 fn simplest_between(low: &Number, high: &Number) -> Number {
     let long = |part: Number| part.to_big().unwrap_or_default().into_owned();
     let parts = |number: &Number| {

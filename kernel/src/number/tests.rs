@@ -1,4 +1,4 @@
-//! Tables: the examples of R7RS 6.2 and the edges of each operation.
+//! Tables: the examples of R7RS 6.2 and the edge cases of each operation.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
@@ -8,7 +8,7 @@ fn n(text: &str) -> Number {
     Number::parse(text, 10).unwrap_or_else(|| panic!("not a number: {text}"))
 }
 
-/// Checks that a text in radix ten reads as the number that prints as `expected`, or as none.
+/// Checks that a text in radix ten reads as the number that prints as `expected`, or as no number.
 fn check_parse(text: &str, expected: Option<&str>) {
     let found = Number::parse(text, 10).map(|number| number.to_string());
     assert_eq!(found.as_deref(), expected, "{text}");
@@ -212,7 +212,8 @@ fn apply(operation: &str, operands: &[Number]) -> Result<Number, NumberError> {
     }
 }
 
-/// Checks lines of the form `operation operand … => value`, where the value may be the name of an error.
+/// Checks lines of the form `operation operand … => value`, where the value may be the name of an
+/// error.
 fn check(lines: &str) {
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (call, expected) = line.split_once(" => ").unwrap();

@@ -1,6 +1,7 @@
-//! Which parts of a value need a datum label.
+//! The parts of a value that need a datum label.
 //!
-//! INVARIANT: every cycle of the value passes through a labelled part, so a printer that follows the labels ends.
+//! INVARIANT: every cycle of the value passes through a labelled part, so a printer that follows
+//! the labels ends.
 //! It does not write text. Read next: `printer.rs`.
 
 use std::collections::BTreeMap;
@@ -8,29 +9,31 @@ use std::collections::BTreeMap;
 use crate::heap::{Heap, Kind};
 use crate::value::Value;
 
-/// Parts that are looked at before anything is marked; most values are smaller and need no marks.
+/// The number of parts that are visited before any is marked; most values are smaller and need no
+/// marks.
 const STEPS_UNMARKED: usize = 256;
 
-/// The labelled parts, by word index, and the numbers given so far.
+/// The labelled parts, by word index, and the numbers assigned so far.
 #[derive(Default)]
 pub(super) struct Labels {
     numbers: BTreeMap<usize, Option<u32>>,
     next: u32,
 }
 
-/// How a part is to be mentioned.
+/// The way to mention a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mention {
-    /// It has no label.
+    /// The part has no label.
     Plain,
-    /// Under this label, for the first time.
+    /// The definition of this label.
     First(u32),
-    /// By this label.
+    /// A reference to this label.
     Again(u32),
 }
 
 impl Labels {
-    /// Labels the parts that contain themselves and are met first on the way into their cycle; none at all once `steps_max` parts have been seen.
+    /// Labels the first part of each cycle, in printing order; labels nothing if there are more
+    /// than `steps_max` parts.
     pub(super) fn of_cycles(heap: &Heap, value: Value, steps_max: usize) -> Labels {
         let mut labels = Labels::default();
         if is_small_tree(heap, value) {
@@ -87,12 +90,12 @@ impl Labels {
         labels
     }
 
-    /// Whether a part has a label.
+    /// Returns whether a part has a label.
     pub(super) fn is_labelled(&self, part: Value) -> bool {
         !self.numbers.is_empty() && part.is_reference() && self.numbers.contains_key(&part.index())
     }
 
-    /// How to mention a part now; gives it its number the first time.
+    /// Returns the way to mention a part, and numbers it the first time.
     pub(super) fn mention(&mut self, part: Value) -> Mention {
         if self.numbers.is_empty() || !part.is_reference() {
             return Mention::Plain;
@@ -110,7 +113,8 @@ impl Labels {
     }
 }
 
-/// Whether the value has few parts even when shared ones are counted each time; so it has no cycle.
+/// Returns whether the value has few parts even when shared ones count each time, which rules out a
+/// cycle.
 fn is_small_tree(heap: &Heap, value: Value) -> bool {
     let mut work = vec![value];
     let mut steps = 0;
@@ -126,7 +130,7 @@ fn is_small_tree(heap: &Heap, value: Value) -> bool {
     true
 }
 
-/// Whether a value has parts that the printer shows.
+/// Returns whether a value has parts that the printer shows.
 fn is_compound(heap: &Heap, value: Value) -> bool {
     value.is_pair() || heap.kind_of(value).is_some_and(is_compound_kind)
 }
@@ -163,7 +167,7 @@ fn push_children(heap: &Heap, part: Value, children: &mut Vec<Value>) {
     }
 }
 
-/// How far a part has been looked at.
+/// The state of a part in the search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Never,
@@ -171,10 +175,10 @@ enum Mark {
     Done,
 }
 
-/// Bytes of one page of marks, four marks each.
+/// The size of one page of marks, in bytes; a byte has four marks.
 const PAGE_BYTES: usize = 1024;
 
-/// Marks by word index, in pages that exist where something is marked.
+/// Marks by word index, in pages that are allocated where something is marked.
 #[derive(Default)]
 struct Marks {
     pages: Vec<Option<Box<[u8; PAGE_BYTES]>>>,
@@ -203,7 +207,8 @@ impl Marks {
     }
 }
 
-/// Page, byte in it and shift in that of a part's mark; objects start at even words.
+/// Returns the page, the byte in it and the shift in that of a part's mark; objects start at even
+/// words.
 fn place(part: Value) -> (usize, usize, u32) {
     let object = part.index() / 2;
     let byte = object / 4;

@@ -1,4 +1,4 @@
-//! What values look like: tables, cycles, sharing, depth and limits.
+//! The text of values: tables, cycles, sharing, depth and limits.
 
 use super::*;
 use crate::datum::{Datum, Name, Node, NodeId};
@@ -25,7 +25,7 @@ fn text(heap: &Heap, value: Value, style: Style) -> String {
     print(heap, &NoNames, value, style, 1 << 20).unwrap()
 }
 
-/// Checks what `display` and `write` make of the value that `build` makes.
+/// Checks the text that `display` and `write` give for the value that `build` makes.
 fn check(build: impl FnOnce(&mut Heap) -> Value, displayed: &str, written: &str) {
     let mut heap = heap();
     let value = build(&mut heap);
@@ -400,7 +400,7 @@ fn depth_costs_no_stack() {
     assert_eq!(write_limited(&heap, &NoNames, nested, 5), "((((…");
 }
 
-/// A datum with any sharing and cycles: node `n` is a pair or vector of the nodes chosen for it.
+/// Data with arbitrary sharing and cycles: node `n` is a pair or vector of the nodes chosen for it.
 fn graphs() -> impl Strategy<Value = Datum> {
     let node = (
         any::<bool>(),
@@ -423,7 +423,8 @@ fn graphs() -> impl Strategy<Value = Datum> {
 }
 
 proptest! {
-    /// Every reference follows its definition, every label is defined once and used, and parentheses match.
+    /// Every reference follows its definition, every label is defined once and used, and
+    /// parentheses match.
     #[test]
     fn labels_of_any_graph_are_well_formed(datum in graphs()) {
         let mut heap = heap();

@@ -1,7 +1,7 @@
-//! Atoms: what a word means.
+//! Atoms: the meaning of a word.
 //!
 //! Owns the choice between number, symbol and keyword, and the names of characters.
-//! INVARIANT: a word of which every character could be a number's, but which is none, is refused, never taken for a symbol.
+//! INVARIANT: a word that looks like a number but is none is refused, never taken for a symbol.
 //! It does not find where a word ends.
 //! Read next: `datum/printer.rs`, its inverse.
 
@@ -24,7 +24,7 @@ pub(in crate::datum) const CHARACTER_NAMES: [(&str, char); 9] = [
     ("tab", '\t'),
 ];
 
-/// The meaning of a word that does not start with `#`.
+/// Returns the meaning of a word that does not start with `#`.
 pub(super) fn word(word: &str, folds_case: bool) -> Result<Node, ReadProblem> {
     if may_be_number(word) {
         if let Some(number) = parse_number(word) {
@@ -42,13 +42,13 @@ pub(super) fn word(word: &str, folds_case: bool) -> Result<Node, ReadProblem> {
         }
     };
     Ok(match word.strip_prefix(':') {
-        // `::` and `:::` are traditional names, the latter of custom ellipses.
+        // `::` and `:::` are traditional symbols; `:::` often serves as a custom ellipsis.
         Some(keyword) if !keyword.bytes().all(|byte| byte == b':') => Node::Keyword(fold(keyword)),
         _ => Node::Symbol(fold(word)),
     })
 }
 
-/// Whether a word, printed bare, would be read as this same symbol.
+/// Returns whether a word, printed bare, reads back as the same symbol.
 pub(in crate::datum) fn is_plain_symbol(text: &str) -> bool {
     if begins_like_infinity(text) {
         return false;
@@ -57,7 +57,8 @@ pub(in crate::datum) fn is_plain_symbol(text: &str) -> bool {
     !may_be_other || text != "." && !text.starts_with('#') && word(text, false) == Ok(Node::Symbol(Name::from(text)))
 }
 
-/// Whether a text begins like `+inf.0` or `-nan.0`, which other readers may take for a number even if more follows.
+/// Returns whether a text begins like `+inf.0` or `-nan.0`, which other readers may take for a
+/// number even if more follows.
 fn begins_like_infinity(text: &str) -> bool {
     let Some(head) = text.strip_prefix(['+', '-']).and_then(|rest| rest.get(..5)) else {
         return false;
@@ -65,7 +66,7 @@ fn begins_like_infinity(text: &str) -> bool {
     head.eq_ignore_ascii_case("inf.0") || head.eq_ignore_ascii_case("nan.0")
 }
 
-/// The meaning of a word that starts with `#`.
+/// Returns the meaning of a word that starts with `#`.
 pub(super) fn sharp_word(word: &str) -> Result<Node, ReadProblem> {
     match word {
         "#t" | "#true" => return Ok(Node::Boolean(true)),
@@ -84,7 +85,7 @@ pub(super) fn sharp_word(word: &str) -> Result<Node, ReadProblem> {
     }
 }
 
-/// Names of characters that are read and never written: those of R6RS and of before.
+/// Names of characters that are read and never written: those of R6RS and of older Schemes.
 const OTHER_CHARACTER_NAMES: [(&str, char); 7] = [
     ("del", '\u{7f}'),
     ("esc", '\u{1b}'),
@@ -95,7 +96,7 @@ const OTHER_CHARACTER_NAMES: [(&str, char); 7] = [
     ("vtab", '\u{b}'),
 ];
 
-/// The character that is written `#\name`, whatever the case of the name, as in R5RS.
+/// Returns the character that is written `#\name`, whatever the case of the name, as in R5RS.
 pub(super) fn character(name: &str) -> Result<char, ReadProblem> {
     let mut characters = name.chars();
     if let (Some(only), None) = (characters.next(), characters.next()) {
@@ -112,13 +113,16 @@ pub(super) fn character(name: &str) -> Result<char, ReadProblem> {
         .ok_or_else(|| ReadProblem::UnknownCharacter(Name::from(name)))
 }
 
-/// Whether the first characters admit a number: digits, signs, a decimal point.
+/// Returns whether the first characters admit a number: digits, signs, a decimal point.
 fn may_be_number(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'))
 }
 
-/// Whether a word that is no number must be meant as one: it begins like one and has nothing but digits, points, signs, `/` and
-/// the marks of an exponent or an imaginary part. Other words may begin with a digit, as in most Schemes: `1+`, `2d-vector`.
+/// Returns whether a word that is not a number looks like a mistyped one: it begins like a number
+/// and has nothing but digits, points, signs, `/` and the marks of an exponent or an imaginary
+/// part.
+///
+/// Other words may begin with a digit, as in most Schemes: `1+`, `2d-vector`.
 fn is_malformed_number(word: &str) -> bool {
     let unsigned = word.strip_prefix(['+', '-']).unwrap_or(word);
     let unsigned = unsigned.strip_prefix('.').unwrap_or(unsigned);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Reads a text and prints every datum of it, one blank between.
+/// Reads a text and prints every datum of it, separated by blanks.
 fn print(text: &str) -> String {
     let (reading, errors) = read_all(text, SourceId(0));
     assert_eq!(errors, [], "in {text}");
@@ -23,7 +23,7 @@ fn check(text: &str, expected: &str) {
     assert_eq!(print(text), expected, "in {text}");
 }
 
-/// Each error as its offending text and message.
+/// Checks the errors of a text, each as its offending text and message.
 fn check_errors(text: &str, expected: &[(&str, &str)]) {
     let (_, errors) = read_all(text, SourceId(0));
     let show = |error: &ReadError| {

@@ -1,21 +1,25 @@
 //! Powers, roots, logarithms and trigonometry in the plane.
 //!
-//! INVARIANT: on the real line every function gives what the function of [`Number`] gives, where that has an answer. A branch
-//! cut is continuous with the side that the sign of an inexact zero names; an exact zero stands for the side that the
-//! defining formula of the report takes.
+//! INVARIANT: on the real line every function gives the result of the same function of [`Number`],
+//! where that has one. A branch cut is continuous with the side that the sign of an inexact zero
+//! names; an exact zero stands for the side that the defining formula of the report takes.
+//! It does not read or write text.
+//! Read next: `complex/text.rs`.
 //!
 //! Source: R7RS 6.2.6; W. Kahan, *Branch Cuts for Complex Elementary Functions*.
 
 use super::super::real::log_magnitude;
 use super::{Complex, Number, NumberError, ZERO, is_nothing};
 
-/// Integer powers up to this one are products, which keep whole parts whole; the others go by magnitude and angle.
+/// Integer powers up to this one are computed as products, which keep whole parts whole; greater
+/// ones by magnitude and angle.
 const MAX_INEXACT_PRODUCT: u64 = 1024;
 
 /// Parts beyond these are scaled before they are squared.
 const SCALED_ABOVE: f64 = 1e150;
 const SCALED_BELOW: f64 = 1e-150;
-/// The power of two that they are scaled by; even, so that its root is one too.
+/// The exponent of the power of two that scales them; even, so that its root is a power of two as
+/// well.
 const SCALE_EXPONENT: i32 = 600;
 
 impl Complex {
@@ -29,7 +33,8 @@ impl Complex {
         if length.is_finite() {
             return Complex::from_floats(length * libm::cos(y), length * libm::sin(y));
         }
-        // In two steps, so that the length does not overflow before a small cosine brings it back.
+        // Multiply by half the exponential twice, because the whole may overflow before a small
+        // cosine reduces it.
         let half = libm::exp(x / 2.0);
         Complex::from_floats(half * libm::cos(y) * half, half * libm::sin(y) * half)
     }
@@ -104,7 +109,7 @@ impl Complex {
         } else if is_nothing(&self.real) {
             Complex::new(ZERO, Number::Flonum(libm::tanh(y)))
         } else if libm::fabs(y) > 20.0 {
-            // The hyperbolic functions are equal here, and their squares might overflow.
+            // The hyperbolic sine and cosine are equal here, and their squares might overflow.
             let real = 4.0 * libm::sin(x) * libm::cos(x) * libm::exp(-2.0 * libm::fabs(y));
             Complex::from_floats(real, libm::copysign(1.0, y))
         } else {
@@ -162,8 +167,8 @@ impl Complex {
         Complex::from_floats(angle, imaginary)
     }
 
-    /// Returns the square root with a positive real part, or with none and an imaginary part that is not negative; exact for
-    /// the square of an exact number.
+    /// Returns the square root with a positive real part, or, if the real part is zero, with a
+    /// non-negative imaginary part; exact for the square of an exact number.
     ///
     /// # Errors
     /// [`NumberError::TooLarge`].
@@ -185,7 +190,7 @@ impl Complex {
         Ok(Complex::from_floats(real, imaginary))
     }
 
-    /// Returns the root of an exact number that is not real, if it is exact.
+    /// Returns the root of an exact number that is not real, if the root is exact.
     fn exact_root(&self) -> Result<Option<Complex>, NumberError> {
         let magnitude = self.norm()?.sqrt()?;
         if !magnitude.is_exact() {
@@ -203,11 +208,12 @@ impl Complex {
         Ok(root.is_exact().then_some(root))
     }
 
-    /// Returns the number to a power, exact if the base is exact and the exponent an exact integer, or one half of one and the
-    /// base a square.
+    /// Returns the number to a power. The result is exact if the base is exact and the exponent an
+    /// exact integer, or if the exponent is half of an exact integer and the base a square.
     ///
     /// # Errors
-    /// [`NumberError::DivideByZero`] for a power of zero whose real part is not positive; [`NumberError::TooLarge`].
+    /// [`NumberError::DivideByZero`] for a power of zero whose real part is not positive;
+    /// [`NumberError::TooLarge`].
     pub fn expt(&self, exponent: &Complex) -> Result<Complex, NumberError> {
         if let (Some(base), Some(exponent)) = (self.as_real(), exponent.as_real()) {
             match base.expt(exponent) {
@@ -246,7 +252,8 @@ impl Complex {
         }
     }
 
-    /// Returns an integer power as a product, unless it is one of an inexact number with too many factors.
+    /// Returns an integer power as a product; nothing for an inexact number if there would be too
+    /// many factors.
     fn integer_power(&self, exponent: &Number) -> Result<Option<Complex>, NumberError> {
         if is_nothing(&self.real) && matches!(self.imaginary, Number::Fixnum(1 | -1)) {
             let turns = exponent.mul(&self.imaginary)?.modulo(&Number::Fixnum(4))?;
@@ -272,7 +279,8 @@ impl Complex {
         Ok(Some(product))
     }
 
-    /// Returns the point as floats; an exact zero becomes the side of the real line that arc sine and arc cosine take.
+    /// Returns the point as floats; an exact zero becomes the side of the real line that arc sine
+    /// and arc cosine take.
     fn beside_real_cut(&self) -> (f64, f64) {
         let (x, y) = self.to_floats();
         if is_nothing(&self.imaginary) {
@@ -294,7 +302,8 @@ fn quarter_turns(turns: &Number) -> Complex {
     Complex::new(Number::Fixnum(real), Number::Fixnum(imaginary))
 }
 
-/// Brings a point to a size whose square is a float; also returns the power of two that brings it back.
+/// Scales a point so that the squares of its parts are floats; also returns the power of two that
+/// undoes the scaling.
 fn scaled(x: f64, y: f64) -> (f64, f64, i32) {
     let size = libm::fmax(libm::fabs(x), libm::fabs(y));
     let exponent = if size > SCALED_ABOVE {
@@ -339,7 +348,7 @@ fn log_hypotenuse(x: f64, y: f64) -> f64 {
     let (long, short) = (libm::fmax(x, y), libm::fmin(x, y));
     let distance = libm::hypot(long, short);
     if exponent == 0 && distance > 0.5 && distance < 2.0 {
-        // Near one the distance has lost the digits that its logarithm consists of.
+        // Near one the distance has lost the digits that its logarithm needs.
         return libm::log1p((long - 1.0) * (long + 1.0) + short * short) / 2.0;
     }
     libm::log(distance) + f64::from(exponent) * std::f64::consts::LN_2

@@ -304,7 +304,7 @@ fn point() -> impl Strategy<Value = Complex> {
     (-20.0..20.0f64, -20.0..20.0f64).prop_map(|(x, y)| Complex::from_floats(x, y))
 }
 
-/// Tells whether two numbers are equal up to rounding.
+/// Returns whether two numbers are equal up to rounding.
 fn is_close(a: &Complex, b: &Complex) -> bool {
     let distance = |number: &Complex| number.magnitude().map_or(f64::NAN, |magnitude| magnitude.to_f64());
     let difference = a.sub(b).map_or(f64::NAN, |difference| distance(&difference));

@@ -1,8 +1,11 @@
 //! Complex numbers as text.
 //!
-//! It owns the rectangular and the polar notation; each part is read and written as a real number. INVARIANT: reading the text
-//! in the same radix gives the same number back (`eqv?`). In radices above eighteen `i` is a digit: there the real part is
-//! always written, and only a sign inside the text makes the last `i` the imaginary unit.
+//! Owns the rectangular and the polar notation; each part is read and written as a real number.
+//! INVARIANT: reading the text in the same radix gives the same number back (`eqv?`). In radices
+//! above eighteen `i` is a digit: there the real part is always written, and only a sign inside the
+//! text makes the last `i` the imaginary unit.
+//! It does not read or write the parts.
+//! Read next: `../parse.rs`.
 //!
 //! Source: R7RS 7.1.1, "complex R".
 
@@ -17,7 +20,7 @@ const MAX_PLAIN_RADIX: u32 = 18;
 impl Complex {
     /// Reads a number in the given radix, 2 to 36, which a prefix in the text overrides.
     ///
-    /// Nothing is returned if the text is not a number, under the same conditions as [`Number::parse`].
+    /// Returns nothing if the text is not a number, under the same conditions as [`Number::parse`].
     ///
     /// Source: R7RS 6.2.7, `string->number`.
     pub fn parse(text: &str, radix: u32) -> Option<Complex> {
@@ -42,7 +45,8 @@ impl Complex {
         }
     }
 
-    /// Writes the number in a radix, 2 to 36; one outside that range is brought to its nearer end.
+    /// Writes the number in a radix from 2 to 36; a radix outside that range is replaced by the
+    /// nearer bound.
     pub fn to_string_radix(&self, radix: u32) -> String {
         if is_nothing(&self.imaginary) {
             return self.real.to_string_radix(radix);
