@@ -1,7 +1,8 @@
-//! Diagnostics: what is wrong with a program text, as facts.
+//! Diagnostics: the errors in a program text, as facts.
 //!
-//! Owns the kinds of errors and warnings that the reader and the expander report, their spans, notes and hints.
-//! INVARIANT: a diagnostic carries facts; whoever shows it to people chooses layout and colour.
+//! Owns the kinds of errors and warnings that the reader and the expander report, their spans,
+//! notes and hints.
+//! INVARIANT: a diagnostic carries facts; layout and colour are up to its presenter.
 //! It does not print source lines.
 //! Read next: `syntax.rs`.
 
@@ -10,12 +11,12 @@ use std::fmt;
 use crate::datum::reader::{ReadError, ReadProblem};
 use crate::datum::{Name, Span};
 
-/// One thing wrong with a program.
+/// One error or warning about a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
-    /// What.
+    /// The kind.
     pub kind: DiagnosticKind,
-    /// Where; for code that a macro made, where the outermost macro was used.
+    /// The place; for code that a macro made, the use of the outermost macro.
     pub span: Span,
     /// Further places, innermost expansion first.
     pub notes: Vec<Note>,
@@ -27,9 +28,9 @@ pub(crate) type Failure = Box<Diagnostic>;
 /// A further fact about a diagnostic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
-    /// What.
+    /// The kind.
     pub kind: NoteKind,
-    /// Where.
+    /// The place.
     pub span: Span,
 }
 
@@ -55,12 +56,12 @@ pub enum NoteKind {
 pub enum DiagnosticKind {
     /// The text cannot be read.
     Unreadable(ReadProblem),
-    /// A core form does not have the shape that its grammar demands.
+    /// A core form does not have the shape of its grammar.
     Malformed {
         /// The grammar, as in the reports.
         grammar: &'static str,
     },
-    /// A `syntax-rules` form is wrong in a way that its grammar does not show.
+    /// A `syntax-rules` form has an error that its grammar does not show.
     BadRule(RuleProblem),
     /// No rule of the macro matches its use.
     NoRuleMatches {
@@ -103,14 +104,14 @@ pub enum DiagnosticKind {
     EmptyCombination,
     /// A combination with a dotted or circular tail.
     ImproperCombination,
-    /// One name bound twice by one form.
+    /// One form binds one name twice.
     DuplicateBinding {
         /// The name.
         name: Name,
     },
-    /// A constructor of records that takes something else than a field.
+    /// A constructor of records has a parameter that is not a field.
     NotAField {
-        /// What it takes.
+        /// The parameter.
         name: Name,
         /// The record type.
         record_type: Name,
@@ -127,42 +128,43 @@ pub enum DiagnosticKind {
         /// The variable.
         name: Name,
     },
-    /// A variable that exists only when the program runs, used by code that runs while it is expanded; or the reverse.
+    /// Code that runs at expansion time uses a variable that exists only when the program runs, or
+    /// the reverse.
     OutOfPhase {
         /// The variable.
         name: Name,
         /// Whether the code that uses it runs at expansion time.
         is_used_for_syntax: bool,
     },
-    /// Code that runs at expansion time went wrong.
+    /// Code that runs at expansion time failed.
     Transformer {
         /// The macro, or the form whose code ran.
         keyword: Name,
-        /// How.
+        /// The reason.
         problem: TransformerProblem,
     },
     /// A body without an expression.
     EmptyBody,
     /// Forms are nested, or macros expand, more deeply than the limit.
     TooDeep {
-        /// Levels.
+        /// The limit, in levels.
         limit: u32,
     },
     /// Macro expansion makes more code than the limit.
     TooLarge {
-        /// Syntax nodes.
+        /// The limit, in syntax nodes.
         limit: u32,
     },
     /// There is no such library.
     UnknownLibrary {
         /// Its name.
         name: Name,
-        /// Libraries that exist and are named nearly like it.
+        /// Existing libraries with similar names.
         similar: Vec<Name>,
     },
     /// The library does not export this name.
     NotExported {
-        /// The library, or the import set it was narrowed to.
+        /// The library, or the import set.
         library: Name,
         /// The name.
         name: Name,
@@ -191,11 +193,11 @@ pub enum DiagnosticKind {
         /// The name.
         name: Name,
     },
-    /// The source of a library or an included file cannot be had.
+    /// The source of a library or an included file is not available.
     SourceUnavailable {
         /// The library or file.
         name: Name,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A module needs a capability that the program is not granted.
@@ -205,33 +207,33 @@ pub enum DiagnosticKind {
         /// The capability.
         capability: Name,
     },
-    /// No clause of `cond-expand` holds.
+    /// No clause of `cond-expand` is met.
     NoClauseHolds,
     /// A primitive is called with a number of arguments that it does not take.
     WrongArgumentCount {
         /// The primitive.
         name: Name,
-        /// How many it is given.
+        /// The number of arguments in the call.
         given: usize,
-        /// The least it takes.
+        /// The fewest that it takes.
         minimum: usize,
         /// The most it takes, if there is a limit.
         maximum: Option<usize>,
     },
 }
 
-/// How code that runs at expansion time may go wrong.
+/// The failures of code that runs at expansion time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TransformerProblem {
-    /// It raised an object: what, in words.
+    /// It raised this object, as text.
     Raised(String),
-    /// No clause of a `syntax-case` matches a form that it takes apart.
+    /// No clause of a `syntax-case` matches the form.
     NoClauseMatches,
-    /// It made something that is no syntax.
+    /// It returned a value that is not syntax.
     NotSyntax(NotSyntax),
-    /// It made more procedure calls than this.
+    /// It made more procedure calls than this limit.
     Endless(u64),
-    /// It needed more memory than this, in bytes.
+    /// It needed more memory than this limit, in bytes.
     TooLarge(usize),
 }
 
@@ -266,7 +268,7 @@ pub enum RuleProblem {
 }
 
 impl Diagnostic {
-    /// A diagnostic without notes.
+    /// Returns a diagnostic without notes.
     pub fn new(kind: DiagnosticKind, span: Span) -> Self {
         Self {
             kind,
@@ -275,7 +277,7 @@ impl Diagnostic {
         }
     }
 
-    /// What the author could do about it.
+    /// Returns advice to the author of the program.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "most kinds say what to do by saying what is wrong"
@@ -317,7 +319,7 @@ impl Diagnostic {
     }
 }
 
-/// Asks whether one of the names was meant; nothing if there are none.
+/// Returns a question that suggests the names; nothing if there are none.
 pub fn did_you_mean(similar: &[Name]) -> Option<String> {
     let names: Vec<_> = similar.iter().map(|name| format!("`{name}`")).collect();
     (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
@@ -475,7 +477,8 @@ pub fn similar_names<'a>(name: &str, candidates: impl Iterator<Item = &'a Name>)
     near.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// How many insertions, deletions, replacements or swaps of neighbours turn `a` into `b`, if at most `limit`.
+/// Returns the number of insertions, deletions, replacements or swaps of neighbours that turn `a`
+/// into `b`, if it is at most `limit`.
 fn edit_distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len().abs_diff(b.len()) > limit {

@@ -1,8 +1,10 @@
 //! Syntax objects: data in code position, with scopes, source and origin.
 //!
-//! Owns the arena of syntax nodes. A [`Syntax`] is a reference to a node together with scopes that hold for everything below it,
-//! so that adding a scope to a whole form costs nothing and source trees are never copied.
-//! INVARIANT: nodes never change; the scopes of an identifier are those of all references on the way to it.
+//! Owns the arena of syntax nodes. A [`Syntax`] is a reference to a node together with scopes that
+//! hold for everything below it, so adding a scope to a whole form costs nothing, and source trees
+//! are never copied.
+//! INVARIANT: nodes never change; the scopes of an identifier are those of all references on the
+//! path to it.
 //! It does not know core forms.
 //! Read next: `syntax/scope.rs`, then `form.rs`.
 
@@ -29,7 +31,7 @@ pub struct Syntax {
     scopes: ScopeSet,
 }
 
-/// An identifier, taken apart.
+/// The name and scopes of an identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identifier {
     /// Its name.
@@ -38,7 +40,7 @@ pub struct Identifier {
     pub scopes: ScopeSet,
 }
 
-/// What a syntax object is at its top.
+/// The topmost constructor of a syntax object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// The empty list.
@@ -62,56 +64,58 @@ enum Kind {
     Atom(Node),
 }
 
-/// Names one expansion step; zero is the source text itself.
+/// Identifies one expansion step; zero is the source text itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OriginId(u32);
 
-/// One expansion step: which macro produced a node, in the course of which other expansion.
+/// One expansion step: the macro that produced a node, and the step in which that macro was used.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// The macro's keyword.
     pub keyword: Symbol,
     /// Where the macro is defined.
     pub definition: Span,
-    /// Where the use is written: in the text of the program, or in a template of the macro that produced the use.
+    /// Where the author wrote the use: in the text of the program, or in a template of the macro
+    /// that produced the use.
     pub written: Span,
     /// The step that produced the macro use.
     pub parent: OriginId,
-    /// How many steps there are, this one included.
+    /// The number of steps up to the source text, including this one.
     pub depth: u32,
 }
 
 /// All syntax of one session.
 #[derive(Debug, Default)]
 pub struct SyntaxStore {
-    /// Names.
+    /// The names.
     pub symbols: Symbols,
-    /// Sets of scopes.
+    /// The sets of scopes.
     pub sets: ScopeSets,
-    /// Meanings.
+    /// The bindings.
     pub bindings: Bindings,
     kinds: Vec<Kind>,
     spans: Vec<Span>,
     node_origins: Vec<OriginId>,
     origins: Vec<Origin>,
-    /// For nodes that a template made, where in the template they are written: one more than an index of `template_spans`, else zero.
+    /// For each node, one more than the index in `template_spans` of the template part that made
+    /// it; zero for other nodes.
     written: Vec<u32>,
     template_spans: Vec<Span>,
-    /// How many parts of compound forms were looked at, which measures the work done.
+    /// The number of parts of compound forms that were visited, a measure of work.
     visits: u64,
 }
 
-/// Names a part of a template by its place in the text.
+/// Identifies a part of a template by its place in the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TemplatePlace(u32);
 
 impl Syntax {
-    /// The syntax object as numbers that mean something to its store only.
+    /// Returns the syntax object as numbers that are valid only with its store.
     pub(crate) fn to_numbers(self) -> (u32, u32) {
         (self.node, self.scopes.number())
     }
 
-    /// The syntax object that [`Syntax::to_numbers`] gave.
+    /// Returns the syntax object that [`Syntax::to_numbers`] encoded.
     pub(crate) fn from_numbers(node: u32, scopes: u32) -> Self {
         let scopes = ScopeSet::from_number(scopes);
         Self { node, scopes }
@@ -119,7 +123,7 @@ impl Syntax {
 }
 
 impl SyntaxStore {
-    /// Takes over what the reader read; the forms get the given scopes.
+    /// Adopts the nodes of a reading; the forms get the given scopes.
     pub fn import(&mut self, reading: Reading, scopes: ScopeSet) -> Vec<Syntax> {
         let base = self.length();
         let child = |id: NodeId| Syntax {
@@ -152,7 +156,7 @@ impl SyntaxStore {
             .collect()
     }
 
-    /// What a syntax object is at its top.
+    /// Returns the topmost constructor of a syntax object.
     pub fn shape(&mut self, syntax: Syntax) -> Shape {
         match &self.kinds[syntax.node as usize] {
             Kind::Nil => Shape::Nil,
@@ -169,7 +173,7 @@ impl SyntaxStore {
         }
     }
 
-    /// The identifier that a syntax object is.
+    /// Returns the identifier, if the syntax object is one.
     pub fn identifier(&self, syntax: Syntax) -> Option<Identifier> {
         match self.kinds[syntax.node as usize] {
             Kind::Symbol(symbol) => Some(Identifier {
@@ -180,7 +184,7 @@ impl SyntaxStore {
         }
     }
 
-    /// The two parts of a pair.
+    /// Returns the two parts of a pair.
     pub fn pair(&mut self, syntax: Syntax) -> Option<(Syntax, Syntax)> {
         match self.shape(syntax) {
             Shape::Pair(first, rest) => Some((first, rest)),
@@ -188,17 +192,17 @@ impl SyntaxStore {
         }
     }
 
-    /// Whether a syntax object is the empty list.
+    /// Returns whether a syntax object is the empty list.
     pub fn is_nil(&self, syntax: Syntax) -> bool {
         matches!(self.kinds[syntax.node as usize], Kind::Nil)
     }
 
-    /// Whether a syntax object is a pair or a vector.
+    /// Returns whether a syntax object is a pair or a vector.
     pub(crate) fn has_parts(&self, syntax: Syntax) -> bool {
         matches!(self.kinds[syntax.node as usize], Kind::Pair(..) | Kind::Vector(_))
     }
 
-    /// The datum of an atom.
+    /// Returns the datum of an atom.
     pub fn atom(&self, syntax: Syntax) -> Option<&Node> {
         match &self.kinds[syntax.node as usize] {
             Kind::Atom(node) => Some(node),
@@ -206,7 +210,7 @@ impl SyntaxStore {
         }
     }
 
-    /// The elements of a vector.
+    /// Returns the elements of a vector.
     pub fn vector(&mut self, syntax: Syntax) -> Option<Vec<Syntax>> {
         let Kind::Vector(elements) = &self.kinds[syntax.node as usize] else {
             return None;
@@ -215,11 +219,12 @@ impl SyntaxStore {
         Some(elements.iter().map(|element| self.inherit(syntax, *element)).collect())
     }
 
-    /// The elements of a list and its tail, which is `()` for a proper list. A circular list ends soon after it has come round; its tail is a pair.
+    /// Returns the elements of a list and its tail, which is `()` for a proper list. A circular
+    /// list ends soon after its first repetition; its tail is a pair.
     pub fn split_list(&mut self, syntax: Syntax) -> (Vec<Syntax>, Syntax) {
         let mut elements = Vec::new();
         let mut rest = syntax;
-        // Source: Brent, BIT 20 (1980): a mark that is moved ever further apart.
+        // Source: Brent, BIT 20 (1980): compare with a mark that moves at doubling distances.
         let (mut marked, mut marked_at, mut lap) = (syntax.node, 0, 1);
         while let Some((first, tail)) = self.pair(rest) {
             elements.push(first);
@@ -235,13 +240,13 @@ impl SyntaxStore {
         (elements, rest)
     }
 
-    /// The elements of a proper list.
+    /// Returns the elements of a proper list.
     pub fn list(&mut self, syntax: Syntax) -> Option<Vec<Syntax>> {
         let (elements, tail) = self.split_list(syntax);
         self.is_nil(tail).then_some(elements)
     }
 
-    /// The syntax object with one more scope on everything below it.
+    /// Returns the syntax object with one more scope on everything below it.
     pub fn add_scope(&mut self, syntax: Syntax, scope: Scope) -> Syntax {
         Syntax {
             scopes: self.sets.insert(syntax.scopes, scope),
@@ -249,7 +254,7 @@ impl SyntaxStore {
         }
     }
 
-    /// The identifier without one scope. Scopes inside of a compound form stay.
+    /// Returns the identifier without one scope. Scopes inside a compound form stay.
     pub fn remove_scope(&mut self, syntax: Syntax, scope: Scope) -> Syntax {
         Syntax {
             scopes: self.sets.remove(syntax.scopes, scope),
@@ -257,7 +262,8 @@ impl SyntaxStore {
         }
     }
 
-    /// The identifier without any of these scopes, which are in ascending order. Scopes inside of a compound form stay.
+    /// Returns the identifier without any of these scopes, which are in ascending order. Scopes
+    /// inside a compound form stay.
     pub(crate) fn remove_scopes(&mut self, syntax: Syntax, removed: &[Scope]) -> Syntax {
         let mut kept = syntax;
         let mut rest = syntax.scopes;
@@ -270,32 +276,34 @@ impl SyntaxStore {
         kept
     }
 
-    /// The form as the reader read it, with these scopes.
+    /// Returns the form as the reader read it, with these scopes.
     pub fn rescope(&mut self, syntax: Syntax, scopes: ScopeSet) -> Syntax {
         Syntax { scopes, ..syntax }
     }
 
-    /// The scopes that hold for a whole form.
+    /// Returns the scopes that hold for a whole form.
     pub fn scopes(&self, syntax: Syntax) -> ScopeSet {
         syntax.scopes
     }
 
-    /// Where a node comes from in the text. A node made by a macro stands where the macro was used.
+    /// Returns the source of a node. The source of a node that a macro made is the use of the
+    /// macro.
     pub fn span(&self, syntax: Syntax) -> Span {
         self.spans[syntax.node as usize]
     }
 
-    /// The expansion step that made a node.
+    /// Returns the expansion step that made a node.
     pub fn origin(&self, syntax: Syntax) -> OriginId {
         self.node_origins[syntax.node as usize]
     }
 
-    /// The details of a step, unless it is the source text itself.
+    /// Returns the details of a step, unless it is the source text itself.
     pub fn origin_details(&self, id: OriginId) -> Option<&Origin> {
         self.origins.get(id.0.checked_sub(1)? as usize)
     }
 
-    /// Where the author wrote a node: for one that a template made, the place in the template.
+    /// Returns the place where the author wrote a node: for a node that a template made, the place
+    /// in the template.
     fn written(&self, syntax: Syntax) -> Span {
         self.template_span(syntax).unwrap_or_else(|| self.span(syntax))
     }
@@ -305,14 +313,14 @@ impl SyntaxStore {
         Some(self.template_spans[place as usize])
     }
 
-    /// Gives the place where a part of a template is written a number.
+    /// Numbers the place of a template part in the text.
     pub(crate) fn add_template_place(&mut self, part: Syntax) -> TemplatePlace {
         let span = self.written(part);
         self.template_spans.push(span);
         TemplatePlace(u32::try_from(self.template_spans.len()).unwrap_or(u32::MAX))
     }
 
-    /// Notes which part of a template made a node.
+    /// Records the template part that made a node.
     pub(crate) fn set_written(&mut self, syntax: Syntax, place: TemplatePlace) {
         self.written[syntax.node as usize] = place.0;
     }
@@ -336,8 +344,8 @@ impl SyntaxStore {
         OriginId(u32::try_from(self.origins.len()).unwrap_or(u32::MAX))
     }
 
-    /// Takes a form that a macro was given, and returned as it was, for one that the expansion step made: so a macro that expands into its own
-    /// use takes ever more steps, which are limited.
+    /// Attributes a form that a macro received and returned unchanged to the expansion step. So a
+    /// macro that expands into its own use takes ever more steps, and their number is limited.
     pub(crate) fn made_in(&mut self, step: OriginId, form: Syntax) -> Syntax {
         let depth = |origin| self.origin_details(origin).map_or(0, |origin| origin.depth);
         let kind = &self.kinds[form.node as usize];
@@ -350,12 +358,12 @@ impl SyntaxStore {
         made
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn length(&self) -> u32 {
         u32::try_from(self.kinds.len()).unwrap_or(u32::MAX)
     }
 
-    /// What an identifier means.
+    /// Returns the binding of an identifier.
     ///
     /// # Errors
     /// [`Ambiguity`], as [`Bindings::resolve`].
@@ -369,7 +377,8 @@ impl SyntaxStore {
             .bind(&self.sets, identifier.symbol, identifier.scopes, binding);
     }
 
-    /// Whether two identifiers mean the same: the same binding, or the same name if both are unbound (`free-identifier=?`).
+    /// Returns whether two identifiers have the same binding, or the same name if both are unbound
+    /// (`free-identifier=?`).
     pub fn is_same_meaning(&self, a: Identifier, b: Identifier) -> bool {
         match (self.resolve(a), self.resolve(b)) {
             (Ok(None), Ok(None)) => a.symbol == b.symbol,
@@ -378,7 +387,7 @@ impl SyntaxStore {
         }
     }
 
-    /// An error at a node, with the macros that made the node.
+    /// Makes an error at a node, with the macros that made the node.
     pub(crate) fn failure(&self, place: Syntax, kind: DiagnosticKind) -> Failure {
         let span = self.span(place);
         let mut diagnostic = Diagnostic::new(kind, span);
@@ -388,7 +397,7 @@ impl SyntaxStore {
             kind: NoteKind::WrittenHere,
             span,
         }));
-        // A runaway macro has thousands of steps; the innermost tell the story.
+        // A runaway macro has thousands of steps; the innermost ones explain the error.
         for _ in 0..8 {
             let Some(step) = self.origin_details(origin) else { break };
             let keyword = self.symbols.name(step.keyword).clone();
@@ -407,25 +416,25 @@ impl SyntaxStore {
         Box::new(diagnostic)
     }
 
-    /// Makes an identifier that stands where `place` stands.
+    /// Makes an identifier with the source of `place`.
     pub fn make_identifier(&mut self, name: &Name, scopes: ScopeSet, place: Syntax) -> Syntax {
         let symbol = self.symbols.intern(name);
         self.add(Kind::Symbol(symbol), scopes, self.span(place), self.origin(place))
     }
 
-    /// Makes a list that stands where `place` stands.
+    /// Makes a list with the source of `place`.
     pub fn make_list(&mut self, elements: &[Syntax], tail: Option<Syntax>, place: Syntax) -> Syntax {
         let (span, origin) = (self.span(place), self.origin(place));
         let tail = tail.unwrap_or_else(|| self.add(Kind::Nil, ScopeSet::EMPTY, span, origin));
         self.make_list_at(elements, tail, span, origin)
     }
 
-    /// Makes a vector that stands where `place` stands.
+    /// Makes a vector with the source of `place`.
     pub(crate) fn make_vector_like(&mut self, elements: Vec<Syntax>, place: Syntax) -> Syntax {
         self.make_vector(elements, self.span(place), self.origin(place))
     }
 
-    /// Makes an empty list that stands nowhere: the place of code that no text shows.
+    /// Makes an empty list without a source, the place of generated code.
     pub(crate) fn make_nothing(&mut self) -> Syntax {
         let span = Span {
             source: crate::datum::SourceId(0),
@@ -456,7 +465,7 @@ impl SyntaxStore {
         self.add(Kind::Symbol(symbol), scopes, step.span, step.origin)
     }
 
-    /// Makes a datum without parts as part of an expansion step.
+    /// Makes an atom as part of an expansion step.
     pub(crate) fn make_atom_at(&mut self, node: Node, step: &Step) -> Syntax {
         let kind = if node == Node::Nil { Kind::Nil } else { Kind::Atom(node) };
         self.add(kind, ScopeSet::EMPTY, step.span, step.origin)
@@ -473,7 +482,7 @@ impl SyntaxStore {
         self.add(kind, scopes, span, origin)
     }
 
-    /// The datum that a syntax object stands for, without scopes; shared and circular structure is kept.
+    /// Returns the datum of a syntax object, without scopes; shared and circular structure is kept.
     pub fn datum(&self, syntax: Syntax) -> Datum {
         let mut ids = BTreeMap::from([(syntax.node, NodeId(0))]);
         let mut order = vec![syntax.node];
@@ -499,7 +508,7 @@ impl SyntaxStore {
         Datum { nodes, root: NodeId(0) }
     }
 
-    /// How many nodes were made and looked at so far.
+    /// Returns the number of nodes made and visited so far.
     pub(crate) fn work(&self) -> u64 {
         self.visits + u64::from(self.length())
     }

@@ -1,9 +1,11 @@
-//! Procedural macros at work: the machine that runs code while a program is expanded.
+//! Running procedural macros: the machine that executes code while a program is expanded.
 //!
-//! Owns one instance of its own, in which the libraries that transformers use live beside the transformers; it is made when it is first needed.
-//! A syntax object is an opaque reference into the expander's store; the primitives on syntax objects are requests, answered from that store.
-//! INVARIANT: a call that fails leaves no trace in the instance; every call ends within a budget of calls and bytes; what the world would have to
-//! answer is an error, so that expansion is a function of the texts.
+//! Owns one machine instance, which holds the transformers and the libraries that they use; it is
+//! made on first use. A syntax object is an opaque reference into the expander's store; the
+//! primitives on syntax objects are requests, answered from that store.
+//! INVARIANT: a call that fails leaves no trace in the instance. Every call ends within a budget of
+//! calls and bytes. A request to the outside world is an error, so that expansion is a function of
+//! the texts.
 //! It does not know scopes, patterns or templates; `syntax/` does.
 //! Read next: `transformer/operation.rs`, `transformer/convert.rs`.
 
@@ -28,15 +30,16 @@ use crate::value::Value;
 use convert::Unconvertible;
 use operation::{Desk, Operation, Stop};
 
-/// How many procedure calls one transformer call may make, work on syntax objects counted as calls.
+/// The maximum number of procedure calls in one transformer call; work on syntax objects counts as
+/// calls.
 const LIMIT_CALLS: u64 = 20_000_000;
-/// How much memory all transformers of a session may use.
+/// The maximum memory of all transformers of a session.
 const LIMIT_BYTES: usize = 256 << 20;
-/// What an operation on syntax objects costs at least, in calls.
+/// The least cost of an operation on syntax objects, in calls.
 const COST_OPERATION: u64 = 8;
-/// How many nodes or words of the heap an operation may look at or make for one call more.
+/// The number of nodes or heap words that an operation may visit or make per additional call.
 const WORK_PER_CALL: u64 = 4;
-/// How much of an object a message shows, in characters.
+/// The maximum length of an object in a message, in characters.
 const SHOWN_CHARACTERS: usize = 200;
 
 /// Runs the transformers of one session.
@@ -45,12 +48,12 @@ pub struct TransformerMachine {
     session: Option<Box<Session>>,
 }
 
-/// What there is once a transformer was needed.
+/// The state that exists once a transformer was needed.
 struct Session {
     machine: Machine,
     instance: Instance,
     code: CodeSpace,
-    /// What answers a request, by the primitive's number.
+    /// The operation that answers a request, by the primitive's number.
     operations: Vec<Option<Operation>>,
 }
 
@@ -65,7 +68,8 @@ impl fmt::Debug for TransformerMachine {
 }
 
 impl TransformerMachine {
-    /// A machine for programs that may mention these procedures of a host. A transformer that calls one fails.
+    /// Returns a machine for programs that may mention these procedures of a host. A transformer
+    /// that calls one of them fails.
     pub fn new(host_primitives: &[Primitive]) -> TransformerMachine {
         TransformerMachine {
             host_primitives: host_primitives.to_vec(),
@@ -132,7 +136,7 @@ impl From<HeapFull> for Fault {
 }
 
 impl Session {
-    /// Does something that leaves no trace if it fails.
+    /// Runs an action that leaves no trace if it fails.
     fn in_turn<T>(&mut self, action: impl FnOnce(&mut Session) -> Result<T, Fault>) -> Result<T, Fault> {
         self.instance.heap.begin_turn();
         let outcome = action(self);
@@ -173,7 +177,7 @@ impl Session {
         }
     }
 
-    /// How much was made and looked at so far.
+    /// Returns the number of nodes and words made and visited so far.
     fn work(&self, expanding: &Expanding<'_>) -> u64 {
         expanding.store.work() + self.instance.heap.statistics().words_used as u64
     }
@@ -216,7 +220,7 @@ impl Session {
         Ok(())
     }
 
-    /// The expression that made the request which has not been answered.
+    /// Returns the span of the expression that made the pending request.
     fn place_of_request(&self) -> Option<Span> {
         let frames = self.machine.waiting_frames(&self.instance, &self.code);
         frames.iter().find_map(|frame| frame.span)
@@ -258,7 +262,7 @@ impl Session {
         }
     }
 
-    /// Keeps a value that a transformer expression gave.
+    /// Keeps the value of a transformer expression.
     fn keep(&mut self, value: Value) -> Result<Evaluated, Fault> {
         let heap = &mut self.instance.heap;
         if let Some(procedure) = convert::variable_transformer(heap, value) {

@@ -1,15 +1,17 @@
 //! Compiled units: relocatable code with the names it needs.
 //!
-//! Owns what the compiler produces for one library, program or interaction, and its hash.
-//! INVARIANT: nothing in a unit depends on load order: globals, primitives and constants are unit-local tables of names and data.
-//! It does not execute or place anything; `code.rs` does. Read next: `unit/bytes.rs`, then `compiler.rs`.
+//! Owns the compiled form of one library, program or interaction, and its hash.
+//! INVARIANT: nothing in a unit depends on load order: globals, primitives and constants are
+//! unit-local tables of names and data.
+//! It does not execute or place anything; `code.rs` does. Read next: `unit/bytes.rs`, then
+//! `compiler.rs`.
 
 mod bytes;
 
 use crate::datum::{Datum, Name, Span};
 use crate::instruction::Instruction;
 
-/// What one [`core::Unit`](crate::core::Unit) compiles to.
+/// The compiled form of one [`core::Unit`](crate::core::Unit).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompiledUnit {
     /// The unit's name, for listings.
@@ -18,17 +20,18 @@ pub struct CompiledUnit {
     pub instructions: Vec<Instruction>,
     /// The procedures, by position; block 0 takes no arguments and evaluates the unit's body.
     pub blocks: Vec<Block>,
-    /// Literals, by the number instructions use.
+    /// Literals, by their numbers in instructions.
     pub constants: Vec<Datum>,
-    /// Globals, by the number instructions use.
+    /// Globals, by their numbers in instructions.
     pub globals: Vec<GlobalName>,
-    /// Primitives, by the number instructions use.
+    /// Primitives, by their numbers in instructions.
     pub primitives: Vec<Name>,
     /// The source of instructions: from this offset on, until the next entry.
     pub spans: Vec<(u32, Span)>,
-    /// Calls that were replaced by the body of the procedure they call.
+    /// Calls that were replaced by the bodies of their procedures.
     pub integrated: Vec<IntegratedCall>,
-    /// Which of them instructions come from, if any: from this offset on, until the next entry.
+    /// The integrated call, if any, that instructions come from: from this offset on, until the
+    /// next entry.
     pub origins: Vec<(u32, Option<u32>)>,
 }
 
@@ -58,11 +61,12 @@ pub struct Block {
     pub start: u32,
     /// One past its last instruction.
     pub end: u32,
-    /// Registers it uses, windows of its calls included.
+    /// The number of registers it uses, including the windows of its calls.
     pub frame_size: u16,
-    /// The exact number of arguments, if a closure's code word can say it; otherwise the first instructions decide.
+    /// The exact number of arguments, if it fits a closure's code word; otherwise the first
+    /// instructions check it.
     pub arity: Option<u8>,
-    /// How many values its closures capture.
+    /// The number of values that its closures capture.
     pub captured: u16,
 }
 
@@ -195,7 +199,7 @@ mod tests {
             |unit| unit.constants.clear(),
             |unit| unit.globals[0] = global("ab", ""),
             |unit| unit.globals.clear(),
-            // The same names, one after the other, in other tables.
+            // The same names in sequence, but divided differently among the tables.
             |unit| unit.primitives = ["a", "b", "car"].map(|name| Name(name.into())).to_vec(),
             |unit| {
                 unit.primitives = ["a", "b", "car"].map(|name| Name(name.into())).to_vec();

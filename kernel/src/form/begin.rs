@@ -1,4 +1,8 @@
-//! `begin`: a sequence, spliced where definitions may stand.
+//! `begin`: a sequence of expressions, or of definitions that are spliced into their context.
+//!
+//! INVARIANT: a sequence in expression position is never empty. It does not decide which context it
+//! is in.
+//! Read next: `define.rs`.
 
 use crate::core::CoreId;
 use crate::diagnostic::Failure;
@@ -8,7 +12,7 @@ use crate::syntax::Syntax;
 pub(super) fn expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
     let parts = unit.parts(form)?;
     if parts.len() == 1 {
-        // An empty sequence has no value; only among definitions does it mean something.
+        // An empty sequence has no value; it is allowed only among definitions.
         return Err(unit.malformed(form));
     }
     Ok(unit.sequence(&parts[1..], form))

@@ -1,4 +1,9 @@
 //! `let`, `let*`, `letrec`, `letrec*` and named `let`.
+//!
+//! Owns their expansion to parallel and recursive bindings of the core language.
+//! INVARIANT: every binding form binds its names in a fresh scope. It does not bind keywords
+//! (`syntax_binding.rs`).
+//! Read next: `iteration.rs`.
 
 use std::collections::BTreeSet;
 
@@ -84,7 +89,7 @@ pub(super) fn letrec_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<C
 
 type Bindings = Vec<(VariableId, CoreId)>;
 
-/// The variables of a form like `letrec` with their initial values, and its body.
+/// Returns the variables of a form like `letrec` with their initial values, and its body.
 fn recursive(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<(Bindings, CoreId), Failure> {
     let parts = unit.parts(form)?;
     let [_, bindings, ref body @ ..] = parts[..] else {
@@ -124,8 +129,9 @@ impl UnitExpander<'_> {
         }
     }
 
-    /// Bindings in the order of `letrec`: all values are computed before any variable has its own. The difference shows if a
-    /// continuation of one computation is entered again, so it takes two that are more than a procedure or a constant.
+    /// Orders bindings as `letrec` demands: all values are computed before any variable has its
+    /// own. The difference is visible only if a continuation of one computation is re-entered, and
+    /// only with two or more values that are not procedures or constants.
     fn in_two_phases(&mut self, bindings: Bindings, form: Syntax) -> Bindings {
         let (computed, made): (Bindings, Bindings) = bindings.iter().partition(|(_, init)| {
             !matches!(
@@ -147,7 +153,7 @@ impl UnitExpander<'_> {
         phases
     }
 
-    /// A procedure, known to itself by a variable, called once.
+    /// Makes a procedure that can call itself by a variable, and one call of it.
     pub(super) fn loop_node(
         &mut self,
         procedure: VariableId,
@@ -183,7 +189,7 @@ impl UnitExpander<'_> {
         )
     }
 
-    /// The names and initial values of `((name init) …)`.
+    /// Returns the names and initial values of `((name init) …)`.
     pub(super) fn bindings(&mut self, form: Syntax, bindings: Syntax) -> Result<Vec<(Syntax, Syntax)>, Failure> {
         let mut pairs = Vec::new();
         for binding in self.list_in(form, bindings)? {
@@ -195,7 +201,7 @@ impl UnitExpander<'_> {
         Ok(pairs)
     }
 
-    /// Binds names in a fresh scope; their variables, and the forms with that scope.
+    /// Binds names in a fresh scope; returns their variables, and the forms with that scope.
     pub(super) fn bound_body(
         &mut self,
         form: Syntax,

@@ -1,11 +1,14 @@
 //! `case`.
+//!
+//! Owns its expansion to comparisons with the key.
+//! INVARIANT: the key is evaluated once. It does not know `cond` clauses. Read next: `cond.rs`.
 
 use crate::core::{Core, CoreId, VariableId};
 use crate::diagnostic::Failure;
 use crate::expander::UnitExpander;
 use crate::syntax::Syntax;
 
-/// A clause with more data than this compares by `memv`, to keep the code small.
+/// A clause with more data than this uses `memv`, to keep the code small.
 const LIMIT_COMPARISONS: usize = 8;
 
 pub(super) fn case(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {

@@ -1,4 +1,7 @@
 //! `cond`.
+//!
+//! Owns its expansion to nested conditionals.
+//! INVARIANT: every test is evaluated at most once. It does not know `case`. Read next: `case.rs`.
 
 use crate::core::{Core, CoreId};
 use crate::diagnostic::Failure;

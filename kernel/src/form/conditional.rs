@@ -1,4 +1,8 @@
 //! `if`, `when`, `unless`, `and`, `or`.
+//!
+//! Owns their expansion to the conditional of the core language.
+//! INVARIANT: every test is evaluated at most once. It does not simplify constant tests. Read next:
+//! `cond.rs`.
 
 use crate::core::{Core, CoreId};
 use crate::diagnostic::Failure;
@@ -69,7 +73,7 @@ pub(super) fn or(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Fa
 }
 
 impl UnitExpander<'_> {
-    /// The value of `test` if it is true, otherwise that of `rest`.
+    /// Makes code that returns the value of `test` if it is true, otherwise that of `rest`.
     pub(super) fn either(&mut self, test: CoreId, rest: CoreId, place: Syntax) -> CoreId {
         let variable = self.temporary("or");
         let (condition, value) = (

@@ -1,4 +1,9 @@
 //! `define` and `define-values`.
+//!
+//! Owns the shapes of definitions.
+//! INVARIANT: a name is bound before the code of its value is expanded, so that the code may refer
+//! to it. It does not decide whether a definition is global or local (`expander/body.rs`).
+//! Read next: `record.rs`.
 
 use crate::core::{Core, CoreId, Lambda, VariableId};
 use crate::datum::{Datum, Node};
@@ -95,7 +100,7 @@ fn define_each(unit: &mut UnitExpander<'_>, targets: Vec<Target>, values: Vec<Co
     unit.sequence_node(definitions, place)
 }
 
-/// Code for each of the first `count` elements of the vector in a variable.
+/// Makes code for each of the first `count` elements of the vector in a variable.
 fn select_each(unit: &mut UnitExpander<'_>, vector: VariableId, count: usize, place: Syntax) -> Vec<CoreId> {
     let select = |index: usize| {
         let index = Number::Fixnum(i64::try_from(index).unwrap_or(i64::MAX));

@@ -1,4 +1,9 @@
-//! `include`, `include-ci` and `cond-expand`: forms from elsewhere, or from the first clause that holds; and the features that clauses ask for.
+//! `include`, `include-ci` and `cond-expand`: forms of another file, or of the first clause whose
+//! requirement is met; and the list of features.
+//!
+//! INVARIANT: included forms get the scopes of the form that includes them. It does not read files
+//! (the `Libraries` trait does).
+//! Read next: `library.rs`.
 
 use crate::core::CoreId;
 use crate::datum::Name;
@@ -41,7 +46,7 @@ pub(super) fn cond_expand_definition(
     Ok(())
 }
 
-/// `(%features)`: the constant list of features.
+/// Expands `(%features)` to the constant list of features.
 pub(super) fn features(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
     let store = &mut unit.session.syntax;
     let features: Vec<_> = FEATURES

@@ -1,4 +1,7 @@
-//! `do`: iteration, as a procedure that calls itself last.
+//! `do`: iteration, as a procedure that calls itself in tail position.
+//!
+//! INVARIANT: each round binds fresh variables. It does not expand named `let`. Read next:
+//! `binding.rs`.
 
 use crate::core::{Core, CoreId};
 use crate::diagnostic::Failure;

@@ -1,4 +1,8 @@
 //! `lambda` and `case-lambda`: procedures.
+//!
+//! Owns parameter lists and clauses.
+//! INVARIANT: the parameters of one clause are distinct identifiers. It does not name procedures.
+//! Read next: `define.rs`.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +36,7 @@ pub(super) fn case_lambda(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<C
 }
 
 impl UnitExpander<'_> {
-    /// Expands one clause of a procedure, which stands at `place` in the source.
+    /// Expands one clause of a procedure, whose source is `place`.
     pub(crate) fn procedure(
         &mut self,
         formals: Syntax,
@@ -70,7 +74,7 @@ impl UnitExpander<'_> {
         }))
     }
 
-    /// The identifier at a place where a form binds; each may occur once.
+    /// Returns the identifier that a form binds; a form may bind each only once.
     pub(crate) fn binder(
         &mut self,
         form: Syntax,

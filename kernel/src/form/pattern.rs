@@ -1,13 +1,19 @@
-//! `pattern`: templates for what an observer waits for, checked when compiled.
+//! `pattern`: templates for assertions and messages, checked at expansion time.
 //!
 //! Owns the surface syntax of dataspace patterns:
 //!
-//! * `_` matches anything; `$name` matches anything and captures it; `($name template)` captures what the template matches;
-//! * `(label template …)` matches a record, `#(template …)` a sequence, `(:dict (key template) …)` a dictionary; further fields are ignored;
+//! * `_` matches anything; `$name` matches anything and captures it; `($name template)` captures
+//!   the value that the template matches;
+//! * `(label template …)` matches a record, `#(template …)` a sequence, `(:dict (key template) …)`
+//!   a dictionary; further fields are ignored;
 //! * `(:exact template)`, of one of these three, matches only if there are no further fields;
-//! * `,expression` and `'datum` match one value; so do symbols, numbers, strings, booleans, keywords and the empty list.
+//! * `,expression` and `'datum` match one value; so do symbols, numbers, strings, booleans,
+//!   keywords and the empty list.
 //!
-//! The value is a record of the schema `dataspacePatterns`: `<_>`, `<bind pattern>`, `<lit value>`, `<group type entries>`.
+//! The value is a record of the schema `dataspacePatterns`: `<_>`, `<bind pattern>`, `<lit value>`,
+//! `<group type entries>`.
+//! INVARIANT: the captures of a template have the order in which a match of the pattern lists them.
+//! It does not match. Read next: `syntax_case.rs`.
 
 use std::collections::BTreeSet;
 
@@ -18,23 +24,23 @@ use crate::expander::UnitExpander;
 use crate::number::Number;
 use crate::syntax::{Shape, Syntax};
 
-/// What a template is at its top.
+/// The topmost constructor of a template.
 enum Template {
     Discard,
     Capture(Syntax, Option<Syntax>),
-    /// A value given by an expression.
+    /// The value of an expression.
     Unquote(Syntax),
     Literal(Syntax),
     Record(Syntax, Vec<Syntax>),
     Sequence(Vec<Syntax>),
-    /// Keys and templates.
+    /// The keys and templates of a dictionary.
     Dictionary(Vec<(Syntax, Syntax)>),
-    /// One of the last three, without further entries.
+    /// One of the previous three, without further entries.
     Exact(Syntax),
 }
 
 impl Template {
-    /// The number of entries that a compound is to have.
+    /// Returns the number of entries of a compound template.
     fn size(&self) -> Option<usize> {
         match self {
             Self::Record(_, fields) => Some(fields.len()),
@@ -52,7 +58,7 @@ pub(super) fn pattern(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreI
     expand(unit, form, template)
 }
 
-/// A procedure of the captures of a template, in order.
+/// Expands to a procedure of the captures of a template, in order.
 pub(super) fn capture_lambda(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
     let parts = unit.parts(form)?;
     let [_, template, ref body @ ..] = parts[..] else {
@@ -75,7 +81,7 @@ pub(super) fn capture_lambda(unit: &mut UnitExpander<'_>, form: Syntax) -> Resul
     ))
 }
 
-/// Binds each captured name, which is written with a `$` in the template and without it in the body.
+/// Binds each captured name, which has a `$` in the template and none in the body.
 fn bind_captures(
     unit: &mut UnitExpander<'_>,
     captures: &[Syntax],
@@ -153,7 +159,8 @@ fn expand(unit: &mut UnitExpander<'_>, form: Syntax, template: Syntax) -> Result
     expand_sized(unit, form, template, false)
 }
 
-/// Expands a template; with `is_exact`, it must be a compound, and matches only what has no further entries.
+/// Expands a template; with `is_exact`, it must be a compound, and matches only a compound without
+/// further entries.
 fn expand_sized(
     unit: &mut UnitExpander<'_>,
     form: Syntax,
@@ -239,7 +246,7 @@ fn record(unit: &mut UnitExpander<'_>, label: &str, fields: Vec<CoreId>, place: 
     unit.primitive_call("record", arguments, place)
 }
 
-/// The captures of a template in the order in which the pattern's matches list them.
+/// Collects the captures of a template in the order in which a match of the pattern lists them.
 fn collect(
     unit: &mut UnitExpander<'_>,
     form: Syntax,

@@ -1,8 +1,11 @@
 //! `quasiquote`: templates of data.
 //!
-//! Owns nested levels, splicing and vectors. Parts without `unquote` stay constants, shared as the reports allow. Among the elements of a list,
-//! `unquote` and `unquote-splicing` may have any number of operands, as in R6RS.
-//! INVARIANT: a constant part is looked at once, however often labels let the template mention it; parts that are code are bounded by the size of a unit.
+//! Owns nested levels, splicing and vectors. Parts without `unquote` stay constants, shared as the
+//! reports allow. Among the elements of a list, `unquote` and `unquote-splicing` may have any
+//! number of operands, as in R6RS.
+//! INVARIANT: a constant part is visited once, however often labels let the template mention it;
+//! the size limit of a unit bounds the parts that are code.
+//! It does not build syntax (`syntax_case.rs` does for `quasisyntax`). Read next: `quote.rs`.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +14,11 @@ use crate::diagnostic::{DiagnosticKind, Failure};
 use crate::expander::{LIMIT_EXPANSION_NODES, UnitExpander};
 use crate::syntax::{Shape, Syntax};
 
-/// What a template part amounts to.
+/// The result of expanding a template part.
 enum Part {
-    /// Itself.
+    /// The part itself, a constant.
     Constant(Syntax),
-    /// The value of code.
+    /// Code that computes the part.
     Code(CoreId),
 }
 
@@ -27,10 +30,10 @@ pub(super) fn quasiquote(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Co
     Ok(code(unit, part))
 }
 
-/// The parts that are known to be constants, each with the level it is one at.
+/// The parts known to be constants, each with its quotation level.
 type Known = BTreeSet<(Syntax, u32)>;
 
-/// Expands a template inside of `level` further quasi-quotations.
+/// Expands a template inside `level` further quasi-quotations.
 fn expand(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, level: u32) -> Result<Part, Failure> {
     if known.contains(&(template, level)) {
         return Ok(Part::Constant(template));
@@ -143,7 +146,7 @@ fn list(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, level:
     Ok(result)
 }
 
-/// Whether the rest of a list is really `. ,expression` or the like.
+/// Returns whether the rest of a list stands for `. ,expression` or the like.
 fn is_tail_form(unit: &mut UnitExpander<'_>, rest: Syntax) -> bool {
     let syntax = &mut unit.session.syntax;
     let Some((head, tail)) = syntax.pair(rest) else {
@@ -156,7 +159,8 @@ fn is_tail_form(unit: &mut UnitExpander<'_>, rest: Syntax) -> bool {
     is_pair_of_two && (unit.is_keyword(head, "unquote") || unit.is_keyword(head, "quasiquote"))
 }
 
-/// The expressions whose values an element of a list stands for, and whether each is a list of elements.
+/// Returns the expressions whose values replace an element of a list, and whether each value is a
+/// list of elements.
 fn inserted(unit: &mut UnitExpander<'_>, element: Syntax, level: u32) -> Result<Option<(Vec<Syntax>, bool)>, Failure> {
     let Some((head, _)) = unit.session.syntax.pair(element) else {
         return Ok(None);

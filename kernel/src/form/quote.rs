@@ -1,4 +1,6 @@
 //! `quote`.
+//!
+//! INVARIANT: the constant has no scopes. It does not know templates. Read next: `quasiquote.rs`.
 
 use crate::core::CoreId;
 use crate::diagnostic::Failure;

@@ -1,4 +1,10 @@
 //! `define-record-type`.
+//!
+//! Owns the definitions that the form stands for: type, constructor, predicate, accessors and
+//! modifiers.
+//! INVARIANT: each of them is an ordinary definition of its context. It does not lay out records in
+//! the heap.
+//! Read next: `primitive/record.rs`.
 
 use crate::core::{Core, CoreId, Lambda, VariableId};
 use crate::datum::{Datum, Name, Node};
@@ -7,7 +13,7 @@ use crate::expander::{Context, Target, UnitExpander, Value};
 use crate::number::Number;
 use crate::syntax::{Identifier, Syntax};
 
-/// A field: its name, and its accessor and modifier if they are wanted.
+/// A field: its name, and its accessor and modifier, if given.
 struct Field {
     identifier: Identifier,
     name: Syntax,
@@ -68,14 +74,16 @@ pub(super) fn define_record_type(
     Ok(())
 }
 
-/// Whether a type and its constructor have one name, which then means the constructor.
+/// Returns whether a type and its constructor have the same name; the name then means the
+/// constructor.
 fn names_constructor(unit: &mut UnitExpander<'_>, type_identifier: Identifier, constructor: Syntax) -> bool {
     let syntax = &mut unit.session.syntax;
     let name = syntax.pair(constructor).map_or(constructor, |(name, _)| name);
     syntax.identifier(name) == Some(type_identifier)
 }
 
-/// The name of a type that is written `:name`, as SRFI 9 does it: an identifier that only the definition itself can mean.
+/// Returns the name of a type that is written `:name`, as in SRFI 9: an identifier that only the
+/// definition itself can refer to.
 fn keyword_as_name(unit: &mut UnitExpander<'_>, form: Syntax, type_name: Syntax) -> Syntax {
     let Some(Node::Keyword(name)) = unit.session.syntax.atom(type_name) else {
         return type_name;
@@ -117,7 +125,8 @@ fn parse_field(unit: &mut UnitExpander<'_>, form: Syntax, field: Syntax) -> Resu
     }
 }
 
-/// Defines the constructor: `#f` for none, a name for one that takes every field, or a list of the name and the fields it takes.
+/// Defines the constructor: `#f` for none, a name for one that takes every field, or a list of the
+/// name and the fields that it takes.
 fn define_constructor(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
@@ -214,7 +223,8 @@ fn define_lambda(
 ) -> Result<(), Failure> {
     let identifier = unit.identifier_in(form, name)?;
     let text: Name = unit.name_of(identifier);
-    // That of the body's nodes, so that an error in one that was integrated is shown at its call.
+    // The span of the whole form, as for the body's nodes, so that an error in an integrated body
+    // is shown at its call.
     let span = unit.session.syntax.span(form);
     let lambda = unit.lambda_node(
         Lambda {
@@ -236,7 +246,7 @@ fn is_false(unit: &UnitExpander<'_>, syntax: Syntax) -> bool {
 }
 
 impl UnitExpander<'_> {
-    /// The value of what a definition defines.
+    /// Makes code that reads a defined variable.
     fn read(&mut self, target: Target, place: Syntax) -> CoreId {
         let core = match target {
             Target::Global(global) => Core::Global(self.global_id(global)),

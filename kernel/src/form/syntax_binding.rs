@@ -1,7 +1,11 @@
 //! `define-syntax`, `let-syntax`, `letrec-syntax`: bindings of keywords.
 //!
-//! Owns what may stand as a transformer: a `syntax-rules` form, a macro use that produces one, another keyword, or an expression that is
-//! evaluated while the program is expanded; and `begin-for-syntax`, which defines what such expressions use.
+//! Owns the kinds of transformers: a `syntax-rules` form, a macro use that produces one, another
+//! keyword, or an expression that is evaluated at expansion time; and `begin-for-syntax`, which
+//! defines names for such expressions.
+//! INVARIANT: `define-syntax` defines its name even if the transformer has an error. It does not
+//! run transformers (`transformer.rs`).
+//! Read next: `syntax_case.rs`.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +28,7 @@ pub(super) fn define_syntax(unit: &mut UnitExpander<'_>, context: &mut Context, 
     match unit.transformer(transformer, &keyword, form) {
         Ok(binding) => unit.define_keyword(context, (form, name), binding),
         Err(failure) => {
-            // Uses of the keyword should not be errors too.
+            // Define the name all the same, so that its uses are not errors too.
             let target = unit.define_variable(context, form, name)?;
             let nothing = unit.node(Core::Unspecified, form);
             context.define(target, Value::Ready(nothing), form);
@@ -33,7 +37,7 @@ pub(super) fn define_syntax(unit: &mut UnitExpander<'_>, context: &mut Context, 
     }
 }
 
-/// `(begin-for-syntax form …)`: definitions for the code that runs at expansion time.
+/// Expands `(begin-for-syntax form …)`: definitions for code that runs at expansion time.
 pub(super) fn begin_for_syntax(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
@@ -51,7 +55,7 @@ pub(super) fn begin_for_syntax(
         .map(drop)
 }
 
-/// `syntax-rules` where a value is needed: a procedure.
+/// Expands `syntax-rules` in expression position to a procedure.
 pub(super) fn rules_expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
     let rules = unit.rules(form)?;
     let name = unit.syntax_constant(Constant::Rules(rules), form);
@@ -76,7 +80,7 @@ pub(super) fn letrec_syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result
     keyword_body(unit, form, true)
 }
 
-/// `let-syntax` among definitions.
+/// Expands `let-syntax` among definitions.
 pub(super) fn let_syntax_definition(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
@@ -85,7 +89,7 @@ pub(super) fn let_syntax_definition(
     keyword_definitions(unit, context, form, false)
 }
 
-/// `letrec-syntax` among definitions.
+/// Expands `letrec-syntax` among definitions.
 pub(super) fn letrec_syntax_definition(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
@@ -99,7 +103,8 @@ fn keyword_body(unit: &mut UnitExpander<'_>, form: Syntax, is_recursive: bool) -
     Ok(unit.body(&body, form))
 }
 
-/// A form whose body is nothing but definitions, which would be no body at all, defines in the surrounding context, as in R6RS.
+/// Expands a keyword-binding form among definitions. A body without expressions defines in the
+/// surrounding context, as in R6RS.
 fn keyword_definitions(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
@@ -116,7 +121,7 @@ fn keyword_definitions(
     Ok(())
 }
 
-/// Binds the keywords; their scope, and the body with that scope.
+/// Binds the keywords; returns their scope, and the body with that scope.
 fn bind_keywords(
     unit: &mut UnitExpander<'_>,
     form: Syntax,
@@ -147,8 +152,10 @@ fn bind_keywords(
     Ok((scope, body))
 }
 
-/// Whether forms only define, as far as rewriting the macro uses among them shows. A form within that binds keywords itself counts as an expression, so
-/// that no form is looked at once for each level around it.
+/// Returns whether all forms are definitions, after rewriting the macro uses among them.
+///
+/// A nested form that binds keywords counts as an expression, so that no form is visited once for
+/// each level around it.
 fn is_nothing_but_definitions(unit: &mut UnitExpander<'_>, forms: &[Syntax]) -> bool {
     let mut pending = forms.to_vec();
     while let Some(form) = pending.pop() {
@@ -170,7 +177,7 @@ fn is_nothing_but_definitions(unit: &mut UnitExpander<'_>, forms: &[Syntax]) -> 
 }
 
 impl UnitExpander<'_> {
-    /// The binding that a transformer expression gives a keyword.
+    /// Returns the binding that a transformer expression gives to a keyword.
     fn transformer(&mut self, transformer: Syntax, name: &Name, place: Syntax) -> Result<Binding, Failure> {
         let mut transformer = transformer;
         loop {
@@ -197,7 +204,7 @@ impl UnitExpander<'_> {
         }
     }
 
-    /// The macro whose transformer an expression evaluates to at expansion time.
+    /// Evaluates an expression at expansion time; returns its value, a transformer, as a macro.
     fn evaluated_transformer(&mut self, expression: Syntax, name: &Name, place: Syntax) -> Result<Binding, Failure> {
         if !self.session.can_run_transformers() {
             return Err(self.failure(expression, DiagnosticKind::NotATransformer));

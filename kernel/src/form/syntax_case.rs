@@ -1,9 +1,15 @@
-//! `syntax-case`, `with-syntax`, `syntax` and `quasisyntax`: what procedural macros are written with.
+//! `syntax-case`, `with-syntax`, `syntax` and `quasisyntax`: the forms of procedural macros.
 //!
-//! Owns their translation to calls of the primitives that match patterns and fill templates in. What a pattern variable matched is the value of an
-//! ordinary variable: a syntax object, or a list of such for each ellipsis.
+//! Owns their translation to calls of the primitives that match patterns and fill templates. The
+//! match of a pattern variable is the value of an ordinary variable: a syntax object, or a list of
+//! syntax objects for each ellipsis.
+//! INVARIANT: patterns and templates are compiled at expansion time; the generated code refers to
+//! them by name.
+//! It does not match or fill (`transformer/operation.rs`).
+//! Read next: `syntax/procedural.rs`.
 //!
-//! Source: R6RS, libraries, chapter 12; Dybvig, "Writing Hygienic Macros in Scheme with Syntax-Case", 1992.
+//! Source: R6RS, libraries, chapter 12; Dybvig, "Writing Hygienic Macros in Scheme with
+//! Syntax-Case", 1992.
 
 use crate::core::{Core, CoreId, Lambda, VariableId};
 use crate::datum::{Datum, Name, Node};
@@ -18,11 +24,11 @@ use crate::syntax::rules::template::{Reach, Template, Variables};
 use crate::syntax::scope::ScopeSet;
 use crate::syntax::{Identifier, Shape, Syntax};
 
-/// A clause whose parts are expanded.
+/// A clause with its parts expanded.
 struct Clause {
     /// Code for the pattern's name.
     pattern: CoreId,
-    /// The variables of what it matched, in order.
+    /// The variables for its matches, in order.
     variables: Vec<VariableId>,
     fender: Option<CoreId>,
     output: CoreId,
@@ -87,7 +93,8 @@ pub(super) fn with_syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<C
     Ok(dispatch(unit, (input, value), vec![clause], form))
 }
 
-/// Compiles a pattern and binds its variables in a fresh scope; its name, their variables, and the forms with that scope.
+/// Compiles a pattern and binds its variables in a fresh scope; returns code for its name, their
+/// variables, and the forms with that scope.
 fn bind_pattern(
     unit: &mut UnitExpander<'_>,
     conventions: &Conventions,
@@ -126,7 +133,7 @@ fn bind_variable(unit: &mut UnitExpander<'_>, identifier: Identifier, reach: Rea
     variable
 }
 
-/// Code that tries clauses in order.
+/// Makes code that tries clauses in order.
 fn dispatch(
     unit: &mut UnitExpander<'_>,
     (input, value): (VariableId, CoreId),
@@ -150,7 +157,7 @@ fn clause_code(unit: &mut UnitExpander<'_>, input: VariableId, clause: Clause, r
         output,
         place,
     } = clause;
-    // With a fender, what comes after the clause is reached in two ways.
+    // With a fender, two paths lead to the clauses after this one.
     let (rest, retry, next) = match fender {
         None => (rest, rest, None),
         Some(_) => {
@@ -206,7 +213,7 @@ pub(super) fn syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId
     fill(unit, template, form)
 }
 
-/// Code that fills a template in with what the pattern variables around it matched.
+/// Makes code that fills a template with the matches of the pattern variables around it.
 fn fill(unit: &mut UnitExpander<'_>, template: Syntax, form: Syntax) -> Result<CoreId, Failure> {
     let conventions = Conventions::standard(unit.session.auxiliary(), Vec::new());
     let table = &unit.session.pattern_variables;
@@ -258,7 +265,7 @@ pub(super) fn quasisyntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<C
     })
 }
 
-/// Puts pattern variables in place of the expressions in a quasi-template, inside of `level` further ones.
+/// Replaces the expressions in a quasi-template, inside `level` further ones, by pattern variables.
 fn replace(
     unit: &mut UnitExpander<'_>,
     template: Syntax,
@@ -325,7 +332,7 @@ fn replace_elements(
     Ok(replaced)
 }
 
-/// A fresh pattern variable that matched what an expression evaluates to.
+/// Makes a fresh pattern variable that matches the value of an expression.
 fn insert(
     unit: &mut UnitExpander<'_>,
     expression: Syntax,

@@ -1,4 +1,7 @@
 //! `syntax-error`: an error that a macro reports.
+//!
+//! INVARIANT: expanding it always fails. It does not choose a layout for the message. Read next:
+//! `diagnostic.rs`.
 
 use crate::core::CoreId;
 use crate::datum::Node;
@@ -14,7 +17,7 @@ pub(super) fn definition(unit: &mut UnitExpander<'_>, _: &mut Context, form: Syn
     Err(raised(unit, form)?)
 }
 
-/// The error that the form asks for.
+/// Returns the error of the form.
 fn raised(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Failure, Failure> {
     let parts = unit.parts(form)?;
     let [_, message, ref irritants @ ..] = parts[..] else {

@@ -1,7 +1,8 @@
-//! Bindings: what an identifier means.
+//! Bindings: the meanings of identifiers.
 //!
 //! Owns the table from (name, set of scopes) to bindings.
-//! INVARIANT: an identifier means the binding with the largest set of scopes that is a subset of its own; if there is no such largest set, it is ambiguous.
+//! INVARIANT: an identifier has the binding with the largest set of scopes that is a subset of its
+//! own; if there is no such largest set, it is ambiguous.
 //! It does not decide which forms bind.
 //! Read next: `rules.rs`.
 
@@ -9,7 +10,7 @@ use super::scope::{Scope, ScopeSet, ScopeSets};
 use super::symbol::Symbol;
 use crate::core::VariableId;
 
-/// What an identifier is bound to.
+/// The meaning of a bound identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Binding {
     /// A core form or auxiliary keyword, by its row in the table of forms.
@@ -31,7 +32,7 @@ pub enum Binding {
     Primitive(u32),
 }
 
-/// Why an identifier has no one meaning.
+/// The error of an identifier to which several bindings apply equally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ambiguity;
 
@@ -42,17 +43,18 @@ struct Entry {
     binding: Binding,
 }
 
-/// All bindings of one session, filed under the newest scope of each and sorted by symbol there.
+/// All bindings of one session, in one list per newest scope, sorted by symbol.
 #[derive(Debug, Default)]
 pub struct Bindings {
     by_scope: Vec<Vec<Entry>>,
 }
 
 impl Bindings {
-    /// Binds a name in a set of scopes, in place of an earlier binding of the same name in the same set.
+    /// Binds a name in a set of scopes, in place of an earlier binding of the same name in the same
+    /// set.
     ///
     /// # Panics
-    /// If the set is empty: nothing is bound everywhere.
+    /// If the set is empty, because no binding holds everywhere.
     pub fn bind(&mut self, sets: &ScopeSets, symbol: Symbol, scopes: ScopeSet, binding: Binding) {
         let newest = sets.split(scopes).map(|(scope, _)| scope);
         assert!(newest.is_some(), "a binding has at least one scope");
@@ -77,7 +79,7 @@ impl Bindings {
         }
     }
 
-    /// The binding of a name seen with a set of scopes, if it has one.
+    /// Returns the binding of a name with a set of scopes, if it has one.
     ///
     /// # Errors
     /// [`Ambiguity`] if several bindings apply and none is the most specific.
@@ -87,7 +89,8 @@ impl Bindings {
         let mut rest = scopes;
         while let Some((Scope(scope), older)) = sets.split(rest) {
             for entry in self.entries(scope, symbol) {
-                // All of an entry's scopes are at most as new as the one it is filed under.
+                // The entry is in the list of its newest scope, so `rest` has all scopes that it
+                // can have.
                 if !sets.is_subset(entry.scopes, rest) {
                     continue;
                 }
@@ -106,7 +109,7 @@ impl Bindings {
         }
     }
 
-    /// The binding of a name in exactly this set of scopes.
+    /// Returns the binding of a name in exactly this set of scopes.
     pub fn bound_in(&self, sets: &ScopeSets, symbol: Symbol, scopes: ScopeSet) -> Option<Binding> {
         let (Scope(scope), _) = sets.split(scopes)?;
         self.entries(scope, symbol)
@@ -114,7 +117,8 @@ impl Bindings {
             .map(|entry| entry.binding)
     }
 
-    /// The names bound in exactly one set of scopes, in the order in which they were first seen.
+    /// Returns the names bound in exactly one set of scopes, in the order in which they were
+    /// interned.
     pub fn names_in(&self, sets: &ScopeSets, scopes: ScopeSet) -> impl Iterator<Item = (Symbol, Binding)> {
         let entries = sets
             .split(scopes)
@@ -126,7 +130,7 @@ impl Bindings {
             .map(|entry| (entry.symbol, entry.binding))
     }
 
-    /// Every name that has a binding for an identifier with these scopes, nearest first.
+    /// Returns every name that has a binding for an identifier with these scopes, nearest first.
     pub fn visible(&self, sets: &ScopeSets, scopes: ScopeSet) -> Vec<Symbol> {
         let mut names = Vec::new();
         let mut rest = scopes;
@@ -141,7 +145,7 @@ impl Bindings {
 
     fn entries(&self, scope: u32, symbol: Symbol) -> impl Iterator<Item = &Entry> {
         let entries = self.by_scope.get(scope as usize).map_or(&[][..], Vec::as_slice);
-        // Most scopes bind one or two names; a binary search pays only in modules.
+        // Most scopes bind one or two names, so a binary search pays only in modules.
         let start = if entries.len() > 8 {
             entries.partition_point(|entry| entry.symbol < symbol)
         } else {

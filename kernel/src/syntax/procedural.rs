@@ -1,7 +1,9 @@
-//! What procedural macros work with: the patterns and templates that their code refers to, and the step they work for.
+//! Constants and results of procedural macros: the patterns and templates that their code refers
+//! to, and the step for which they run.
 //!
-//! Owns the names of compiled patterns, templates and rules. Code names them by the module it stands in and their order there, so that a unit's
-//! content does not depend on what else its session has expanded.
+//! Owns the names of compiled patterns, templates and rules. A name consists of the module that
+//! contains the code and a number within it, so a unit's content does not depend on the rest of its
+//! session.
 //! INVARIANT: a name never changes its meaning within a session.
 //! It does not run transformers; `transformer.rs` does.
 //! Read next: `form/syntax_case.rs`.
@@ -15,11 +17,11 @@ use super::{Syntax, SyntaxStore};
 use crate::datum::{Name, Span};
 use crate::diagnostic::{NotSyntax, RuleProblem};
 
-/// What code for expansion time refers to by name.
+/// A constant that code for expansion time refers to by name.
 #[derive(Debug)]
 pub(crate) enum Constant {
     Pattern(Pattern),
-    /// A template, and the depth of each variable that it takes.
+    /// A template, and the depth of each variable that it uses.
     Template(Template, Vec<u32>),
     Rules(Rules),
 }
@@ -32,7 +34,7 @@ pub(crate) struct Constants {
 }
 
 impl Constants {
-    /// Adds a constant of a module; its name.
+    /// Adds a constant of a module and returns its name.
     pub(crate) fn add(&mut self, module: &Name, constant: Constant) -> String {
         let count = self.counts.entry(module.clone()).or_default();
         let name = format!("{module} {count}");
@@ -46,54 +48,54 @@ impl Constants {
     }
 }
 
-/// The expansion step that a transformer works for.
+/// The expansion step for which a transformer runs.
 #[derive(Debug)]
 pub struct Expanding<'a> {
     pub(crate) store: &'a mut SyntaxStore,
     pub(crate) constants: &'a Constants,
     pub(crate) step: Step,
-    /// How many syntax nodes there may be in the session.
+    /// The maximum number of syntax nodes in the session.
     pub(crate) nodes_max: u32,
-    /// How many procedure calls all transformers together may still make.
+    /// The number of procedure calls left to all transformers together.
     pub(crate) calls_left: &'a mut u64,
 }
 
-/// Names a transformer that a [`Transformers`](crate::expander::Transformers) keeps.
+/// Identifies a transformer that a [`Transformers`](crate::expander::Transformers) keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransformerId(pub u32);
 
-/// What a transformer expression evaluated to.
+/// The value of a transformer expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evaluated {
     /// A procedure that rewrites uses of its keyword.
     Procedure(TransformerId),
-    /// One that rewrites assignments to its keyword, too.
+    /// A procedure that rewrites assignments to its keyword, too.
     VariableTransformer(TransformerId),
-    /// No transformer.
+    /// Any other value, which is not a transformer.
     Other,
 }
 
-/// Why code for expansion time gave nothing.
+/// The reason why code for expansion time failed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// It raised an object that nothing handled.
     Raised {
-        /// What, in words.
+        /// The object, as text.
         message: String,
-        /// The form that it complains of.
+        /// The form that it blames.
         form: Option<Syntax>,
         /// The expression that raised it.
         span: Option<Span>,
     },
     /// No clause of a `syntax-case` matches this form.
     NoMatch(Syntax),
-    /// A template cannot be filled in.
+    /// A template cannot be filled.
     Template(RuleProblem),
-    /// It made something that is no syntax.
+    /// It returned a value that is not syntax.
     NotSyntax(NotSyntax),
-    /// It ran longer than the limit, in calls.
+    /// It made more procedure calls than this limit.
     Endless(u64),
-    /// It needed more memory than the limit, in bytes.
+    /// It needed more memory than this limit, in bytes.
     TooMuchMemory(usize),
     /// It made more syntax than the limit.
     TooMuchSyntax,

@@ -1,7 +1,8 @@
 //! `syntax-rules`: macros by pattern and template.
 //!
 //! Owns the compiled form of rules and the choice of the rule that matches a use.
-//! INVARIANT: every identifier that a template inserts gets the scope of its expansion step; what the use provides keeps its own scopes.
+//! INVARIANT: every identifier that a template inserts gets the scope of its expansion step;
+//! identifiers of the use keep their own scopes.
 //! It does not know where macros may be defined.
 //! Read next: `rules/pattern.rs`, then `rules/template.rs`.
 //!
@@ -24,7 +25,7 @@ pub struct Rules {
     rules: Vec<(Pattern, Template)>,
 }
 
-/// What the identifiers of a form with patterns or templates mean to it.
+/// The identifiers with a special role in patterns and templates.
 #[derive(Debug)]
 pub(crate) struct Conventions {
     ellipsis: Ellipsis,
@@ -34,7 +35,7 @@ pub(crate) struct Conventions {
 
 #[derive(Debug)]
 enum Ellipsis {
-    /// Whatever means the same as this identifier.
+    /// Any identifier with the same meaning as this one.
     Standard(Identifier),
     /// Exactly this identifier.
     Custom(Identifier),
@@ -60,18 +61,18 @@ pub struct Use {
     pub definition: Span,
 }
 
-/// What a pattern variable matched.
+/// The forms that a pattern variable matched.
 #[derive(Clone, Debug)]
 pub(crate) enum Match {
-    /// Not yet anything.
+    /// Not matched yet.
     Nothing,
     /// A form.
     One(Syntax),
-    /// A form, or a sequence, for each repetition.
+    /// One match for each repetition.
     Many(Vec<Match>),
 }
 
-/// Where expansion goes: the scope and origin of everything that a template inserts.
+/// The scope, span and origin of everything that a template inserts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub(crate) scope: Scope,
@@ -80,7 +81,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// The step that a use of a macro begins.
+    /// Begins the step of one macro use.
     pub(crate) fn begin(store: &mut SyntaxStore, macro_use: Use) -> Step {
         Step {
             scope: store.sets.fresh(),
@@ -91,7 +92,8 @@ impl Step {
 }
 
 impl Rules {
-    /// Compiles `(syntax-rules [ellipsis] (literal …) (pattern template) …)`; `None` if it is not of this form.
+    /// Compiles `(syntax-rules [ellipsis] (literal …) (pattern template) …)`; `None` if it is not
+    /// of this form.
     ///
     /// # Errors
     /// A [`RuleProblem`] at the first wrong pattern or template.
@@ -156,7 +158,8 @@ impl Rules {
         Err(store.failure(form, DiagnosticKind::NoRuleMatches { keyword }))
     }
 
-    /// Rewrites a form by the first rule that matches, as part of a step; `None` if no rule does.
+    /// Rewrites a form by the first rule that matches, as part of a step; returns `None` if no rule
+    /// matches.
     ///
     /// # Errors
     /// [`RuleProblem::UnequalLengths`] from the template.
@@ -172,7 +175,7 @@ impl Rules {
         }
     }
 
-    /// The first rule that matches, and what its variables matched.
+    /// Returns the first rule that matches, and the matches of its variables.
     fn choose(&self, store: &mut SyntaxStore, form: Syntax) -> Option<(usize, Vec<Match>)> {
         let (_, arguments) = store.pair(form)?;
         let matched = |(index, (pattern, _)): (usize, &(Pattern, Template))| {
@@ -183,7 +186,7 @@ impl Rules {
 }
 
 impl Conventions {
-    /// Those of `syntax-case` and `syntax`.
+    /// Returns the conventions of `syntax-case` and `syntax`.
     pub(crate) fn standard(auxiliary: Auxiliary, literals: Vec<Identifier>) -> Self {
         Self {
             ellipsis: Ellipsis::Standard(auxiliary.ellipsis),

@@ -1,7 +1,9 @@
 //! Scopes and sets of scopes.
 //!
-//! Owns the interned representation of scope sets: a set is a chain of scopes, newest first, shared with the sets it was made from.
-//! INVARIANT: equal sets have equal ids; adding the newest scope costs one look-up, so code nested to depth n costs O(n) sets, not O(n²) memory.
+//! Owns the interned representation of scope sets: a set is a chain of scopes, newest first, shared
+//! with the sets it was made from.
+//! INVARIANT: equal sets have equal ids; adding the newest scope costs one look-up, so code nested
+//! to depth n costs O(n) sets, not O(n²) memory.
 //! It does not know what is bound in a scope.
 //! Read next: `binding.rs`.
 //!
@@ -9,7 +11,8 @@
 
 use std::collections::BTreeMap;
 
-/// A scope: one binding form, one expansion, one use of a macro, or one module. Newer scopes are greater.
+/// A scope: one binding form, one expansion, one use of a macro, or one module. Newer scopes are
+/// greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope(pub(super) u32);
 
@@ -21,12 +24,12 @@ impl ScopeSet {
     /// The set without elements.
     pub const EMPTY: Self = Self(0);
 
-    /// The set's number among all sets of its session.
+    /// Returns the set's number among all sets of its session.
     pub(super) fn number(self) -> u32 {
         self.0
     }
 
-    /// The set with this number.
+    /// Returns the set with this number.
     pub(super) fn from_number(number: u32) -> Self {
         Self(number)
     }
@@ -55,7 +58,7 @@ impl ScopeSets {
         Scope(self.scopes - 1)
     }
 
-    /// The set with one more scope.
+    /// Returns the set with one more scope.
     pub fn insert(&mut self, set: ScopeSet, scope: Scope) -> ScopeSet {
         let mut newer = Vec::new();
         let mut rest = set;
@@ -76,7 +79,7 @@ impl ScopeSets {
             .fold(inserted, |set, scope| self.extend(set, scope))
     }
 
-    /// The set without one scope.
+    /// Returns the set without one scope.
     pub fn remove(&mut self, set: ScopeSet, scope: Scope) -> ScopeSet {
         let mut newer = Vec::new();
         let mut rest = set;
@@ -93,7 +96,7 @@ impl ScopeSets {
         set
     }
 
-    /// The scopes in either set.
+    /// Returns the scopes in either set.
     pub fn union(&mut self, a: ScopeSet, b: ScopeSet) -> ScopeSet {
         if a == b || b == ScopeSet::EMPTY {
             return a;
@@ -130,7 +133,7 @@ impl ScopeSets {
         union
     }
 
-    /// Whether every scope of `a` is in `b`.
+    /// Returns whether every scope of `a` is in `b`.
     pub fn is_subset(&self, mut a: ScopeSet, mut b: ScopeSet) -> bool {
         while a != b {
             let Some(wanted) = self.link(a) else { return true };
@@ -146,12 +149,12 @@ impl ScopeSets {
         true
     }
 
-    /// How many scopes a set has.
+    /// Returns the number of scopes in a set.
     pub fn length(&self, set: ScopeSet) -> u32 {
         self.link(set).map_or(0, |link| link.length)
     }
 
-    /// The newest scope of a set and the set of the others.
+    /// Returns the newest scope of a set and the set of the others.
     pub fn split(&self, set: ScopeSet) -> Option<(Scope, ScopeSet)> {
         self.link(set).map(|link| (link.newest, link.rest))
     }

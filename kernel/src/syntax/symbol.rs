@@ -15,13 +15,13 @@ pub struct Symbol(u32);
 #[derive(Debug, Default)]
 pub struct Symbols {
     names: Vec<Name>,
-    /// Where names are by their hash: a name's number plus one stands at the first free place from its own on. Zero is free; at most
-    /// half of the places, a power of two, are taken.
+    /// A hash table of names with linear probing: a place holds a name's number plus one, or zero
+    /// if it is free. The number of places is a power of two, at least half of which are free.
     places: Vec<u32>,
 }
 
 impl Symbols {
-    /// The symbol of a name.
+    /// Returns the symbol of a name.
     pub fn intern(&mut self, name: &Name) -> Symbol {
         if self.names.len() * 2 >= self.places.len() {
             self.grow();
@@ -35,12 +35,12 @@ impl Symbols {
         Symbol(self.places[place] - 1)
     }
 
-    /// The name of a symbol.
+    /// Returns the name of a symbol.
     pub fn name(&self, symbol: Symbol) -> &Name {
         &self.names[symbol.0 as usize]
     }
 
-    /// The place where a name is, or the free one where it belongs.
+    /// Returns the place of a name, or the free one where it belongs.
     fn find(&self, name: &Name) -> usize {
         let mask = self.places.len() - 1;
         let mut place = hash(name.as_str()) as usize & mask;
@@ -62,7 +62,7 @@ impl Symbols {
     }
 }
 
-/// The FNV-1a hash, its high bits mixed into the low ones.
+/// Returns the FNV-1a hash, with its high bits mixed into the low ones.
 fn hash(text: &str) -> u64 {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,8 +1,8 @@
 //! Syntax objects in a heap, and heap values as syntax.
 //!
-//! INVARIANT: a reference means something to the store that it was made from only; transformers of a session share one store. Nothing here recurses on
-//! the depth of a value.
-//! It does not check what an operation's arguments are for. Read next: `transformer/operation.rs`.
+//! INVARIANT: a reference is valid only with the store that it was made from; transformers of a
+//! session share one store. Nothing here recurses on the depth of a value.
+//! It does not check the arguments of operations. Read next: `transformer/operation.rs`.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +18,12 @@ use crate::syntax::rules::Match;
 use crate::syntax::scope::ScopeSet;
 use crate::value::Value;
 
-/// The class of references that are syntax objects; their id is the node, their payload the scopes.
+/// The class of references to syntax objects; the id is the node, the payload the scopes.
 const CLASS_SYNTAX: u32 = 1;
-/// The class of references that are variable transformers; their payload is the procedure.
+/// The class of references to variable transformers; the payload is the procedure.
 const CLASS_VARIABLE_TRANSFORMER: u32 = 2;
 
-/// Why a value is no syntax.
+/// The reason why a value is not syntax.
 pub(super) enum NotSyntax {
     Symbol(Name),
     Value(Value),
@@ -43,20 +43,20 @@ impl NotSyntax {
     }
 }
 
-/// Why a value could not be made syntax.
+/// The reason why a conversion to syntax fails.
 pub(super) enum Unconvertible {
     NotSyntax(NotSyntax),
     /// The session would have too many syntax nodes.
     TooMuch,
 }
 
-/// A syntax object as a value.
+/// Returns a syntax object as a value.
 pub(super) fn to_value(heap: &mut Heap, syntax: Syntax) -> Result<Value, HeapFull> {
     let (node, scopes) = syntax.to_numbers();
     heap.make_opaque(CLASS_SYNTAX, node, Value::length(scopes as usize))
 }
 
-/// The syntax object that a value is.
+/// Returns the syntax object, if the value is one.
 pub(super) fn from_value(heap: &Heap, value: Value) -> Option<Syntax> {
     let number = |field| u32::try_from(heap.field(value, field).as_fixnum()?).ok();
     if !is_reference(heap, value, CLASS_SYNTAX) {
@@ -70,7 +70,7 @@ pub(super) fn make_variable_transformer(heap: &mut Heap, procedure: Value) -> Re
     heap.make_opaque(CLASS_VARIABLE_TRANSFORMER, 0, procedure)
 }
 
-/// The procedure that was marked.
+/// Returns the procedure, if the value is a variable transformer.
 pub(super) fn variable_transformer(heap: &Heap, value: Value) -> Option<Value> {
     is_reference(heap, value, CLASS_VARIABLE_TRANSFORMER).then(|| heap.field(value, opaque::PAYLOAD))
 }
@@ -79,20 +79,21 @@ fn is_reference(heap: &Heap, value: Value, class: u32) -> bool {
     heap.is_kind(value, Kind::Opaque) && heap.field(value, opaque::CLASS).as_fixnum() == Some(class.into())
 }
 
-/// What is known of a pair or vector in the course of a conversion.
+/// The state of a pair or vector during a conversion.
 enum Progress {
     Begun,
     Done(Syntax),
 }
 
-/// What is left to convert.
+/// A task that remains to be done.
 enum Task {
     Visit(Value),
     Pair(Value),
     Vector(Value),
 }
 
-/// A value as syntax: syntax objects as they are, pairs and vectors part by part. Symbols get `symbol_scopes`; without these they are refused.
+/// Converts a value to syntax: syntax objects as they are, pairs and vectors part by part. Symbols
+/// get `symbol_scopes`; without these they are refused.
 pub(super) fn to_syntax(
     heap: &Heap,
     value: Value,
@@ -151,7 +152,7 @@ pub(super) fn to_syntax(
         .ok_or(Unconvertible::NotSyntax(NotSyntax::Value(Value::UNSPECIFIED)))
 }
 
-/// A value without parts as syntax.
+/// Converts a value without parts to syntax.
 fn leaf(
     heap: &Heap,
     value: Value,
@@ -171,7 +172,7 @@ fn leaf(
     Ok(expanding.store.make_atom_at(node, &step))
 }
 
-/// The datum that a value without parts is.
+/// Returns the datum of a value without parts.
 fn atom(heap: &Heap, value: Value) -> Option<Node> {
     if value == Value::NIL {
         return Some(Node::Nil);
@@ -195,7 +196,8 @@ fn atom(heap: &Heap, value: Value) -> Option<Node> {
     is_keyword.then(|| Node::Keyword(Name::from(heap.symbol_name(heap.field(value, 0)).as_str())))
 }
 
-/// What a pattern variable matched, as a value: a syntax object, or a list for each ellipsis. The recursion is on the depth of ellipses.
+/// Returns the match of a pattern variable as a value: a syntax object, or a list for each
+/// ellipsis. The recursion is on the depth of ellipses.
 pub(super) fn match_value(heap: &mut Heap, matched: &Match) -> Result<Value, HeapFull> {
     match matched {
         Match::Nothing => Ok(Value::FALSE),
@@ -210,7 +212,8 @@ pub(super) fn match_value(heap: &mut Heap, matched: &Match) -> Result<Value, Hea
     }
 }
 
-/// A value as what a pattern variable of some depth matched. The recursion is on that depth.
+/// Returns a value as the match of a pattern variable of some depth. The recursion is on that
+/// depth.
 pub(super) fn value_match(
     heap: &Heap,
     value: Value,
@@ -244,17 +247,18 @@ fn syntax_match(syntax: Syntax, depth: u32, expanding: &mut Expanding<'_>) -> Op
     matches.collect::<Option<Vec<_>>>().map(Match::Many)
 }
 
-/// An element of a list that may be partly syntax.
+/// An element of a list that consists partly of syntax objects.
 pub(super) enum Element {
     Value(Value),
     Syntax(Syntax),
 }
 
-/// The elements of a proper list: pairs, a syntax object, or pairs that end in a syntax object.
+/// Returns the elements of a proper list: pairs, a syntax object, or pairs that end in a syntax
+/// object.
 pub(super) fn elements(heap: &Heap, list: Value, expanding: &mut Expanding<'_>) -> Option<Vec<Element>> {
     let mut elements = Vec::new();
     let mut rest = list;
-    // Follows at half the pace, so that it is caught up with in a circle.
+    // Moves at half the pace, so that a circular list catches up with it.
     let mut follower = list;
     while rest.is_pair() {
         elements.push(Element::Value(heap.car(rest)));

@@ -1,7 +1,9 @@
-//! The primitives on syntax objects, as they are at expansion time.
+//! The primitives on syntax objects, at expansion time.
 //!
-//! INVARIANT: an operation reads and extends the expander's store and allocates in the heap; it changes nothing that was there.
-//! Their documentation stands in `primitive/syntax.rs`, which is the table of their names and arguments.
+//! INVARIANT: an operation reads and extends the expander's store and allocates in the heap; it
+//! changes no existing object.
+//! It does not document them: `primitive/syntax.rs` is the table of their names, arguments and
+//! docstrings.
 //! Read next: `transformer/convert.rs`.
 
 use super::convert::{self, Element, Unconvertible};
@@ -14,7 +16,7 @@ use crate::syntax::scope::ScopeSet;
 use crate::syntax::{Identifier, Syntax};
 use crate::value::{Immediate, Value};
 
-/// What an operation works with.
+/// The environment of an operation.
 pub(super) struct Desk<'a, 'b> {
     pub(super) heap: &'a mut Heap,
     pub(super) code: &'a CodeSpace,
@@ -22,15 +24,15 @@ pub(super) struct Desk<'a, 'b> {
     pub(super) arguments: &'a [Value],
 }
 
-/// Why an operation gives no value.
+/// The reason why an operation returns no value.
 pub(super) enum Stop {
-    /// A condition, which the transformer may handle.
+    /// It raises a condition, which the transformer may handle.
     Raise {
         kind: &'static str,
         message: String,
         irritants: Vec<Value>,
     },
-    /// The end of the transformer.
+    /// It ends the transformer.
     Fault(Fault),
 }
 
@@ -67,13 +69,13 @@ const OPERATIONS: &[(&str, Operation)] = &[
     }),
 ];
 
-/// What answers a primitive at expansion time.
+/// Returns the operation that answers a primitive at expansion time.
 pub(super) fn find(name: &str) -> Option<Operation> {
     let row = OPERATIONS.iter().find(|(operation, _)| *operation == name);
     row.map(|(_, operation)| *operation)
 }
 
-/// Whether a value can be called.
+/// Returns whether a value can be called.
 pub(super) fn is_procedure(value: Value) -> bool {
     value.is_procedure_object() || value.is_immediate(Immediate::Primitive)
 }
@@ -107,7 +109,7 @@ impl<'b> Desk<'_, 'b> {
         }
     }
 
-    /// An argument as syntax, made of pairs and vectors though it may be.
+    /// Returns an argument as syntax, converting pairs and vectors.
     fn syntax(&mut self, argument: usize) -> Result<Syntax, Stop> {
         let made = convert::to_syntax(self.heap, self.arguments[argument], self.expanding, None);
         made.map_err(|problem| self.not_syntax(argument, problem))
@@ -125,7 +127,7 @@ impl<'b> Desk<'_, 'b> {
         identifier.ok_or_else(|| self.wrong_type(argument, "an identifier"))
     }
 
-    /// The constant that the first argument names.
+    /// Returns the constant that the first argument names.
     fn constant(&self) -> Result<&'b Constant, Stop> {
         let constants: &'b Constants = self.expanding.constants;
         let name = self.arguments[0];
@@ -185,7 +187,7 @@ fn generate_temporaries(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
             Element::Value(value) => convert::from_value(desk.heap, value),
         };
         let store = &mut *desk.expanding.store;
-        // The name is for people: the scope, which nothing else has, makes the difference.
+        // The name is only for people; the fresh scope makes the identifier unique.
         let name = like.and_then(|syntax| store.identifier(syntax)).map_or_else(
             || Name::from("temporary"),
             |like| store.symbols.name(like.symbol).clone(),

@@ -1,8 +1,10 @@
-//! Units as bytes: what they are hashed by, and stored as when they are compiled ahead.
+//! Units as bytes: the hash of a unit covers them, and a unit that is compiled ahead is stored as
+//! them.
 //!
-//! Every piece comes after its length and every table after its count, so that no two units have the same bytes. Which text a span is in is no part of
-//! them: that is a number of the session that read the text.
-//! INVARIANT: bytes that no unit has are nothing, and never a panic; whether what they say makes sense is for `code/verify.rs`.
+//! A length precedes every piece and a count every table, so that no two units have the same bytes.
+//! The bytes omit the source ids of spans, which are numbers of the session that read the texts.
+//! INVARIANT: bytes that belong to no unit decode to nothing and never cause a panic;
+//! `code/verify.rs` checks that the contents make sense.
 //! It does not compile. Read next: `code.rs`.
 
 use super::{Block, CompiledUnit, GlobalName, IntegratedCall};
@@ -10,12 +12,12 @@ use crate::datum::{Datum, Name, SourceId, Span};
 use crate::instruction::Instruction;
 
 impl CompiledUnit {
-    /// BLAKE3 of everything that the unit means; what spans and names say to people is part of it.
+    /// Returns the BLAKE3 hash of the whole unit, including its spans and names.
     pub fn hash(&self) -> [u8; 32] {
         *blake3::hash(&self.to_bytes()).as_bytes()
     }
 
-    /// Everything that the unit means, but for the numbers of its texts.
+    /// Returns the whole unit as bytes, except for the source ids of its spans.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(64 + 16 * self.instructions.len() + 32 * self.spans.len());
         let mut add = |piece: &[u8]| {
@@ -56,7 +58,7 @@ impl CompiledUnit {
         for (offset, span) in &self.spans {
             add(&[*offset, span.start, span.end].map(u32::to_le_bytes).concat());
         }
-        // A unit of which nothing was integrated says nothing of it.
+        // A unit without integrated calls has no table of them.
         if !self.integrated.is_empty() {
             let maybe = |call: Option<u32>| call.map_or(u32::MAX, |call| call).to_le_bytes();
             add(&count(self.integrated.len()));
@@ -73,13 +75,15 @@ impl CompiledUnit {
         bytes
     }
 
-    /// The places that the unit tells, in the order in which [`CompiledUnit::from_bytes`] wants their texts.
+    /// Returns the spans of the unit, in the order in which [`CompiledUnit::from_bytes`] expects
+    /// their sources.
     pub fn places(&self) -> impl Iterator<Item = &Span> {
         let integrated = self.integrated.iter().map(|call| &call.span);
         self.spans.iter().map(|(_, span)| span).chain(integrated)
     }
 
-    /// The unit that [`CompiledUnit::to_bytes`] gave, each of its places in the next of `sources`.
+    /// Returns the unit that [`CompiledUnit::to_bytes`] encoded, and gives each of its spans the
+    /// next of `sources`.
     pub fn from_bytes(bytes: &[u8], sources: impl IntoIterator<Item = SourceId>) -> Option<CompiledUnit> {
         let mut pieces = Pieces(bytes);
         let mut sources = sources.into_iter();
@@ -127,7 +131,7 @@ impl CompiledUnit {
     }
 }
 
-/// What is left of the bytes.
+/// The bytes that remain.
 struct Pieces<'a>(&'a [u8]);
 
 impl<'a> Pieces<'a> {

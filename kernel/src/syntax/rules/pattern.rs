@@ -1,7 +1,8 @@
 //! Patterns: compiled once, matched against every use.
 //!
 //! Owns the meaning of patterns and the numbering of their variables.
-//! INVARIANT: the variables of a subpattern have consecutive numbers; recursion is on the depth of the pattern, never on the length of a list or the depth of a use.
+//! INVARIANT: the variables of a subpattern have consecutive numbers. Recursion depends on the
+//! depth of the pattern, never on the length of a list or the depth of a use.
 //! It does not know templates.
 //! Read next: `template.rs`.
 
@@ -10,13 +11,15 @@ use crate::datum::Node;
 use crate::diagnostic::{DiagnosticKind, Failure, RuleProblem};
 use crate::syntax::{Identifier, Shape, Syntax, SyntaxStore};
 
-/// How deep a pattern or template may be nested; the recursion below stays within a few hundred KiB of stack.
+/// The greatest nesting depth of a pattern or template; the recursion below stays within a few
+/// hundred KiB of stack.
 pub(crate) const LIMIT_DEPTH: u32 = 400;
 
-/// How many parts a pattern or template may have. Labels let a short text denote one that doubles at each level.
+/// The maximum number of parts of a pattern or template, because with labels a short text denotes
+/// one that doubles at each level.
 pub(super) const LIMIT_PARTS: u32 = 1 << 20;
 
-/// A compiled pattern, as an arena whose last node is the whole.
+/// A compiled pattern, as an arena whose last node is the root.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     nodes: Vec<Part>,
@@ -29,7 +32,7 @@ pub(crate) struct Pattern {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Variable {
     pub(crate) identifier: Identifier,
-    /// How many ellipses follow it or what contains it.
+    /// The number of ellipses that follow it or its containers.
     pub(crate) depth: u32,
 }
 
@@ -39,7 +42,7 @@ enum Part {
     Variable(usize),
     Literal(Identifier),
     Atom(Node),
-    /// Elements, the position of the repeated one if any, and the tail.
+    /// The elements, the position of the repeated one if any, and the tail.
     List {
         elements: Vec<usize>,
         repeated: Option<Repeat>,
@@ -78,7 +81,7 @@ impl Pattern {
         })
     }
 
-    /// Matches a form; what each variable matched, by number.
+    /// Matches a form; returns the match of each variable, by number.
     pub(crate) fn matches(&self, store: &mut SyntaxStore, form: Syntax) -> Option<Vec<Match>> {
         let mut matches = vec![Match::Nothing; self.variables.len()];
         self.part(store, self.root, form, &mut matches).then_some(matches)
@@ -140,7 +143,7 @@ impl Pattern {
         self.part(store, tail, rest, matches)
     }
 
-    /// Matches as many elements as leave `following` ones; what comes behind them.
+    /// Matches all elements except the last `following` ones; returns the rest of the list.
     fn repetitions(
         &self,
         store: &mut SyntaxStore,
@@ -180,7 +183,7 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    /// Compiles one pattern that stands under `ellipses` ellipses, `depth` levels deep.
+    /// Compiles one pattern at nesting level `depth`, under `ellipses` ellipses.
     fn part(&mut self, pattern: Syntax, ellipses: u32, depth: u32) -> Result<usize, Failure> {
         if depth > LIMIT_DEPTH {
             return Err(self

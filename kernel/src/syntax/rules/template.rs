@@ -1,7 +1,8 @@
-//! Templates: compiled once, filled in for every match.
+//! Templates: compiled once, filled for every match.
 //!
 //! Owns the meaning of templates.
-//! INVARIANT: every node that a template inserts is fresh, so that it carries the place and origin of its expansion; recursion is on the depth of the template only.
+//! INVARIANT: every node that a template inserts is fresh, so that it carries the place and origin
+//! of its expansion. Recursion depends only on the depth of the template.
 //! It does not match.
 //! Read next: `form.rs`.
 
@@ -35,38 +36,39 @@ enum Part {
 #[derive(Debug)]
 struct Element {
     part: usize,
-    /// How many ellipses follow it.
+    /// The number of ellipses that follow it.
     ellipses: u32,
-    /// The pattern variables in it that have ellipses of their own.
+    /// The pattern variables in it that need ellipses.
     variables: Vec<usize>,
 }
 
-/// Where a template finds pattern variables.
+/// The source of a template's pattern variables.
 pub(crate) enum Variables<'a> {
-    /// In the pattern of the same rule.
+    /// The pattern of the same rule.
     Of(&'a Pattern),
-    /// Among the bindings that its identifiers have. The template numbers those it mentions in the order in which it meets them.
+    /// The bindings of the template's identifiers. The template numbers its variables in the order
+    /// of their first occurrence.
     Visible {
-        /// What is known of each pattern variable of the session.
+        /// Returns the reach of a pattern variable of the session.
         reach: &'a dyn Fn(u32) -> Reach,
-        /// The variables met.
+        /// The variables found so far.
         met: Vec<u32>,
-        /// Scopes that inserted identifiers do not keep, in ascending order.
+        /// Scopes to remove from inserted identifiers, in ascending order.
         local: &'a [Scope],
     },
 }
 
-/// How many forms a pattern variable stands for.
+/// The number of forms that a pattern variable stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// One for each repetition by as many ellipses.
+    /// One for each repetition by this many ellipses.
     Repeated(u32),
-    /// A list of forms, all of which go where the variable stands.
+    /// A list of forms, all of which replace the variable.
     Spliced,
 }
 
 impl Reach {
-    /// How many levels of lists hold what the variable matched.
+    /// Returns the number of list levels around each form that the variable matched.
     pub(crate) fn depth(self) -> u32 {
         match self {
             Self::Repeated(depth) => depth,
@@ -76,7 +78,7 @@ impl Reach {
 }
 
 impl Variables<'_> {
-    /// The number of the variable that an identifier of the template names.
+    /// Returns the number of the pattern variable that an identifier of the template names.
     fn find(&mut self, store: &SyntaxStore, identifier: Identifier) -> Option<usize> {
         match self {
             Self::Of(pattern) => {
@@ -137,7 +139,7 @@ impl Template {
         })
     }
 
-    /// Fills the template in.
+    /// Fills the template.
     pub(crate) fn instantiate(
         &self,
         store: &mut SyntaxStore,
@@ -194,7 +196,8 @@ impl Template {
         Ok(filled)
     }
 
-    /// Fills one element in as often as its variables matched; `ellipses` of its levels are left to repeat.
+    /// Fills one element once for each match of its variables; `ellipses` of its levels remain to
+    /// be repeated.
     fn repeat(
         &self,
         store: &mut SyntaxStore,
@@ -235,13 +238,13 @@ impl Template {
     }
 }
 
-/// Where a template part stands.
+/// The context of a template part.
 #[derive(Clone, Copy)]
 struct Context {
-    /// How many ellipses follow it or what contains it.
+    /// The number of ellipses that follow it or its containers.
     ellipses: u32,
     depth: u32,
-    /// Inside of `(... template)`, where an ellipsis stands for itself.
+    /// Whether it is inside `(... template)`, where an ellipsis stands for itself.
     is_escaped: bool,
 }
 
@@ -250,7 +253,7 @@ struct Compiler<'a, 'v> {
     conventions: &'a Conventions,
     pattern_variables: &'a mut Variables<'v>,
     nodes: Vec<Part>,
-    /// The variables met so far, in order.
+    /// The variables found so far, in order.
     mentioned: Vec<usize>,
 }
 
@@ -378,7 +381,8 @@ impl Compiler<'_, '_> {
         Ok(elements)
     }
 
-    /// The variable that a template part is, if all that it holds goes here.
+    /// Returns the variable of a template part, if the part is a variable whose forms are spliced
+    /// in.
     fn spliced(&mut self, template: Syntax) -> Option<usize> {
         let identifier = self.store.identifier(template)?;
         let variable = self.pattern_variables.find(self.store, identifier)?;
