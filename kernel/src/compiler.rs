@@ -1,10 +1,13 @@
 //! The compiler: core forms → instructions.
 //!
-//! Owns the analysis of a unit (what is captured, what loops, what needs a cell) and destination-driven code generation in one pass per procedure.
-//! Shape chosen: the core tree is compiled straight to register code after two analyses over it; a further intermediate form (CPS or SSA) was rejected, since
-//! windows give calls their registers for free and the gains left (inlining, unboxing) can be made on the core tree itself.
-//! INVARIANT: an assigned variable lives in a cell, so that re-entering a continuation never rolls an assignment back; every other variable is a register or is copied into closures.
-//! It does not know heaps or scopes. Read next: `compiler/analysis.rs`, then `compiler/expression.rs`.
+//! Owns the analysis of a unit (captured variables, loops, cells) and destination-driven code
+//! generation in one pass per procedure. The core tree is compiled straight to register code after
+//! two analyses. A further intermediate form (CPS or SSA) was rejected, because windows give calls
+//! their registers for free, and inlining and unboxing can work on the core tree itself.
+//! INVARIANT: an assigned variable lives in a cell, so that re-entering a continuation never rolls
+//! an assignment back; every other variable is a register or is copied into closures.
+//! It does not know heaps or scopes. Read next: `compiler/analysis.rs`, then
+//! `compiler/expression.rs`.
 
 mod analysis;
 mod binding;
@@ -25,30 +28,30 @@ use analysis::Analysis;
 use emitter::Emitter;
 use expression::Context;
 
-/// How deep expressions may nest; deeper programs are refused, not crashed on.
+/// The maximum nesting of expressions; the compiler refuses deeper programs.
 const NESTING_MAX: usize = 20_000;
 
-/// What the compiler needs to know of a primitive.
+/// The properties of a primitive that the compiler needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrimitiveKind {
-    /// A function of its arguments that returns to where it was called; takes between these numbers of arguments.
+    /// A function that returns to its caller and takes this range of arguments.
     Function {
         /// The fewest arguments.
         least: u8,
         /// The most, if bounded.
         most: Option<u8>,
     },
-    /// Anything else (control, requests to the host): called like a procedure.
+    /// Any other primitive (control, requests to the host), called like a procedure.
     Procedure,
 }
 
-/// Tells the compiler about primitives.
+/// Resolves names of primitives.
 pub trait Primitives {
-    /// The kind of the primitive with this name.
+    /// Returns the kind of the primitive with this name.
     fn kind(&self, name: &str) -> Option<PrimitiveKind>;
 }
 
-/// Why a unit cannot be compiled.
+/// The reason why a unit cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompileError {
     /// A primitive that this system does not have.
@@ -61,7 +64,8 @@ pub enum CompileError {
     TooLarge,
     /// Expressions nest deeper than the limit.
     TooDeep,
-    /// A conditional jump spans more than 16 bits; the block is generated again with long jumps, so this never leaves the compiler.
+    /// A conditional jump spans more than 16 bits. The compiler handles it itself: it generates the
+    /// block again with long jumps.
     JumpTooLong,
 }
 
@@ -83,7 +87,8 @@ impl std::error::Error for CompileError {}
 /// Compiles a unit.
 ///
 /// # Errors
-/// [`CompileError`] if the unit exceeds a limit of the instruction format or names an unknown primitive.
+/// [`CompileError`] if the unit exceeds a limit of the instruction format or names an unknown
+/// primitive.
 pub fn compile(unit: &Unit, primitives: &dyn Primitives) -> Result<CompiledUnit, CompileError> {
     if let Some(compiled) = &unit.compiled {
         return Ok(CompiledUnit::clone(compiled));
@@ -115,7 +120,7 @@ pub fn compile(unit: &Unit, primitives: &dyn Primitives) -> Result<CompiledUnit,
     Ok(compiler.finish())
 }
 
-/// A generated procedure before it is given its place in the unit.
+/// A generated procedure before it has its place in the unit.
 struct FinishedBlock {
     block: Block,
     emitter: Emitter,
@@ -128,7 +133,7 @@ struct Compiler<'a> {
     output: CompiledUnit,
     symbols: BTreeMap<Name, u32>,
     primitive_numbers: BTreeMap<Name, u32>,
-    /// Blocks by number; a number is taken before its block is generated.
+    /// Blocks by number; a number is assigned before its block is generated.
     finished: Vec<Option<FinishedBlock>>,
     depth: usize,
 }
@@ -137,7 +142,8 @@ impl Compiler<'_> {
     fn entry_block(&mut self) -> Result<(), CompileError> {
         let body = self.unit.body;
         let name = Some(self.unit.name.clone());
-        // A last call that were a tail call would leave nothing that tells where in the text it stands.
+        // Not a tail call, because a last call in tail position would leave no frame that shows its
+        // place in the text.
         self.block(name, Some(0), 0, |compiler, emitter| {
             compiler.effectful(emitter, Context::Tail, |compiler, emitter, target| {
                 compiler.expression(emitter, body, Context::Register(target))
@@ -146,7 +152,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Generates a block and returns its number; generates it again with long jumps if short ones do not reach.
+    /// Generates a block and returns its number; generates it again with long jumps if short ones
+    /// do not reach.
     fn block(
         &mut self,
         name: Option<Name>,
@@ -202,7 +209,7 @@ impl Compiler<'_> {
         self.output
     }
 
-    /// Says which integrated call the instructions from an offset of the unit on come from.
+    /// Records the integrated call of the instructions from an offset of the unit on.
     fn originate(&mut self, offset: u32, call: Option<u32>) {
         let origins = &mut self.output.origins;
         if origins.last().is_some_and(|(start, _)| *start == offset) {
@@ -242,7 +249,7 @@ impl Compiler<'_> {
         &self.unit.lambdas[id.0 as usize]
     }
 
-    /// Runs `step` one level deeper, on a grown stack where needed.
+    /// Runs `step` one level deeper, and grows the stack if necessary.
     fn nested<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T, CompileError>) -> Result<T, CompileError> {
         if self.depth >= NESTING_MAX {
             return Err(CompileError::TooDeep);

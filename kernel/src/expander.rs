@@ -1,7 +1,9 @@
 //! The expander: source text to units of the core language.
 //!
-//! Owns a session: source texts, library instances, global names, and the persistent top level of interactions.
-//! INVARIANT: a library is expanded once in a session; its unit is delivered before the first unit that needs it, whatever fails in between.
+//! Owns a session: source texts, library instances, global names, and the persistent top level of
+//! interactions.
+//! INVARIANT: a library is expanded once in a session; its unit is delivered before the first unit
+//! that needs it, whatever fails in between.
 //! It touches no file: texts come from the caller and from [`Libraries`].
 //! Read next: `expander/unit.rs`, then `form.rs`.
 
@@ -45,56 +47,61 @@ pub(crate) use unit::{Head, UnitExpander};
 /// The library that exports every core form and every primitive.
 pub const KERNEL_LIBRARY: &str = "(duet kernel)";
 
-/// How deep forms may be nested and macro uses may produce macro uses.
+/// The maximum nesting of forms, and of macro uses that produce macro uses.
 pub const LIMIT_NESTING: u32 = 10_000;
 
-/// How many syntax nodes the macros of one unit may make.
+/// The maximum number of syntax nodes that the macros of one unit make.
 pub const LIMIT_EXPANSION_NODES: u32 = 1 << 23;
 
-/// How many procedure calls the transformers of one text and of the libraries it needs may make.
+/// The maximum number of procedure calls by the transformers of one text and of the libraries that
+/// it needs.
 pub const LIMIT_TRANSFORMER_CALLS: u64 = 200_000_000;
 
 /// Finds the sources of libraries and included files.
 ///
 /// The caller implements it; the expander itself never reads a file.
 pub trait Libraries {
-    /// The source of a library, `None` if there is no such library.
+    /// Returns the source of a library, `None` if there is no such library.
     ///
     /// # Errors
-    /// [`SourceError`] if the library should be there but cannot be read.
+    /// [`SourceError`] if the library should exist but cannot be read.
     fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError>;
 
-    /// The text that `(include path)` asks for in the source named `includer`.
+    /// Returns the text for `(include path)` in the source named `includer`.
     ///
     /// # Errors
     /// [`SourceError`] if it cannot be read.
     fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError>;
 
-    /// The names of the libraries that are known to exist, for hints.
+    /// Returns the names of the known libraries, for hints.
     fn names(&self) -> Vec<LibraryName>;
 
-    /// What was kept of a library when it was compiled ahead, if its texts, and those of all libraries that it imports, are still what they were then.
+    /// Returns a library that was compiled ahead, if its texts and those of all libraries that it
+    /// imports have not changed since.
     fn ahead(&mut self, _name: &LibraryName) -> Option<Ahead> {
         None
     }
 
-    /// Whether the program may use a capability that a module declares to need. Everything is granted where nothing will be run.
+    /// Returns whether the program may use a capability that a module requires. By default
+    /// everything is granted, for expansion without running.
     fn grants(&self, _capability: &str) -> bool {
         true
     }
 }
 
-/// Runs code at expansion time: procedural macros, what they import, and the bodies of `begin-for-syntax`.
+/// Runs code at expansion time: procedural macros, the libraries that they import, and the bodies
+/// of `begin-for-syntax`.
 ///
-/// What is evaluated stays: globals that one unit defines are there for the next. A failed call leaves no trace.
+/// Evaluation is cumulative: globals that one unit defines are available to the next. A failed call
+/// leaves no trace.
 pub trait Transformers: fmt::Debug + Send {
-    /// Evaluates a unit; what its value is good for as a transformer.
+    /// Evaluates a unit and classifies its value as a transformer.
     ///
     /// # Errors
     /// [`Fault`].
     fn evaluate(&mut self, unit: &Unit, expanding: &mut Expanding<'_>) -> Result<Evaluated, Fault>;
 
-    /// Calls a transformer with a form; the form it makes.
+    /// Calls a transformer with a form and returns the form that it makes.
     ///
     /// # Errors
     /// [`Fault`].
@@ -114,12 +121,12 @@ pub struct LibraryName {
 }
 
 impl LibraryName {
-    /// The name in parentheses, by which units and globals refer to the library.
+    /// Returns the name in parentheses, by which units and globals refer to the library.
     pub fn to_name(&self) -> Name {
         Name::from(self.to_string().as_str())
     }
 
-    /// The library that [`LibraryName::to_name`] named.
+    /// Returns the library with this name, the inverse of [`LibraryName::to_name`].
     pub fn parse(name: &Name) -> Self {
         let inside = name.as_str();
         let inside = inside
@@ -139,7 +146,7 @@ impl fmt::Display for LibraryName {
     }
 }
 
-/// A source text and the name that messages call it by.
+/// A source text and its name in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
     /// A file path, or another name that [`Libraries::include`] understands as an includer.
@@ -148,7 +155,7 @@ pub struct SourceText {
     pub text: Arc<str>,
 }
 
-/// Why a source cannot be had: one lower-case clause.
+/// The reason why a source is not available: one lower-case clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceError(pub String);
 
@@ -160,23 +167,24 @@ impl fmt::Display for SourceError {
 
 impl std::error::Error for SourceError {}
 
-/// A primitive procedure as the expander needs to know it.
+/// The name and arity of a primitive procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrimitiveSignature {
     /// Its stable name.
     pub name: Name,
-    /// The least number of arguments.
+    /// The fewest arguments.
     pub minimum: usize,
-    /// The greatest, unless it takes any number.
+    /// The most arguments, if there is a limit.
     pub maximum: Option<usize>,
 }
 
-/// What a text expands to.
+/// The result of expanding a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expansion {
-    /// Units to evaluate in order: libraries needed for the first time, each after those it imports, then the text itself.
+    /// Units to evaluate in order: libraries needed for the first time, each after those it
+    /// imports, then the text itself.
     pub units: Vec<Arc<Unit>>,
-    /// What is suspicious but no error.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -193,36 +201,37 @@ pub struct Expander {
     libraries: BTreeMap<Name, Library>,
     /// Libraries whose expansion has begun, outermost first.
     loading: Vec<Name>,
-    /// Units of libraries that no expansion has delivered yet, in the order in which the libraries were loaded.
+    /// Units of libraries that no expansion has delivered yet, in the order in which the libraries
+    /// were loaded.
     undelivered: BTreeMap<u32, Arc<Unit>>,
-    /// Libraries that are finished when something needs them.
+    /// On-demand libraries between their two passes.
     waiting: BTreeMap<Name, Waiting>,
     /// Libraries that were compiled ahead.
     stubs: BTreeMap<Name, Stub>,
-    /// How many libraries were loaded.
+    /// The number of libraries loaded.
     loaded: u32,
     /// The unit of each library that has one.
     library_units: BTreeMap<Name, Arc<Unit>>,
-    /// Runs procedural macros, if there is anything that can.
+    /// Runs procedural macros, if they are supported.
     transformers: Option<Box<dyn Transformers>>,
-    /// How many procedure calls transformers may still make for the current text.
+    /// The number of procedure calls left to transformers for the current text.
     transformer_calls: u64,
     /// The libraries that were evaluated for transformers.
     instantiated: BTreeSet<Name>,
     pub(crate) constants: Constants,
     pub(crate) pattern_variables: Vec<PatternVariable>,
-    /// How many units were begun.
+    /// The number of units begun.
     units_begun: u32,
     default_imports: Vec<LibraryName>,
     interaction: Option<Module>,
     /// The top level of the first program.
     program: Option<Module>,
     programs: u32,
-    /// The identifiers that core forms compare with, in the scope of the kernel's own library.
+    /// The identifiers of core forms, in the scope of the kernel's own library.
     kernel: ScopeSet,
 }
 
-/// A macro: how it rewrites its uses.
+/// A macro: the way it rewrites its uses.
 #[derive(Debug)]
 pub(crate) struct Macro {
     pub(crate) transformer: Transformer,
@@ -235,7 +244,7 @@ pub(crate) struct Macro {
 #[derive(Debug)]
 pub(crate) enum Transformer {
     Rules(Rules),
-    /// One of a library that was compiled ahead and not read yet.
+    /// The macro of a library that was compiled ahead, whose text has not been read yet.
     Ahead(Name),
     /// A procedure that runs at expansion time.
     Procedure {
@@ -245,7 +254,7 @@ pub(crate) enum Transformer {
     },
 }
 
-/// A pattern variable of `syntax-case`: the variable of the code that holds what it matched.
+/// A pattern variable of `syntax-case`: the variable that holds its match.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PatternVariable {
     pub(crate) symbol: Symbol,
@@ -261,9 +270,9 @@ struct Library {
     exports: BTreeMap<Symbol, Binding>,
     /// The libraries it imports, each once, in order.
     imports: Vec<Name>,
-    /// Whether it is finished only when something needs it.
+    /// Whether it is finished only on demand.
     is_on_demand: bool,
-    /// The scope of what it defines, if its text was read.
+    /// The scope of its definitions, if its text was read.
     scope: Option<Scope>,
 }
 
@@ -272,27 +281,28 @@ struct Library {
 pub(crate) struct Module {
     pub(crate) name: Name,
     pub(crate) scope: Scope,
-    /// The set of that one scope.
+    /// The set of only that scope.
     pub(crate) scopes: ScopeSet,
     pub(crate) is_interactive: bool,
-    /// The library that what it does not define is a variable of, if there can be such variables: later texts define them.
+    /// The library of names that nothing defines yet, if later texts may define them.
     pub(crate) open_library: Option<Name>,
-    /// If this is what the module defines for its transformers, the name of the module proper.
+    /// The name of the module proper, if this is its phase for transformers.
     pub(crate) proper_name: Option<Name>,
-    /// Names given to definitions that macros introduced.
+    /// Names assigned to definitions that macros introduced.
     renamed: BTreeSet<Name>,
-    /// Names of its globals that look as if they had been given to such definitions.
+    /// Names of its globals that look like such assigned names.
     look_alikes: BTreeSet<Name>,
     /// The libraries it imports, each once, in order.
     imports: Vec<Name>,
-    /// How often something was bound at its top level.
+    /// The number of bindings made at its top level so far.
     pub(crate) changes: u64,
-    /// The numbers that its next macros are to have.
+    /// Numbers reserved for its next macros.
     reserved_macros: Range<u32>,
 }
 
 impl Expander {
-    /// Starts a session in which these primitives exist and programs without `import` see these libraries.
+    /// Starts a session with these primitives, in which programs without `import` see these
+    /// libraries.
     pub fn new(primitives: impl IntoIterator<Item = PrimitiveSignature>, default_imports: Vec<LibraryName>) -> Self {
         let primitives: Vec<_> = primitives.into_iter().collect();
         let names = primitives.iter().map(|primitive| primitive.name.clone());
@@ -354,7 +364,8 @@ impl Expander {
         expander
     }
 
-    /// The same session with something that runs its procedural macros. Without it, `syntax-rules` is the only kind of macro.
+    /// Returns the session with something that runs procedural macros. Without it, `syntax-rules`
+    /// is the only kind of macro.
     #[must_use]
     pub fn with_transformers(mut self, transformers: Box<dyn Transformers>) -> Self {
         self.transformers = Some(transformers);
@@ -363,10 +374,12 @@ impl Expander {
 
     /// Expands a program.
     ///
-    /// A program without any `import` sees the default libraries; otherwise it sees what it imports.
+    /// A program without any `import` sees the default libraries; otherwise it sees what it
+    /// imports.
     ///
     /// # Errors
-    /// Every error found in one pass over the program and the libraries it needs. Libraries expanded without error stay expanded.
+    /// Every error found in one pass over the program and the libraries it needs. Libraries
+    /// expanded without error stay expanded.
     pub fn expand_program(
         &mut self,
         name: &str,
@@ -389,7 +402,8 @@ impl Expander {
         self.deliver(expansion, libraries)
     }
 
-    /// Expands a library that no program has asked for yet: one that the machine needs, or that is to be compiled ahead.
+    /// Expands a library that no program has imported yet: one that the machine needs, or one to
+    /// compile ahead.
     ///
     /// # Errors
     /// Every error found in it and in the libraries it needs.
@@ -409,10 +423,11 @@ impl Expander {
 
     /// Expands one input of an interactive session, in the top level that all interactions share.
     ///
-    /// A name that is not defined yet is a warning only: a later input may define it.
+    /// An undefined name is only a warning, because a later input may define it.
     ///
     /// # Errors
-    /// Every error found. Definitions of keywords and imports that were expanded before an error stay in force.
+    /// Every error found. Definitions of keywords and imports that were expanded before an error
+    /// stay in force.
     pub fn expand_interaction(
         &mut self,
         name: &str,
@@ -433,12 +448,13 @@ impl Expander {
         self.deliver(expansion, libraries)
     }
 
-    /// The source text that a span belongs to.
+    /// Returns the source text of a span.
     pub fn source(&self, id: SourceId) -> Option<&SourceText> {
         self.sources.get(id.0 as usize)
     }
 
-    /// The names visible at the interactive top level, for completion, each with whether it is a keyword; in alphabetical order.
+    /// Returns the names visible at the interactive top level, for completion, each with whether it
+    /// is a keyword; in alphabetical order.
     pub fn interaction_names(&self) -> Vec<(Name, bool)> {
         let Some(module) = &self.interaction else {
             return Vec::new();
@@ -472,7 +488,7 @@ impl Expander {
         }
     }
 
-    /// Keeps a text and reads it; the forms get the given scopes.
+    /// Stores a text and reads it; the forms get the given scopes.
     fn read(&mut self, source: SourceText, scopes: ScopeSet, folds_case: bool) -> (Vec<Syntax>, Vec<Diagnostic>) {
         let id = SourceId(u32::try_from(self.sources.len()).unwrap_or(u32::MAX));
         let read = if folds_case { read_all_folding_case } else { read_all };
@@ -498,7 +514,7 @@ impl Expander {
         index
     }
 
-    /// The identifier by which the kernel's own library knows a form.
+    /// Returns the identifier of a form in the kernel's own library.
     fn kernel_identifier(&mut self, name: &str) -> Identifier {
         Identifier {
             symbol: self.syntax.symbols.intern(&Name::from(name)),

@@ -1,6 +1,7 @@
-//! What the code generator must know of a unit before it starts: captured variables, cells and loops.
+//! The analysis of a unit before code generation: captured variables, cells and loops.
 //!
-//! INVARIANT: a loop variable is only ever called, with the right number of arguments, in tail position of its own binding form; so its body can live in the frame of the procedure around it.
+//! INVARIANT: every use of a loop variable is a call with the right number of arguments, in tail
+//! position of its own binding form; so its body can live in the frame of the procedure around it.
 //! It generates nothing. Read next: `compiler/expression.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,13 +12,14 @@ use super::{CompileError, NESTING_MAX, STACK_GROWTH_BYTES, STACK_RED_ZONE_BYTES}
 
 /// The results, by node and variable.
 pub(super) struct Analysis {
-    /// How often each variable is referred to, assignments not counted.
+    /// The number of references to each variable, without assignments.
     references: Vec<u32>,
-    /// The variables of enclosing procedures that each procedure expression uses, in order of first use.
+    /// The variables of enclosing procedures that each procedure expression uses, in order of first
+    /// use.
     free: BTreeMap<CoreId, Vec<VariableId>>,
-    /// The order in which the bindings of each `Letrec` body (named by its body) are made.
+    /// The order in which the bindings of each `Letrec` are made, keyed by its body.
     plans: BTreeMap<CoreId, Vec<Step>>,
-    /// Variables of `Letrec` forms that some procedure can see before they have their value.
+    /// Variables of `Letrec` forms that some procedure can see before they have their values.
     checked: BTreeSet<VariableId>,
     /// Variables of `Letrec` forms that are loops, with their procedure.
     loops: BTreeMap<VariableId, LambdaId>,
@@ -48,12 +50,13 @@ impl Analysis {
         self.free.get(&procedure).map_or(&[], Vec::as_slice)
     }
 
-    /// The order in which to make the bindings of the `Letrec` with this body; loops are not among them.
+    /// Returns the order in which to make the bindings of the `Letrec` with this body, without
+    /// loops.
     pub(super) fn plan_of(&self, body: CoreId) -> &[Step] {
         self.plans.get(&body).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether reads of the variable must check that it has its value.
+    /// Returns whether reads of the variable must check that it has a value.
     pub(super) fn is_checked(&self, variable: VariableId) -> bool {
         self.checked.contains(&variable)
     }
@@ -72,7 +75,7 @@ pub(super) enum Step {
     Value(usize),
 }
 
-/// Variables used by a form and bound outside it, in order of first use.
+/// Variables that a form uses and does not bind, in order of first use.
 #[derive(Default)]
 struct Uses {
     order: Vec<VariableId>,
@@ -199,7 +202,8 @@ impl Walk<'_> {
         Ok(uses)
     }
 
-    /// Orders the bindings so that procedures are made as late as their first use allows; then most variables have their value before anything captures them and need no cell.
+    /// Orders the bindings so that procedures are made as late as their first use allows. Then most
+    /// variables have their values before a procedure captures them, and need no cell.
     fn plan(&mut self, bindings: &[(VariableId, CoreId)], used_by: &[BTreeSet<VariableId>]) -> Vec<Step> {
         let is_procedure = |position: usize| {
             let (variable, initialiser) = bindings[position];
@@ -234,7 +238,8 @@ impl Walk<'_> {
         steps
     }
 
-    /// Marks those bindings as loops whose every reference is a tail call from the body or from another such loop.
+    /// Marks bindings as loops if every reference to them is a tail call from the body or from
+    /// another such loop.
     fn find_loops(&mut self, bindings: &[(VariableId, CoreId)], body: CoreId) -> Result<(), CompileError> {
         let unit = self.unit;
         let mut candidates: BTreeMap<VariableId, LambdaId> = bindings
@@ -261,7 +266,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Counts the calls of `candidates` with the right number of arguments in tail position of `id`.
+    /// Counts the calls of `candidates` with the right number of arguments in tail position of
+    /// `id`.
     fn count_tail_calls(
         &mut self,
         id: CoreId,
@@ -309,7 +315,8 @@ impl Walk<'_> {
     }
 }
 
-/// The positions in `procedures` that the initialiser at `start` uses, directly or through each other, in order.
+/// Returns the positions in `procedures` that the initialiser at `start` uses, directly or through
+/// each other, in order.
 fn reachable(
     start: usize,
     procedures: &[usize],
@@ -328,7 +335,7 @@ fn reachable(
     found.into_iter().collect()
 }
 
-/// The clause of a procedure expression that has one clause and takes no rest list.
+/// Returns the clause of a procedure expression, if it has exactly one and no rest list.
 pub(super) fn fixed_arity_clause(unit: &Unit, id: CoreId) -> Option<LambdaId> {
     let Core::Lambda(clauses) = &unit.nodes[id.0 as usize] else {
         return None;

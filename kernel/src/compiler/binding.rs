@@ -1,5 +1,7 @@
 //! Generates code for `Let`, `Letrec` and loops.
 //!
+//! INVARIANT: the registers of bindings are free again after the form. It does not decide which
+//! bindings are loops (`compiler/analysis.rs`).
 //! Read next: `compiler/call.rs`.
 
 use crate::core::{Core, CoreId, VariableId};
@@ -12,12 +14,12 @@ use super::expression::{Context, emit_immediate};
 use super::{CompileError, Compiler};
 
 impl Compiler<'_> {
-    /// Whether the variable's home holds a cell instead of its value.
+    /// Returns whether the variable's home holds a cell instead of its value.
     pub(super) fn is_boxed(&self, variable: VariableId) -> bool {
         self.unit.variables[variable.0 as usize].is_assigned || self.analysis.is_checked(variable)
     }
 
-    /// Whether a read of the variable may come before it has its value.
+    /// Returns whether the variable may be read before it has its value.
     pub(super) fn is_checked(&self, variable: VariableId) -> bool {
         self.analysis.is_checked(variable)
     }
@@ -51,7 +53,8 @@ impl Compiler<'_> {
         mark: Register,
     ) -> Result<(), CompileError> {
         match context {
-            // The target may coincide with the first binding, which is live until the end: use a fresh register and move.
+            // The target may be the register of the first binding, which is live until the end: use
+            // a fresh register and move.
             Context::Register(target) if target == mark && emitter.next() != mark => {
                 let result = emitter.next();
                 self.expression(emitter, body, Context::Register(result))?;
@@ -139,7 +142,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Makes closures that may refer to each other: each as far as it can, then the references to later ones.
+    /// Makes closures that may refer to each other: first each with the captures that exist, then
+    /// the references to later ones.
     fn closures(
         &mut self,
         emitter: &mut Emitter,
@@ -169,7 +173,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Generates a call of a loop: its arguments go to its parameters, and control to its body, which is generated here at the first call.
+    /// Generates a call of a loop: its arguments go to its parameters, and control jumps to its
+    /// body, which is generated here at the first call.
     pub(super) fn loop_call(
         &mut self,
         emitter: &mut Emitter,
@@ -207,7 +212,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Evaluates a loop's arguments and puts them into its parameters; through temporaries where a later argument still reads a parameter.
+    /// Evaluates a loop's arguments into its parameters, by way of temporaries where a later
+    /// argument still reads a parameter.
     pub(super) fn loop_arguments(
         &mut self,
         emitter: &mut Emitter,

@@ -1,6 +1,8 @@
 //! Generates code for calls.
 //!
 //! Arguments are evaluated left to right, straight into the callee's frame.
+//! INVARIANT: a call's window lies above all live registers. It does not know which primitives have
+//! instructions.
 //! Read next: `compiler/inline.rs`.
 
 use crate::core::{Core, CoreId, GlobalId};
@@ -15,7 +17,7 @@ use super::{CompileError, Compiler, PrimitiveKind};
 /// Calls with more arguments pass them as a list.
 const ARGUMENTS_MAX: usize = 250;
 
-/// What a call's window is completed with.
+/// The source of a call's procedure.
 #[derive(Clone, Copy)]
 enum Callee {
     /// The procedure is in the window.
@@ -72,7 +74,8 @@ impl Compiler<'_> {
         self.window_call(emitter, id, callee, procedure, arguments, context)
     }
 
-    /// Whether the operator only ever holds the running procedure, and that takes this many arguments.
+    /// Returns whether the operator always holds the running procedure, and that takes this many
+    /// arguments.
     fn is_own(&self, emitter: &Emitter, operator: &Core, arguments: usize) -> bool {
         emitter.own.is_some_and(|own| {
             own.arity == Some(arguments)
@@ -160,7 +163,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// A call with so many arguments that they travel as a list: `(apply procedure list)`.
+    /// Generates a call with more arguments than a window holds; they are passed as a list: `(apply
+    /// procedure list)`.
     fn long_call(
         &mut self,
         emitter: &mut Emitter,
@@ -239,7 +243,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// The unit's number for a primitive that exists.
+    /// Returns the unit's number for a primitive that exists.
     pub(super) fn known_primitive(&mut self, name: &Name) -> Result<u32, CompileError> {
         if self.primitives.kind(&name.0).is_none() {
             return Err(CompileError::UnknownPrimitive(name.clone()));

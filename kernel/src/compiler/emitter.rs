@@ -1,6 +1,7 @@
 //! Assembles one procedure: instructions, labels, registers and spans.
 //!
-//! INVARIANT: registers are taken and given back in stack order, so what lies at or above a call's window is dead during the call.
+//! INVARIANT: registers are taken and released in stack order, so registers at or above a call's
+//! window are dead during the call.
 //! It knows no core forms. Read next: `compiler/expression.rs`.
 
 use std::collections::BTreeMap;
@@ -14,11 +15,11 @@ use super::CompileError;
 /// A register of the frame being compiled.
 pub(super) type Register = u16;
 
-/// A place in the code that jumps name before it is known.
+/// A place in the code that jumps may name before its offset is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Label(usize);
 
-/// Where a variable's value (or its cell) is found while its procedure runs.
+/// The home of a variable's value (or its cell) while its procedure runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Location {
     /// A register.
@@ -27,7 +28,8 @@ pub(super) enum Location {
     Captured(u16),
 }
 
-/// A loop of the running procedure: where its parameters are, and where its body starts once it has been generated.
+/// A loop of the running procedure: the registers of its parameters, and the start of its body once
+/// it has been generated.
 #[derive(Clone, Debug)]
 pub(super) struct LoopState {
     pub(super) parameters: Vec<Register>,
@@ -36,11 +38,11 @@ pub(super) struct LoopState {
     pub(super) base: Register,
 }
 
-/// Where an instruction comes from.
+/// The source of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) span: Span,
-    /// The call in the unit's list whose body it was integrated with.
+    /// The integrated call it belongs to, by its index in the unit's list.
     pub(super) integrated: Option<u32>,
 }
 
@@ -54,15 +56,16 @@ pub(super) struct Emitter {
     most: u32,
     pub(super) locations: BTreeMap<VariableId, Location>,
     pub(super) loops: BTreeMap<VariableId, LoopState>,
-    /// The global or variable that holds the procedure being compiled, and its arity, when calls of it may jump straight to its start.
+    /// The global or variable that holds the procedure being compiled, and its arity, when calls of
+    /// it may jump straight to its start.
     pub(super) own: Option<OwnProcedure>,
 }
 
-/// How the running procedure can name itself.
+/// A way in which the running procedure can refer to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OwnProcedure {
     pub(super) name: OwnName,
-    /// The number of arguments a direct call must pass; `None` if the entry has to look.
+    /// The number of arguments of a direct call; `None` if the entry has to check it.
     pub(super) arity: Option<usize>,
 }
 
@@ -89,7 +92,7 @@ impl Emitter {
         }
     }
 
-    /// The first free register.
+    /// Returns the first free register.
     pub(super) fn next(&self) -> Register {
         self.next as Register
     }
@@ -110,17 +113,18 @@ impl Emitter {
         Ok(first as Register)
     }
 
-    /// Gives back every register from `register` on.
+    /// Releases every register from `register` on.
     pub(super) fn release_to(&mut self, register: Register) {
         self.next = register.into();
     }
 
     pub(super) fn frame_size(&self) -> Result<u16, CompileError> {
-        // One more word, so that a window one past the registers has its return point inside the frame.
+        // One more word, so that the return point of a window just past the registers is inside the
+        // frame.
         u16::try_from(self.most + 1).map_err(|_| CompileError::TooManyRegisters)
     }
 
-    /// Says where the instructions that follow come from.
+    /// Sets the source of the instructions that follow.
     pub(super) fn at(&mut self, place: Place) {
         let offset = self.instructions.len() as u32;
         match self.places.last_mut() {
@@ -158,7 +162,7 @@ impl Emitter {
         self.labels[label.0] = Some(self.instructions.len());
     }
 
-    /// The start of the block.
+    /// Returns the distance to the start of the block.
     pub(super) fn distance_to_start(&self) -> u32 {
         (-(self.instructions.len() as i64) - 1) as i32 as u32
     }
@@ -213,7 +217,7 @@ impl Emitter {
     }
 }
 
-/// Leaves room for a window beyond the last register.
+/// Less than 65,536, so that a window fits above the last register.
 const REGISTERS_MAX: u32 = 65_000;
 
 fn is_short_jump(instruction: Instruction) -> bool {

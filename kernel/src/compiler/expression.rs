@@ -1,7 +1,9 @@
 //! Generates code for an expression into a context: a register, nowhere, or the procedure's result.
 //!
-//! INVARIANT: code for [`Context::Register`] writes its target last, unless the target is the first free register; so a target may be a live variable that the expression reads.
-//! Read next: `compiler/call.rs`, `compiler/binding.rs`, `compiler/test.rs`.
+//! INVARIANT: code for [`Context::Register`] writes its target last, unless the target is the first
+//! free register; so a target may be a live variable that the expression reads.
+//! It does not know single primitives. Read next: `compiler/call.rs`, `compiler/binding.rs`,
+//! `compiler/test.rs`.
 
 use crate::core::{Core, CoreId, LambdaId, VariableId};
 use crate::datum::{Datum, Node};
@@ -13,14 +15,14 @@ use crate::value::{Immediate, Value};
 use super::emitter::{Emitter, Location, OwnName, OwnProcedure, Place, Register};
 use super::{CompileError, Compiler};
 
-/// What happens to an expression's value.
+/// The destination of an expression's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Context {
-    /// It is put into a register, and control goes on after the expression.
+    /// The value goes to a register, and control continues after the expression.
     Register(Register),
-    /// It is dropped.
+    /// The value is dropped.
     Effect,
-    /// It is returned from the procedure; control does not go on.
+    /// The procedure returns the value; control does not continue.
     Tail,
 }
 
@@ -92,7 +94,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Puts a value that costs nothing to drop where `context` wants it.
+    /// Generates a value without side effects; runs `produce` only if the context uses the value.
     fn simple(
         &mut self,
         emitter: &mut Emitter,
@@ -112,7 +114,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Produces a value for its effect too: runs `produce` in every context. Its target may be the first free register, which then serves as a temporary as well.
+    /// Generates a value with side effects: runs `produce` in every context. Its target may be the
+    /// first free register, which then also serves as a temporary.
     pub(super) fn effectful(
         &mut self,
         emitter: &mut Emitter,
@@ -166,7 +169,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// The register that directly holds the variable's value, if one does.
+    /// Returns the register that directly holds the variable's value, if one does.
     pub(super) fn plain_register(&self, emitter: &Emitter, variable: VariableId) -> Option<Register> {
         if emitter.own.is_some_and(|own| own.name == OwnName::Variable(variable)) {
             return Some(0);
@@ -203,7 +206,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A register that holds the value of `id`: the variable's own, or a temporary that is taken.
+    /// Returns a register that holds the value of `id`: the variable's own, or a new temporary.
     pub(super) fn operand(&mut self, emitter: &mut Emitter, id: CoreId) -> Result<Register, CompileError> {
         if let Core::Local(variable) = self.node(id)
             && let Some(register) = self.plain_register(emitter, *variable)
@@ -230,7 +233,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Puts `source` into the variable's cell.
+    /// Writes `source` to the variable's cell.
     pub(super) fn write_cell(
         &mut self,
         emitter: &mut Emitter,
@@ -324,8 +327,9 @@ impl Compiler<'_> {
         self.expression(emitter, *last, context)
     }
 
-    /// Emits code that makes a closure of the procedure expression `id` in `target`; `own` names the variable that only ever holds it.
-    /// Returns the captured variables that have no home yet (later procedures of the same `letrec`), for the caller to patch in.
+    /// Emits code that makes a closure of the procedure expression `id` in `target`; `own` names
+    /// the variable that always holds it. Returns the captured variables that have no home yet
+    /// (later procedures of the same `letrec`), which the caller must patch.
     pub(super) fn closure(
         &mut self,
         emitter: &mut Emitter,
@@ -424,7 +428,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Generates a clause's body, its arguments being in their registers.
+    /// Generates a clause's body; its arguments are in their registers.
     fn clause(&mut self, emitter: &mut Emitter, clause: LambdaId) -> Result<(), CompileError> {
         let unit = self.unit;
         let lambda = &unit.lambdas[clause.0 as usize];
@@ -435,7 +439,7 @@ impl Compiler<'_> {
         self.expression(emitter, lambda.body, Context::Tail)
     }
 
-    /// Makes `register` the home of `variable`, whose value it holds.
+    /// Makes `register` the home of `variable`; it holds the value.
     pub(super) fn bind(&mut self, emitter: &mut Emitter, variable: VariableId, register: Register) {
         if self.is_boxed(variable) {
             emitter.abc(Opcode::Cell, register, register, 0);
@@ -444,7 +448,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The word of a literal that is the same in every heap and fits an instruction.
+/// Returns the word of a literal, if it is the same in every heap and fits an instruction.
 pub(super) fn immediate_of(node: &Node) -> Option<Value> {
     match node {
         Node::Nil => Some(Value::NIL),
@@ -461,7 +465,7 @@ pub(super) fn immediate_of(node: &Node) -> Option<Value> {
     }
 }
 
-/// The literal's value, if it is a fixnum of 32 bits.
+/// Returns the literal's value, if it is a fixnum of 32 bits.
 pub(super) fn small_of(datum: &Datum) -> Option<i32> {
     let Node::Number(Number::Fixnum(integer)) = &datum.nodes[datum.root.0 as usize] else {
         return None;

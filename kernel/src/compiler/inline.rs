@@ -1,6 +1,8 @@
 //! Generates single instructions for calls of the commonest primitives.
 //!
-//! One table says which: an entry is a primitive's name and the instruction that does the same, errors included.
+//! Owns one table: an entry is a primitive's name and the instruction with the same behaviour.
+//! INVARIANT: an instruction also raises the same errors as its primitive. It does not know the
+//! jumps for tests.
 //! Read next: `compiler/test.rs`.
 
 use crate::core::{Core, CoreId};
@@ -12,7 +14,7 @@ use super::emitter::{Emitter, Place, Register};
 use super::expression::{Context, emit_immediate, small_of};
 use super::{CompileError, Compiler};
 
-/// How a call maps to an instruction.
+/// The way a call maps to an instruction.
 #[derive(Clone, Copy)]
 enum Inline {
     /// a ← op b.
@@ -33,7 +35,8 @@ enum Inline {
     FieldEffect(Opcode),
 }
 
-/// Operands after the first that a chain of instructions may have: the instructions say which one they take in eight bits.
+/// The maximum number of operands after the first in a chain of instructions, because an
+/// instruction numbers its operand in eight bits.
 const CHAIN_MAX: usize = 256;
 
 const TABLE: &[(&str, Inline)] = &[
@@ -110,11 +113,12 @@ const TABLE: &[(&str, Inline)] = &[
     ("%record-set!", Inline::FieldEffect(Opcode::RecordSet)),
 ];
 
-/// The longest list that is made by instructions.
+/// The maximum length of a list that is made by instructions.
 const LIST_MAX: usize = 16;
 
 impl Compiler<'_> {
-    /// Generates the call if the table has it for this number of arguments, or if it is a predicate that is best tested; says whether it did.
+    /// Generates the call if the table has it for this number of arguments, or if it is a predicate
+    /// that is best tested; returns whether it did.
     pub(super) fn inline_call(
         &mut self,
         emitter: &mut Emitter,
@@ -210,7 +214,7 @@ impl Compiler<'_> {
             match (opcode, compiler.small(left), compiler.small(right)) {
                 (Opcode::Add, _, Some(small)) => compiler.add_small(emitter, left, (small, 0), target, place),
                 (Opcode::Add, Some(small), None) => compiler.add_small(emitter, right, (small, 1), target, place),
-                // Taking 0 from −0.0 leaves it, adding 0 does not.
+                // Subtracting 0 keeps −0.0, adding 0 does not.
                 (Opcode::Subtract, _, Some(small)) if small != i16::MIN && small != 0 => {
                     compiler.add_small(emitter, left, (-small, 2), target, place)
                 }
@@ -240,7 +244,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// The argument, if it is a literal fixnum of 16 bits.
+    /// Returns the argument, if it is a literal fixnum of 16 bits.
     pub(super) fn small(&self, id: CoreId) -> Option<i16> {
         let Core::Constant(datum) = self.node(id) else {
             return None;
@@ -272,7 +276,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Generates `(list argument …)` as pairs made from the last on.
+    /// Generates `(list argument …)` as pairs, the last one first.
     fn list(&mut self, emitter: &mut Emitter, arguments: &[CoreId], context: Context) -> Result<(), CompileError> {
         self.effectful(emitter, context, |compiler, emitter, target| {
             let list = emitter.take()?;

@@ -1,8 +1,10 @@
-//! Integrates calls of small global procedures: the call is replaced by the procedure's body.
+//! Integrates calls of small global procedures: the procedure's body replaces the call.
 //!
-//! What `define-record-type` defines and the usual one-line procedures become instructions at their calls.
-//! INVARIANT: a call is replaced only where the global certainly holds the procedure: it is defined once, never assigned, in a unit that no later one can change, and
-//! nothing that runs before its definition can reach the call.
+//! So the procedures of `define-record-type` and one-line procedures become instructions at their
+//! calls.
+//! INVARIANT: a call is replaced only where the global certainly holds the procedure: it is defined
+//! once, never assigned, in a unit that no later one can change, and nothing that runs before its
+//! definition can reach the call.
 //! It knows no registers. Read next: `compiler/analysis.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,9 +16,9 @@ use crate::unit::IntegratedCall;
 use super::analysis::fixed_arity_clause;
 use super::{PrimitiveKind, Primitives};
 
-/// A procedure whose body has more nodes is called.
+/// The maximum number of nodes in an integrated body.
 const NODES_MAX: usize = 20;
-/// Integrated bodies may hold calls that can be integrated in turn, this often.
+/// The number of rounds; each integrates calls in the bodies that the previous one copied.
 const ROUNDS: usize = 3;
 
 /// A procedure that may be integrated.
@@ -25,11 +27,12 @@ struct Template {
     body: CoreId,
     /// The position of its definition among the top-level forms.
     position: usize,
-    /// The procedure's place in the source. A body that a definition has made up says no more; then the call says where it is.
+    /// The span of the procedure. Generated bodies have no better spans inside; then a copied node
+    /// gets the span of the call.
     span: Span,
 }
 
-/// The unit with small procedures integrated where they are called; nothing if there are none.
+/// Returns the unit with small procedures integrated at their calls; nothing if there are none.
 pub(super) fn integrate(unit: &Unit, primitives: &dyn Primitives) -> Option<Unit> {
     if unit.is_interactive {
         return None;
@@ -57,7 +60,7 @@ pub(super) fn integrate(unit: &Unit, primitives: &dyn Primitives) -> Option<Unit
     integrated
 }
 
-/// The forms that the unit's body evaluates one after the other.
+/// Returns the forms that the unit's body evaluates in sequence.
 fn top_level_forms(unit: &Unit) -> Vec<CoreId> {
     let mut forms = Vec::new();
     let mut pending = vec![unit.body];
@@ -71,7 +74,7 @@ fn top_level_forms(unit: &Unit) -> Vec<CoreId> {
     forms
 }
 
-/// Whether evaluating the form calls no procedure of the program.
+/// Returns whether evaluating the form calls no procedure of the program.
 fn is_inert(unit: &Unit, form: CoreId) -> bool {
     let mut pending = vec![form];
     while let Some(id) = pending.pop() {
@@ -122,7 +125,8 @@ fn templates(unit: &Unit, forms: &[CoreId], primitives: &dyn Primitives) -> BTre
     definitions.collect()
 }
 
-/// Whether a procedure's body is small, binds nothing and does not mention the procedure itself.
+/// Returns whether a procedure's body is small, binds nothing and does not mention the procedure
+/// itself.
 fn is_small(unit: &Unit, body: CoreId, own: GlobalId, primitives: &dyn Primitives) -> bool {
     let mut pending = vec![body];
     let mut count = 0;
@@ -160,7 +164,7 @@ fn is_small(unit: &Unit, body: CoreId, own: GlobalId, primitives: &dyn Primitive
     true
 }
 
-/// The calls to replace, inner ones after those around them.
+/// Returns the calls to replace, inner ones after those around them.
 fn calls(unit: &Unit, forms: &[CoreId], templates: &BTreeMap<GlobalId, Template>, inert: usize) -> Vec<CoreId> {
     let mut found = Vec::new();
     for (place, form) in forms.iter().enumerate() {
@@ -180,7 +184,7 @@ fn calls(unit: &Unit, forms: &[CoreId], templates: &BTreeMap<GlobalId, Template>
     found
 }
 
-/// Appends the parts of a node, bodies of procedures included.
+/// Appends the parts of a node, including bodies of procedures.
 fn push_parts(unit: &Unit, id: CoreId, parts: &mut Vec<CoreId>) {
     match &unit.nodes[id.0 as usize] {
         Core::Constant(_) | Core::Unspecified | Core::Local(_) | Core::Global(_) | Core::Primitive(_) => {}
@@ -203,7 +207,7 @@ fn push_parts(unit: &Unit, id: CoreId, parts: &mut Vec<CoreId>) {
     }
 }
 
-/// The variables that may be read before they have their value.
+/// Returns the variables that may be read before they have their values.
 fn late_variables(unit: &Unit) -> BTreeSet<VariableId> {
     let bindings = unit.nodes.iter().filter_map(|node| {
         if let Core::Letrec { bindings, .. } = node {
@@ -223,7 +227,7 @@ struct Rewriting<'a> {
 }
 
 impl Rewriting<'_> {
-    /// Replaces a call by the body of the procedure it calls.
+    /// Replaces a call by the body of its procedure.
     fn replace(&mut self, call: CoreId, templates: &BTreeMap<GlobalId, Template>) {
         let Core::Call { procedure, arguments } = self.unit.nodes[call.0 as usize].clone() else {
             return;
@@ -270,7 +274,7 @@ impl Rewriting<'_> {
         };
     }
 
-    /// Whether the form is a literal, or a variable that has the same value whenever it is read.
+    /// Returns whether the form is a literal, or a variable that always has the same value.
     fn is_steady(&self, node: &Core) -> bool {
         if let Core::Local(variable) = node {
             !self.unit.variables[variable.0 as usize].is_assigned && !self.late.contains(variable)
@@ -289,7 +293,7 @@ impl Rewriting<'_> {
         variable
     }
 
-    /// The number of a call that is replaced, for those who want to know where they are; what a library keeps to itself they are not told.
+    /// Numbers a replaced call, for backtraces; omits procedures that are internal to a library.
     fn integrate(&mut self, call: IntegratedCall) -> Option<u32> {
         if call.procedure.as_str().starts_with('%') {
             return call.around;
@@ -298,7 +302,8 @@ impl Rewriting<'_> {
         Some(self.unit.integrated.len() as u32 - 1)
     }
 
-    /// The number, in the copy, of a call that was integrated in the template's body, or of the call that is being replaced.
+    /// Returns the number, in the copy, of a call that was integrated in the template's body, or of
+    /// the call that is being replaced.
     fn integrated_in_copy(&mut self, call: Option<u32>, copying: &mut Copying) -> Option<u32> {
         let Some(number) = call else {
             return copying.around;
@@ -306,7 +311,7 @@ impl Rewriting<'_> {
         if let Some(copied) = copying.integrated.get(&number) {
             return *copied;
         }
-        // As deep as the rounds are many.
+        // The recursion is at most as deep as the number of rounds.
         let original = self.original.integrated[number as usize].clone();
         let around = self.integrated_in_copy(original.around, copying);
         let copied = self.integrate(IntegratedCall { around, ..original });
@@ -314,7 +319,7 @@ impl Rewriting<'_> {
         copied
     }
 
-    /// A copy of a template's node, which is small.
+    /// Copies a node of a template, which is small.
     fn copy(&mut self, id: CoreId, copying: &mut Copying) -> CoreId {
         let original = self.original;
         let node = &original.nodes[id.0 as usize];
@@ -353,15 +358,15 @@ impl Rewriting<'_> {
     }
 }
 
-/// How a template's body is copied in the place of a call.
+/// The state of copying a template's body to a call.
 struct Copying {
-    /// The place of the template as a whole; nodes there are put at the call.
+    /// The span of the whole template; nodes with this span get that of the call.
     own: Span,
     call: Span,
-    /// What the parameters stand for.
+    /// The values of the parameters.
     values: BTreeMap<VariableId, Core>,
-    /// The call that is replaced, in the unit's list, or the one around it.
+    /// The integrated call of the copied nodes, an index in the unit's list.
     around: Option<u32>,
-    /// The calls that were integrated in the template's body: where they are, and where their copies are.
+    /// Maps the calls that were integrated in the template's body to their copies.
     integrated: BTreeMap<u32, Option<u32>>,
 }

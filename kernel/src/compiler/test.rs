@@ -1,6 +1,9 @@
 //! Generates code for expressions whose value only decides a branch.
 //!
-//! Comparisons and type tests fuse with the jump; `and`, `or` and `not`, which arrive as nested conditionals, become jumps too.
+//! Comparisons and type tests fuse with the jump; `and`, `or` and `not`, which arrive as nested
+//! conditionals, become jumps too.
+//! INVARIANT: a test whose value only decides a branch is never stored as a boolean. It does not
+//! choose contexts.
 //! Read next: `instruction.rs`.
 
 use crate::core::{Core, CoreId, VariableId};
@@ -17,7 +20,8 @@ use super::{CompileError, Compiler};
 /// A jump and its opposite.
 type Jumps = (Opcode, Opcode);
 
-/// A comparison: the jump on registers (with exchanged operands if `is_swapped`) and the jumps for a small right or left operand.
+/// A comparison: the jump on registers (with exchanged operands if `is_swapped`) and the jumps for
+/// a small right or left operand.
 struct Comparison {
     name: &'static str,
     registers: Jumps,
@@ -26,7 +30,8 @@ struct Comparison {
     small_left: Jumps,
 }
 
-/// Spellings of comparing jumps; see [`Role::Spelling`](crate::instruction::Role::Spelling).
+/// Variants of comparing jumps, by the spelling of the source; see
+/// [`Role::Spelling`](crate::instruction::Role::Spelling).
 const AS_WRITTEN: u8 = 0;
 const EXCHANGED: u8 = 1;
 const AS_ZERO: u8 = 2;
@@ -106,7 +111,7 @@ const KINDS: &[(&str, Kind)] = &[
 ];
 
 impl Compiler<'_> {
-    /// Whether a call of the primitive is generated here.
+    /// Returns whether this file generates a call of the primitive.
     pub(super) fn is_test(&self, name: &Name, arguments: &[CoreId]) -> bool {
         let name = &*name.0;
         match arguments.len() {
@@ -127,7 +132,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether the form is a literal that `equal?` tells by its word alone.
+    /// Returns whether the form is a literal that `equal?` compares by its word alone.
     fn is_word(&self, id: CoreId) -> bool {
         let Core::Constant(datum) = self.node(id) else {
             return false;
@@ -144,14 +149,15 @@ impl Compiler<'_> {
         }
     }
 
-    /// Puts the truth of a tested call where `context` wants it.
+    /// Generates the truth value of a tested call for `context`.
     pub(super) fn truth(&mut self, emitter: &mut Emitter, id: CoreId, context: Context) -> Result<(), CompileError> {
         self.true_or(emitter, id, context, |compiler, emitter| {
             compiler.boolean(emitter, Value::FALSE, context)
         })
     }
 
-    /// `(or first second)` whose first part is a boolean: tests it and never needs its value.
+    /// Generates `(or first second)` whose first part is a boolean: tests it and never needs its
+    /// value.
     pub(super) fn boolean_disjunction(
         &mut self,
         emitter: &mut Emitter,
@@ -164,7 +170,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Tests a predicate's call: gives `#t` to `context` if it holds, and does `otherwise` if not.
+    /// Tests a predicate's call: `context` gets `#t` if it holds; otherwise runs `otherwise`.
     fn true_or(
         &mut self,
         emitter: &mut Emitter,
@@ -192,7 +198,8 @@ impl Compiler<'_> {
         })
     }
 
-    /// Emits code that jumps to `target` if the truth of `id` is `sense`, and falls through otherwise.
+    /// Emits code that jumps to `target` if the truth of `id` is `sense`, and falls through
+    /// otherwise.
     pub(super) fn test(
         &mut self,
         emitter: &mut Emitter,
@@ -297,7 +304,8 @@ impl Compiler<'_> {
         matches!(self.node(id), Core::Constant(datum) if datum.nodes[datum.root.0 as usize] == Node::Boolean(false))
     }
 
-    /// `(let ((v first)) (if v v second))`, which is what `(or first second)` expands to.
+    /// Returns the parts of `(let ((v first)) (if v v second))`, the expansion of `(or first
+    /// second)`.
     pub(super) fn as_disjunction(&self, bindings: &[(VariableId, CoreId)], body: CoreId) -> Option<(CoreId, CoreId)> {
         let [(variable, first)] = bindings else { return None };
         let Core::If {
@@ -313,7 +321,8 @@ impl Compiler<'_> {
         (is_variable(test) && is_variable(consequent) && is_used_twice).then_some((*first, *alternative))
     }
 
-    /// Whether the form is a call of a predicate that is generated as a test, so that its value is a boolean.
+    /// Returns whether the form is a call of a predicate that is generated as a test, so that its
+    /// value is a boolean.
     pub(super) fn is_boolean(&self, id: CoreId) -> bool {
         let Core::Call { procedure, arguments } = self.node(id) else {
             return false;
@@ -464,7 +473,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The jump that is taken when the test's truth is `sense`, then its opposite.
+/// Returns the jump that is taken when the test's truth is `sense`, then its opposite.
 fn choose(jumps: Jumps, sense: bool) -> Jumps {
     if sense { jumps } else { (jumps.1, jumps.0) }
 }

@@ -1,10 +1,14 @@
-//! Libraries that were compiled ahead: known without their texts being read.
+//! Libraries that were compiled ahead and are used without reading their texts.
 //!
-//! Owns what is kept of such a library: what it exports, which libraries it imports, and its compiled unit. The text is read only if one of its macros is
-//! used, and then only as far as the first pass goes. So a program pays for the macros it uses, and for no other reading, expanding or compiling.
-//! (An image of the expander's whole state was the alternative: it would fix which libraries are loaded, and in which order; one of each library leaves that to the program.)
-//! INVARIANT: what comes of a text is the same, unit for unit and byte for byte, whether its libraries were compiled ahead or are read.
-//! It does not decide whether a library still has the texts it was made from: [`Libraries::ahead`](super::Libraries::ahead) does.
+//! Owns the stored form of such a library: its exports, its imports, and its compiled unit. The
+//! text is read only if one of the library's macros is used, and then only the first pass runs over
+//! it. So a program pays for the macros it uses, and for no other reading, expanding or compiling.
+//! (Rejected: one image of the expander's whole state, because it fixes which libraries are loaded,
+//! and in which order.)
+//! INVARIANT: a text expands to the same units, byte for byte, whether its libraries were compiled
+//! ahead or are read.
+//! It does not decide whether a library is still up to date:
+//! [`Libraries::ahead`](super::Libraries::ahead) does.
 //! Read next: `ahead/bytes.rs`, then `demand.rs`.
 
 mod bytes;
@@ -24,37 +28,37 @@ use crate::syntax::symbol::Symbol;
 use crate::syntax::{Identifier, Syntax};
 use crate::unit::{CompiledUnit, GlobalName};
 
-/// What is known of a library that was compiled ahead.
+/// The stored form of a library that was compiled ahead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ahead {
     /// The libraries it imports, each once, in order.
     imports: Vec<Name>,
-    /// What it exports, and as what.
+    /// Its exports, by external name.
     exports: Vec<(Name, Export)>,
     /// The paths of the files that it includes, in order.
     includes: Vec<String>,
-    /// BLAKE3 of its text and of those it includes.
+    /// The BLAKE3 hashes of its text and of those it includes.
     texts: Vec<[u8; 32]>,
-    /// How many macros, in the order of their definitions, have numbers that others may know.
+    /// The number of macros, in the order of their definitions, whose numbers other units may know.
     macros: u32,
     is_on_demand: bool,
     unit: Option<UnitBytes>,
 }
 
-/// A compiled unit as it is kept: its bytes, and for each span the place of its text among the library's.
+/// A compiled unit as bytes, and for each span the index of its text among the library's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct UnitBytes {
     bytes: Vec<u8>,
     places: Vec<u8>,
 }
 
-/// What an exported name stands for.
+/// The meaning of an exported name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Export {
     /// A form or primitive, by its name in the kernel's own library.
     Kernel(Name),
     Global(GlobalName),
-    /// The macro of this number of a library.
+    /// A macro, by its library and its number there.
     Macro(Name, u32),
 }
 
@@ -68,7 +72,7 @@ pub(super) struct Stub {
     includes: Vec<String>,
     /// Its place in the order of loading.
     position: u32,
-    /// Its unit, until that is delivered.
+    /// Its unit, until it is delivered.
     unit: Option<UnitBytes>,
     progress: Progress,
 }
@@ -76,31 +80,32 @@ pub(super) struct Stub {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     Unread,
-    /// Its text goes through the first pass.
+    /// The first pass runs over its text.
     Reading,
     Read,
 }
 
 impl Ahead {
-    /// The libraries it imports.
+    /// Returns the libraries it imports.
     pub fn imports(&self) -> &[Name] {
         &self.imports
     }
 
-    /// The paths of the files that it includes, in the order in which they are asked for.
+    /// Returns the paths of the files that it includes, in the order of the `include` forms.
     pub fn includes(&self) -> &[String] {
         &self.includes
     }
 
-    /// BLAKE3 of its text and of those it includes.
+    /// Returns the BLAKE3 hashes of its text and of those it includes.
     pub fn texts(&self) -> &[[u8; 32]] {
         &self.texts
     }
 }
 
 impl Expander {
-    /// What is to be kept of a library that this session has loaded, finished and compiled, so that it need not be again: `files` are its text and what it
-    /// includes, by path. Nothing if it has what cannot be kept: procedural macros.
+    /// Returns the stored form of a library that this session has loaded, finished and compiled;
+    /// `files` are its text and its included texts, by path. Returns nothing for a library with
+    /// procedural macros, which cannot be stored.
     pub fn keep(&self, name: &Name, files: &[(String, SourceText)], compiled: Option<&CompiledUnit>) -> Option<Ahead> {
         let library = self.libraries.get(name)?;
         let mut ordinals: BTreeMap<u32, (Name, u32)> = BTreeMap::new();
@@ -146,7 +151,7 @@ impl Expander {
         })
     }
 
-    /// The name of a form or primitive in the kernel's own library.
+    /// Returns the name of a form or primitive in the kernel's own library.
     fn kernel_name(&self, binding: Binding) -> Option<Name> {
         let kernel = self.libraries.get(&Name::from(KERNEL_LIBRARY))?;
         let (symbol, _) = kernel.exports.iter().find(|(_, known)| **known == binding)?;
@@ -165,7 +170,7 @@ impl Expander {
         })
     }
 
-    /// The unit of a library that was compiled ahead, the first time that it is needed.
+    /// Returns the unit of a library that was compiled ahead, the first time that it is needed.
     pub(super) fn take_unit_ahead(&mut self, name: &Name) -> Option<Arc<Unit>> {
         let stub = self.stubs.get_mut(name)?;
         let UnitBytes { bytes, places } = stub.unit.take()?;
@@ -187,20 +192,22 @@ impl Expander {
         Some(unit)
     }
 
-    /// The numbers that the macros of a library are to have, if its text is being read because of them.
+    /// Returns the numbers reserved for the macros of a library whose text is being read.
     pub(super) fn reserved_macros(&self, name: &Name) -> Option<Range<u32>> {
         let stub = self.stubs.get(name)?;
         (stub.progress == Progress::Reading).then(|| stub.macros.clone())
     }
 
-    /// The text that a library includes, if that is being read for its macros: it is among those that were given out before.
+    /// Returns the text that a library includes while it is read for its macros: one of the texts
+    /// that were checked when the library was installed.
     pub(super) fn included_ahead(&self, library: &Name, path: &str) -> Option<SourceText> {
         let stub = self.stubs.get(library)?;
         let place = stub.includes.iter().position(|known| known == path)?;
         (stub.progress == Progress::Reading).then(|| stub.texts[1 + place].clone())
     }
 
-    /// Forgets the unit that was compiled ahead for a library of which there is another definition now.
+    /// Drops the unit of a library that was compiled ahead, because a new definition of the library
+    /// replaces it.
     pub(super) fn supersede_ahead(&mut self, name: &Name) {
         if let Some(stub) = self.stubs.get_mut(name) {
             stub.unit = None;
@@ -209,7 +216,8 @@ impl Expander {
 }
 
 impl UnitExpander<'_> {
-    /// Adds a library that was compiled ahead to the session; `false` if it must be read, because a text of it cannot be had.
+    /// Adds a library that was compiled ahead to the session; returns `false` if it must be read
+    /// because one of its texts is not available.
     pub(super) fn install(&mut self, library: &LibraryName, ahead: Ahead, place: Syntax) -> Result<bool, Failure> {
         let name = library.to_name();
         let Some(texts) = self.texts_of(library, &ahead) else {
@@ -260,7 +268,7 @@ impl UnitExpander<'_> {
         Ok(true)
     }
 
-    /// Asks for the texts of a library in the order in which reading it would.
+    /// Requests the texts of a library in the order in which reading would.
     fn texts_of(&mut self, library: &LibraryName, ahead: &Ahead) -> Option<Vec<SourceText>> {
         let own = self.libraries.library(library).ok()??;
         let includer = own.name.clone();
@@ -271,7 +279,8 @@ impl UnitExpander<'_> {
         Some(texts)
     }
 
-    /// Does the first pass over the text of a library that was compiled ahead, for the sake of its macros.
+    /// Runs the first pass over the text of a library that was compiled ahead, to define its
+    /// macros.
     pub(super) fn read_for_macros(&mut self, name: &Name) -> Result<(), Failure> {
         let Some(stub) = self.session.stubs.get_mut(name) else {
             return Ok(());
@@ -287,7 +296,7 @@ impl UnitExpander<'_> {
         Ok(())
     }
 
-    /// The library whose text must be read before a macro can be used.
+    /// Returns the library whose text must be read before a macro can be used.
     pub(super) fn unread_home(&self, index: u32) -> Option<Name> {
         match &self.session.macros[index as usize].transformer {
             Transformer::Ahead(library) => Some(library.clone()),
@@ -295,7 +304,7 @@ impl UnitExpander<'_> {
         }
     }
 
-    /// The error that the text of a library no longer has a macro that it had.
+    /// Returns the error that the text of a library lacks a macro that it had when it was compiled.
     pub(super) fn lost_macro(&self, place: Syntax, keyword: Symbol) -> Failure {
         let keyword = self.session.syntax.symbols.name(keyword).clone();
         self.failure(place, DiagnosticKind::NoRuleMatches { keyword })
@@ -303,7 +312,8 @@ impl UnitExpander<'_> {
 }
 
 impl Expander {
-    /// Gives the macros of a library numbers; what is defined, and where, is known once the text is read.
+    /// Reserves numbers for the macros of a library; their definitions are known once the text is
+    /// read.
     fn reserve_macros(&mut self, library: &Name, count: u32, (module, place): (Scope, Syntax)) -> Range<u32> {
         let first = u32::try_from(self.macros.len()).unwrap_or(u32::MAX);
         let definition = self.syntax.span(place);
@@ -335,7 +345,7 @@ fn hash_of(text: &str) -> [u8; 32] {
     *blake3::hash(text.as_bytes()).as_bytes()
 }
 
-/// A unit that stands for its compiled form: it tells which globals it mentions.
+/// Returns a unit that wraps its compiled form and lists the globals that it mentions.
 fn ahead_unit(compiled: CompiledUnit) -> Unit {
     let globals = compiled.globals.iter().map(|name| Global {
         name: name.clone(),

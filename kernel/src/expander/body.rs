@@ -1,6 +1,7 @@
 //! Definition contexts: bodies and top levels.
 //!
-//! Owns the two passes over a sequence of definitions and expressions: the first rewrites macro uses until every definition is known, the second expands values and expressions.
+//! Owns the two passes over a sequence of definitions and expressions: the first rewrites macro
+//! uses until every definition is known, the second expands values and expressions.
 //! INVARIANT: no expression is expanded before all names of its context are bound.
 //! It does not know which forms define.
 //! Read next: `library.rs`.
@@ -16,20 +17,22 @@ use crate::syntax::binding::Binding;
 use crate::syntax::scope::ScopeSet;
 use crate::syntax::{Identifier, Syntax};
 
-/// A sequence of definitions and expressions in the course of its first pass.
+/// A sequence of definitions and expressions during its first pass.
 #[derive(Debug)]
 pub(crate) struct Context {
     is_top_level: bool,
-    /// Scopes of the macro uses that produced the current form. What the form defines does not keep them.
+    /// Scopes of the macro uses that produced the current form. They are removed from the names
+    /// that the form defines.
     pub(crate) use_scopes: ScopeSet,
-    /// Forms to come, the next one last, with the scopes of the macro uses that produced them.
+    /// The remaining forms, the next one last, with the scopes of the macro uses that produced
+    /// them.
     pending: Vec<(Syntax, ScopeSet)>,
     items: Vec<Item>,
-    /// What this body has defined.
+    /// The identifiers that this body has defined.
     defined: BTreeSet<Identifier>,
 }
 
-/// What the first pass leaves for the second.
+/// One task for the second pass.
 #[derive(Debug)]
 enum Item {
     Define {
@@ -40,7 +43,7 @@ enum Item {
     Evaluate(Value, Syntax),
 }
 
-/// What a definition defines.
+/// The variable of a definition.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
     /// A global, by its number in the session.
@@ -48,7 +51,7 @@ pub(crate) enum Target {
     Local(VariableId),
 }
 
-/// What the second pass is to make code of.
+/// The source of an item's code.
 #[derive(Debug)]
 pub(crate) enum Value {
     /// An expression.
@@ -57,9 +60,9 @@ pub(crate) enum Value {
     Procedure(Syntax, Vec<Syntax>),
     /// A body of its own.
     Body(Vec<Syntax>),
-    /// The values of an expression, received by the procedure that the code makes.
+    /// The values of an expression, received by the procedure that the code evaluates to.
     Received(Syntax, CoreId),
-    /// Code that a form has already made.
+    /// Finished code.
     Ready(CoreId),
 }
 
@@ -76,22 +79,23 @@ impl Context {
         }
     }
 
-    /// Whether this is the top level of a program, library or interaction.
+    /// Returns whether this is the top level of a program, library or interaction.
     pub(crate) fn is_top_level(&self) -> bool {
         self.is_top_level
     }
 
-    /// Puts forms in place of the current one.
+    /// Replaces the current form by other forms.
     pub(crate) fn splice(&mut self, forms: &[Syntax]) {
         self.splice_from(forms, self.use_scopes);
     }
 
-    /// Puts forms in place of the current one, and the names that they define outside of a scope that they have.
+    /// Replaces the current form by other forms, and removes these scopes from the names that they
+    /// define.
     pub(crate) fn splice_from(&mut self, forms: &[Syntax], use_scopes: ScopeSet) {
         self.pending.extend(forms.iter().rev().map(|form| (*form, use_scopes)));
     }
 
-    /// Takes all forms that are still to come.
+    /// Takes all remaining forms.
     pub(crate) fn take_rest(&mut self) -> Vec<Syntax> {
         let rest = std::mem::take(&mut self.pending);
         rest.into_iter().rev().map(|(form, _)| form).collect()
@@ -102,14 +106,15 @@ impl Context {
         self.items.push(Item::Define { target, value, place });
     }
 
-    /// Adds something to evaluate in order.
+    /// Adds an item without a name, to be evaluated in order.
     pub(crate) fn evaluate(&mut self, value: Value, place: Syntax) {
         self.items.push(Item::Evaluate(value, place));
     }
 }
 
 impl UnitExpander<'_> {
-    /// Expands the body of a procedure or binding form, whose forms have the scope of what it binds.
+    /// Expands the body of a procedure or binding form; its forms have the scope of the bound
+    /// names.
     pub(crate) fn body(&mut self, forms: &[Syntax], place: Syntax) -> CoreId {
         let body = self.nested(place, |unit| {
             let mut context = Context::new(false, forms);
@@ -128,7 +133,7 @@ impl UnitExpander<'_> {
         self.second_pass(context, *forms.first()?)
     }
 
-    /// Finds what the forms of a top level define.
+    /// Finds the definitions among the forms of a top level.
     pub(super) fn first_pass(&mut self, forms: &[Syntax]) -> Context {
         let mut context = Context::new(true, forms);
         self.discover(&mut context);
@@ -139,7 +144,7 @@ impl UnitExpander<'_> {
     pub(super) fn second_pass(&mut self, context: Context, place: Syntax) -> Option<CoreId> {
         let mut code = Vec::with_capacity(context.items.len());
         let mut inherited = Vec::new();
-        // The last item so far that may call something when it is evaluated.
+        // The last item so far whose evaluation may call a procedure.
         let mut last_active = None;
         for (position, item) in context.items.into_iter().enumerate() {
             self.item = position;
@@ -161,8 +166,10 @@ impl UnitExpander<'_> {
         (!code.is_empty()).then(|| self.sequence_node(code, place))
     }
 
-    /// A program may use an imported name and then define it: until it does, the variable has the import's value. Code for that, at the
-    /// definition of a global, if something that was evaluated before may have used it.
+    /// Makes code that initialises a global with the import that it shadows.
+    ///
+    /// A program may use an imported name and define it later; until then, the variable has the
+    /// import's value. The code is omitted if no earlier evaluation can have used the name.
     fn inherited(&mut self, global: u32, last_active: Option<usize>, place: Syntax) -> Option<CoreId> {
         let shadowed = self.shadowed.remove(&global)?;
         if last_active? < shadowed.first_use? {
@@ -177,7 +184,7 @@ impl UnitExpander<'_> {
         Some(self.define_global(global, import, place))
     }
 
-    /// The first pass.
+    /// Runs the first pass.
     fn discover(&mut self, context: &mut Context) {
         while let Some((form, use_scopes)) = context.pending.pop() {
             context.use_scopes = use_scopes;
@@ -208,7 +215,7 @@ impl UnitExpander<'_> {
         Ok(())
     }
 
-    /// The second pass of a body: `letrec*` around the expressions behind the last definition.
+    /// Runs the second pass of a body: `letrec*` around the expressions after the last definition.
     fn finish_body(&mut self, context: Context, place: Syntax) -> Result<CoreId, Failure> {
         let is_definition = |item: &Item| matches!(item, Item::Define { .. });
         let definitions = context.items.iter().rposition(is_definition).map_or(0, |last| last + 1);
@@ -235,7 +242,7 @@ impl UnitExpander<'_> {
         })
     }
 
-    /// The second pass of one item: its code, and what the code is the value of.
+    /// Runs the second pass of one item; returns its target, if it is a definition, and its code.
     fn item(&mut self, item: Item) -> (Option<(Target, Syntax)>, CoreId) {
         match item {
             Item::Evaluate(value, place) => (None, self.value(value, None, place)),
@@ -304,8 +311,8 @@ impl UnitExpander<'_> {
         Ok(Target::Local(self.bind_local(identifier)))
     }
 
-    /// Binds the identifier that names a record type. A repeated definition at top level has a global of its own, so that the procedures of an
-    /// earlier one keep their type.
+    /// Binds the identifier that names a record type. A repeated definition at top level gets its
+    /// own global, so that the procedures of an earlier one keep their type.
     pub(crate) fn define_type(&mut self, context: &mut Context, form: Syntax, name: Syntax) -> Result<Target, Failure> {
         let identifier = self.defined_identifier(context, form, name)?;
         if context.is_top_level && self.global_here(identifier).is_some() {
@@ -366,7 +373,8 @@ impl UnitExpander<'_> {
         self.identifier_in(form, name)
     }
 
-    /// The global that a definition at top level names. One that a macro introduced gets a name of its own.
+    /// Returns the global of a definition at top level. An identifier that a macro introduced gets
+    /// a unique name.
     fn bind_global(&mut self, identifier: Identifier) -> u32 {
         if let Some(global) = self.global_here(identifier) {
             return global;
@@ -387,7 +395,7 @@ impl UnitExpander<'_> {
         global
     }
 
-    /// The global of this module that the identifier names already.
+    /// Returns the global of this module that the identifier already names.
     fn global_here(&self, identifier: Identifier) -> Option<u32> {
         let store = &self.session.syntax;
         let bound = store
@@ -418,7 +426,7 @@ impl UnitExpander<'_> {
         name
     }
 
-    /// Takes note of a global's name that a definition introduced by a macro could be given, too.
+    /// Records the name of a global that looks like one assigned to a definition of a macro.
     pub(super) fn note_look_alike(&mut self, name: &Name) {
         if name.as_str().contains('~') {
             self.module.look_alikes.insert(name.clone());

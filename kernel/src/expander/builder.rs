@@ -1,7 +1,7 @@
 //! Builds one unit of the core language.
 //!
 //! Owns the arenas of the unit under construction.
-//! INVARIANT: each node is given to one parent; a global occurs once in the unit's table.
+//! INVARIANT: each node has at most one parent; a global occurs once in the unit's table.
 //! It does not resolve names.
 //! Read next: `unit.rs`.
 
@@ -18,7 +18,7 @@ pub(super) struct Builder {
     variables: Vec<Variable>,
     lambdas: Vec<Lambda>,
     globals: Vec<Global>,
-    /// From a global's number in the session to its number here.
+    /// Maps a global's number in the session to its number in the unit.
     global_ids: BTreeMap<u32, GlobalId>,
 }
 
@@ -29,7 +29,7 @@ impl Builder {
         CoreId(index(self.nodes.len() - 1))
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub(super) fn length(&self) -> u32 {
         index(self.nodes.len())
     }
@@ -59,7 +59,7 @@ impl Builder {
         LambdaId(index(self.lambdas.len() - 1))
     }
 
-    /// The unit's number of a global, given its number and name in the session.
+    /// Returns a global's number in the unit, given its number and name in the session.
     pub(super) fn global(&mut self, session: u32, name: &GlobalName) -> GlobalId {
         let globals = &mut self.globals;
         *self.global_ids.entry(session).or_insert_with(|| {

@@ -1,11 +1,14 @@
-//! Libraries that are finished when something needs them.
+//! Libraries that are finished on demand.
 //!
-//! Owns the libraries that declare `(on-demand)`: of these only the first pass is done when they are imported, which finds what they define; the
-//! second pass, and all that comes after it, happens once a unit mentions one of their globals. So a program pays for the part of
-//! the standard library that it uses. Such a library's body must have no effect but to define.
-//! (Expanding and compiling everything that is imported was the alternative: it took most of the time in which a small program ran.)
-//! INVARIANT: units are delivered in the order in which their libraries were loaded, whenever they were finished; so each comes after those it
-//! imports, and which come depends on nothing but the texts.
+//! Owns the libraries that declare `(on-demand)`: an import runs only their first pass, which finds
+//! their definitions. The second pass and compilation run once a unit mentions one of their
+//! globals, so a program pays for the part of the standard library that it uses. The body of such a
+//! library may only define.
+//! (Rejected: finishing every imported library, because that took most of the run time of a small
+//! program.)
+//! INVARIANT: units are delivered in the order in which their libraries were loaded, whenever they
+//! were finished. So each comes after those it imports, and the set of units depends only on the
+//! texts.
 //! It does not know what a body contains.
 //! Read next: `body.rs`.
 
@@ -28,14 +31,14 @@ pub(super) struct Waiting {
     /// The number of its unit in the session.
     pub(super) number: u32,
     pub(super) context: Context,
-    /// Where its body begins.
+    /// The beginning of its body.
     pub(super) place: Syntax,
     /// Its place in the order of loading.
     pub(super) position: u32,
 }
 
 impl Expander {
-    /// Takes note of what a library came to; what it warns of is for the caller.
+    /// Records the units of a library; returns its warnings.
     pub(super) fn add_library_units(&mut self, position: u32, expansion: Expansion) -> Vec<Diagnostic> {
         for unit in expansion.units {
             self.library_units.insert(unit.name.clone(), unit.clone());
@@ -44,7 +47,7 @@ impl Expander {
         expansion.warnings
     }
 
-    /// Finishes a library, if it waits; its unit, if it has one.
+    /// Finishes a library, if it is between its passes; returns its unit, if it has one.
     pub(super) fn finish_library(
         &mut self,
         name: &Name,
@@ -55,7 +58,7 @@ impl Expander {
         };
         let position = waiting.position;
         let (_, expansion) = UnitExpander::resume(self, libraries, waiting).finish();
-        // A library with errors is to be loaded anew by whoever imports it next.
+        // Forget a library with errors, so that the next import loads it again.
         let expansion = expansion.inspect_err(|_| drop(self.libraries.remove(name)))?;
         self.add_library_units(position, expansion);
         Ok(self.library_units.get(name).cloned())
@@ -76,7 +79,7 @@ impl Expander {
         Ok(())
     }
 
-    /// Adds the libraries' units to what a text expanded to.
+    /// Adds the needed units of libraries to the expansion of a text.
     pub(super) fn deliver(
         &mut self,
         expansion: Result<Expansion, Vec<Diagnostic>>,

@@ -1,7 +1,9 @@
-//! Imports: library names, import sets, and the libraries behind them.
+//! Imports: library names, import sets, and the libraries that they name.
 //!
-//! Owns the meaning of `only`, `except`, `prefix` and `rename`, and the loading of a library when it is first needed.
-//! INVARIANT: a library that imports itself, however indirectly, is an error and never a loop.
+//! Owns the meaning of `only`, `except`, `prefix` and `rename`, and the loading of a library at its
+//! first import.
+//! INVARIANT: a library that imports itself, directly or through others, is an error and never a
+//! loop.
 //! It does not find sources.
 //! Read next: `library.rs`.
 
@@ -17,18 +19,18 @@ use crate::syntax::scope::ScopeSet;
 use crate::syntax::symbol::Symbol;
 use crate::syntax::{Identifier, Syntax};
 
-/// How many libraries may be loading, each for the sake of the one before.
+/// The maximum length of a chain of libraries that load each other.
 const LIMIT_CHAIN: u32 = 200;
 
 /// The names that an import set provides.
 struct ImportSet {
-    /// What messages call it.
+    /// Its name in messages.
     library: Name,
     names: BTreeMap<Symbol, Binding>,
 }
 
 impl UnitExpander<'_> {
-    /// Binds what the import sets of `form` provide, at the top level of this module.
+    /// Binds the names of the import sets of `form` at the top level of this module.
     pub(crate) fn import(&mut self, form: Syntax, sets: &[Syntax]) {
         for set in sets {
             match self.import_set(form, *set) {
@@ -36,14 +38,14 @@ impl UnitExpander<'_> {
                 Ok(None) => {}
                 Err(failure) => {
                     self.report(failure);
-                    // Each name that the import would have provided would be another error.
+                    // Stop, because each name of the failed import would be another error.
                     self.abandon();
                 }
             }
         }
     }
 
-    /// Binds what the default libraries export.
+    /// Binds the exports of the default libraries.
     pub(super) fn import_defaults(&mut self) {
         for library in self.session.default_imports.clone() {
             let names = self.require(&library);
@@ -51,7 +53,7 @@ impl UnitExpander<'_> {
         }
     }
 
-    /// What a library exports that no text asked for.
+    /// Returns the exports of a library that no text imported.
     pub(super) fn require(&mut self, library: &LibraryName) -> BTreeMap<Symbol, Binding> {
         let place = self.session.syntax.make_nothing();
         match self.exports(library, place) {
@@ -72,7 +74,8 @@ impl UnitExpander<'_> {
         }
     }
 
-    /// The names of an import set; `None` if its library has errors of its own, which are recorded.
+    /// Returns the names of an import set; `None` if its library has errors of its own, which are
+    /// recorded.
     fn import_set(&mut self, form: Syntax, set: Syntax) -> Result<Option<ImportSet>, Failure> {
         self.nested(set, |unit| {
             let parts = unit.list_in(form, set)?;
@@ -85,7 +88,7 @@ impl UnitExpander<'_> {
                 Some("except") => unit.narrow(form, &parts, Self::except),
                 Some("prefix") => unit.narrow(form, &parts, Self::prefix),
                 Some("rename") => unit.narrow(form, &parts, Self::rename),
-                // R6RS: phases of an import. Here whatever is imported serves transformers, too.
+                // R6RS: phases of an import. Here every import also serves transformers.
                 Some("for") => unit.import_set(form, parts[1]),
                 _ => {
                     let name = unit.library_name(form, set)?;
@@ -198,18 +201,19 @@ impl UnitExpander<'_> {
         }
     }
 
-    /// The text of an identifier, or nothing.
+    /// Returns the text of an identifier; empty for other syntax.
     pub(crate) fn text_of(&self, syntax: Syntax) -> String {
         let identifier = self.session.syntax.identifier(syntax);
         identifier.map_or_else(String::new, |identifier| self.name_of(identifier).to_string())
     }
 
-    /// Whether a library exists, loaded or not.
+    /// Returns whether a library exists, loaded or not.
     pub(crate) fn has_library(&mut self, name: &LibraryName) -> bool {
         self.session.libraries.contains_key(&name.to_name()) || matches!(self.libraries.library(name), Ok(Some(_)))
     }
 
-    /// What a library exports, which is loaded if it has not been; `None` if it has errors, which are recorded.
+    /// Returns the exports of a library, and loads it if necessary; `None` if it has errors, which
+    /// are recorded.
     pub(super) fn exports(
         &mut self,
         library: &LibraryName,

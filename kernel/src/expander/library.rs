@@ -1,7 +1,8 @@
 //! Programs, interactions and libraries.
 //!
-//! Owns what a text may contain at its top: which imports a program starts with, and the declarations of `define-library` and `define-module`.
-//! INVARIANT: a library's body sees only what the library imports, whatever surrounds its definition.
+//! Owns the top of a text: the initial imports of a program, and the declarations of
+//! `define-library` and `define-module`.
+//! INVARIANT: a library's body sees only the library's imports, whatever surrounds its definition.
 //! It does not expand definitions or expressions.
 //! Read next: `form.rs`.
 
@@ -19,13 +20,13 @@ use crate::syntax::symbol::Symbol;
 use crate::syntax::{Identifier, Syntax};
 use crate::unit::GlobalName;
 
-/// Forms that a program may use before it has imported anything.
+/// Forms that a program may use before its first import.
 const PROGRAM_FORMS: [&str; 3] = ["import", "define-library", "define-module"];
 
 /// The procedure that evaluates the forms of a file: its library and name.
 const LOAD: (&str, &str) = ("(duet internal eval)", "load");
 
-/// What `(features)` answers and `cond-expand` knows.
+/// The features that `(features)` returns and `cond-expand` knows.
 pub(crate) const FEATURES: [&str; 59] = [
     "r7rs",
     "exact-closed",
@@ -88,22 +89,22 @@ pub(crate) const FEATURES: [&str; 59] = [
     "srfi-235",
 ];
 
-/// What an `export` declaration names.
+/// An item of an `export` declaration.
 enum Export {
     /// An internal name under an external one.
     Name(Symbol, Symbol),
-    /// Everything that another library exports.
+    /// All exports of another library.
     All(LibraryName),
 }
 
 /// The declarations of a library.
 #[derive(Default)]
 struct Declarations {
-    /// Each with the place where it is written.
+    /// Each with its place in the text.
     exports: Vec<(Export, Syntax)>,
     imports: Vec<(Syntax, Vec<Syntax>)>,
     body: Vec<Syntax>,
-    /// Whether the library need not be finished before something needs it.
+    /// Whether the library is finished only on demand.
     is_on_demand: bool,
 }
 
@@ -129,7 +130,7 @@ impl UnitExpander<'_> {
         }
     }
 
-    /// Expands the text of expressions, the last of which has the value.
+    /// Expands the text of expressions and keeps the value of the last.
     pub(super) fn expressions(&mut self, name: &str, text: &str) {
         if let Some(forms) = self.read_top_level(name, text) {
             let place = match forms.first() {
@@ -140,7 +141,7 @@ impl UnitExpander<'_> {
         }
     }
 
-    /// Imports what the import sets in a text provide.
+    /// Imports the import sets in a text.
     pub(super) fn import_sets(&mut self, name: &str, text: &str) {
         if let Some(sets) = self.read_top_level(name, text) {
             let form = self.session.syntax.make_nothing();
@@ -148,7 +149,7 @@ impl UnitExpander<'_> {
         }
     }
 
-    /// Expands forms whose value someone waits for, even if there are none.
+    /// Expands forms whose value is needed, even if there are none.
     fn main_body(&mut self, forms: &[Syntax]) {
         let body = self.top_level(forms);
         self.body = Some(body.unwrap_or_else(|| {
@@ -165,7 +166,7 @@ impl UnitExpander<'_> {
         let (forms, errors) = self.session.read(source, self.module.scopes, false);
         let is_readable = errors.is_empty();
         self.absorb(errors, Vec::new());
-        // A form that could not be read may define what the others use.
+        // A form that could not be read may define names that the others use.
         is_readable.then_some(forms)
     }
 
@@ -179,7 +180,7 @@ impl UnitExpander<'_> {
         }
     }
 
-    /// Expands every library that a file defines; whether `wanted` is one of them.
+    /// Expands every library that a file defines; returns whether `wanted` is one of them.
     pub(super) fn libraries_of_file(&mut self, forms: &[Syntax], wanted: &Name) -> Result<bool, Failure> {
         let mut is_found = false;
         for (index, form) in forms.iter().enumerate() {
@@ -200,7 +201,8 @@ impl UnitExpander<'_> {
         Ok(is_found)
     }
 
-    /// Expands `(define-library name declaration …)`, or a `define-module` form whose body is the rest of its file; its name.
+    /// Expands `(define-library name declaration …)`, or a `define-module` form whose body is the
+    /// rest of its file; returns its name.
     pub(crate) fn define_library(&mut self, form: Syntax, rest: &[Syntax]) -> Result<Name, Failure> {
         let parts = self.parts(form)?;
         let Some(name) = parts.get(1) else {
@@ -231,7 +233,7 @@ impl UnitExpander<'_> {
             let (exports, waiting) = inner.library(form, &declarations, rest);
             let (module, expansion) = inner.finish();
             if is_ahead {
-                // All but its macros was known before.
+                // The session knew everything but its macros before.
                 return Ok(None);
             }
             let position = unit.session.loaded;
@@ -266,7 +268,7 @@ impl UnitExpander<'_> {
         Ok(name)
     }
 
-    /// Whether a module contains its body, rather than standing at the head of it.
+    /// Returns whether a module form contains its body, instead of heading it.
     pub(crate) fn has_body(&mut self, form: Syntax) -> bool {
         let parts = self.session.syntax.list(form).unwrap_or_default();
         parts
@@ -275,7 +277,7 @@ impl UnitExpander<'_> {
             .any(|part| !matches!(self.head_text(*part).as_str(), "provide" | "require" | "capabilities"))
     }
 
-    /// Expands a library; what it exports, and what is left to do for it.
+    /// Expands a library; returns its exports and its remaining work.
     fn library(
         &mut self,
         form: Syntax,
@@ -336,7 +338,7 @@ impl UnitExpander<'_> {
         Ok(())
     }
 
-    /// Refuses a module that needs what the program is not granted.
+    /// Refuses a module that requires a capability which the program lacks.
     fn require_capabilities(&mut self, library: Syntax, capabilities: &[Syntax]) -> Result<(), Failure> {
         for capability in capabilities {
             let identifier = self.identifier_in(library, *capability)?;
@@ -412,7 +414,7 @@ impl UnitExpander<'_> {
         Ok(exports)
     }
 
-    /// The forms of included files, with the scopes of the including form.
+    /// Returns the forms of included files, with the scopes of the including form.
     pub(crate) fn include(&mut self, form: Syntax, paths: &[Syntax], folds_case: bool) -> Result<Vec<Syntax>, Failure> {
         self.count_inclusion(form)?;
         let span = self.session.syntax.span(form);
@@ -443,8 +445,9 @@ impl UnitExpander<'_> {
         Ok(included)
     }
 
-    /// The forms of a file that a program loads at its top level, by a path that stands there: then they are the program's own, macros included.
-    /// Nothing if there is no such file yet, because the program may be about to write it.
+    /// Returns the forms of a file that a program loads at its top level by a literal path, so that
+    /// they become part of the program, including their macros. Returns nothing if there is no such
+    /// file yet, because the program may write it first.
     pub(super) fn loaded(&mut self, context: &Context, form: Syntax) -> Option<Vec<Syntax>> {
         if !context.is_top_level() || self.module.is_interactive || self.module.open_library.is_none() {
             return None;
@@ -463,7 +466,7 @@ impl UnitExpander<'_> {
         self.include(form, &[path], false).ok()
     }
 
-    /// The forms of the first clause of a `cond-expand` that holds.
+    /// Returns the forms of the first clause of a `cond-expand` whose requirement is met.
     pub(crate) fn choose_clause(&mut self, form: Syntax, clauses: &[Syntax]) -> Result<Vec<Syntax>, Failure> {
         for clause in clauses {
             let parts = self.list_in(form, *clause)?;
@@ -500,7 +503,7 @@ impl UnitExpander<'_> {
         })
     }
 
-    /// Whether every requirement has the given value.
+    /// Returns whether every requirement has the given value.
     fn all_hold(&mut self, form: Syntax, requirements: &[Syntax], value: bool) -> Result<bool, Failure> {
         for requirement in requirements {
             if self.holds(form, *requirement)? != value {
@@ -510,7 +513,7 @@ impl UnitExpander<'_> {
         Ok(true)
     }
 
-    /// The text of the identifier at the head of a form, or nothing.
+    /// Returns the text of the identifier at the head of a form; empty if there is none.
     fn head_text(&mut self, form: Syntax) -> String {
         let head = self.session.syntax.pair(form).map(|(head, _)| head);
         head.map_or_else(String::new, |head| self.text_of(head))

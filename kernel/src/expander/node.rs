@@ -1,8 +1,9 @@
 //! Making the nodes of the core language.
 //!
-//! Owns the short ways by which the expander and the forms add nodes, variables, procedures and globals to the unit they expand.
-//! INVARIANT: every node has the span of a piece of the source.
-//! It decides nothing.
+//! Owns short methods by which the expander and the forms add nodes, variables, procedures and
+//! globals to the unit that they expand.
+//! INVARIANT: every node has a span of the source.
+//! It does not choose which nodes to make.
 //! Read next: `builder.rs`.
 
 use super::unit::UnitExpander;
@@ -13,18 +14,18 @@ use crate::syntax::scope::Scope;
 use crate::syntax::{Identifier, Syntax};
 
 impl UnitExpander<'_> {
-    /// Adds a node that stands where `place` stands.
+    /// Adds a node with the source of `place`.
     pub(crate) fn node(&mut self, core: Core, place: Syntax) -> CoreId {
         let span = self.session.syntax.span(place);
         self.builder.node(core, span)
     }
 
-    /// A node that was added before.
+    /// Returns a node of the unit.
     pub(crate) fn node_at(&self, id: CoreId) -> &Core {
         self.builder.get(id)
     }
 
-    /// A literal.
+    /// Adds a literal.
     pub(crate) fn constant(&mut self, syntax: Syntax) -> CoreId {
         let datum = match self.session.syntax.atom(syntax) {
             Some(atom) => Datum::of(atom.clone()),
@@ -60,20 +61,20 @@ impl UnitExpander<'_> {
         )
     }
 
-    /// A call of a primitive that a form needs.
+    /// Adds a call of a primitive that a form needs.
     pub(crate) fn primitive_call(&mut self, name: &str, arguments: Vec<CoreId>, place: Syntax) -> CoreId {
         let procedure = self.node(Core::Primitive(Name::from(name)), place);
         self.node(Core::Call { procedure, arguments }, place)
     }
 
-    /// A fresh scope for what a form binds.
+    /// Makes a fresh scope for the names that a form binds.
     pub(crate) fn binding_scope(&mut self) -> Scope {
         let scope = self.session.syntax.sets.fresh();
         self.local_scopes.push(scope);
         scope
     }
 
-    /// A local variable that no identifier names.
+    /// Makes a local variable that no identifier names.
     pub(crate) fn temporary(&mut self, name: &str) -> VariableId {
         self.builder.variable(Name::from(name))
     }
@@ -87,7 +88,7 @@ impl UnitExpander<'_> {
         variable
     }
 
-    /// The number of this unit in the session.
+    /// Returns the number of this unit in the session.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
@@ -96,7 +97,7 @@ impl UnitExpander<'_> {
         self.builder.variable_name(variable).clone()
     }
 
-    /// A procedure of one clause.
+    /// Adds a procedure of one clause.
     pub(crate) fn lambda_node(&mut self, lambda: Lambda, place: Syntax) -> CoreId {
         let id = self.add_lambda(lambda);
         self.node(Core::Lambda(vec![id]), place)
@@ -122,12 +123,12 @@ impl UnitExpander<'_> {
         self.node(Core::DefineGlobal(id, value), place)
     }
 
-    /// Whether a global of the session belongs to this module.
+    /// Returns whether a global of the session belongs to this module.
     pub(crate) fn is_own(&self, global: u32) -> bool {
         self.session.globals[global as usize].library == self.module.name
     }
 
-    /// This unit's number of a global of the session.
+    /// Returns this unit's number of a global of the session.
     pub(crate) fn global_id(&mut self, global: u32) -> GlobalId {
         self.builder.global(global, &self.session.globals[global as usize])
     }

@@ -1,8 +1,11 @@
-//! Code that runs while a program is expanded: transformer expressions, uses of procedural macros, `begin-for-syntax`.
+//! Code that runs while a program is expanded: transformer expressions, uses of procedural macros,
+//! `begin-for-syntax`.
 //!
-//! Owns the two phases. A module has two faces under one scope: what it defines for the program, and what it defines for its transformers.
-//! Either is a list of units; the second face is evaluated at once, together with the libraries that it mentions.
-//! INVARIANT: no code refers to a variable of the other phase; a library is evaluated for transformers at most once in a session.
+//! Owns the two phases. A module has one scope and two sets of definitions: those for the program
+//! and those for its transformers. Each set is a list of units; units of the second are evaluated
+//! at once, together with the libraries that they mention.
+//! INVARIANT: no code refers to a variable of the other phase; a library is evaluated for
+//! transformers at most once in a session.
 //! It does not run anything itself; an implementor of [`Transformers`](super::Transformers) does.
 //! Read next: `form/syntax_case.rs`.
 
@@ -19,27 +22,28 @@ use crate::syntax::procedural::{Constant, Evaluated, Expanding, Fault, Transform
 use crate::syntax::rules::{Step, Use};
 use crate::syntax::{Identifier, Syntax};
 
-/// What the name of a module's face for transformers ends with. Names of libraries end with a parenthesis.
+/// The suffix of the name of a module's phase for transformers. It cannot clash with a library's
+/// name, which ends with a parenthesis.
 const FOR_SYNTAX: &str = " for syntax";
 
-/// What ran, for messages.
+/// The code that ran, for messages.
 #[derive(Clone, Copy)]
 struct Run<'a> {
-    /// The macro, or the form whose code it is.
+    /// The macro, or the form that contains the code.
     keyword: &'a Name,
     /// The use, or the code.
     place: Syntax,
-    /// Where the macro is defined.
+    /// The place of the macro's definition.
     definition: Option<Span>,
 }
 
 impl Expander {
-    /// Whether there is anything that runs procedural macros.
+    /// Returns whether procedural macros are supported.
     pub(crate) fn can_run_transformers(&self) -> bool {
         self.transformers.is_some()
     }
 
-    /// Runs something at expansion time, as part of a step.
+    /// Runs an action at expansion time, as part of a step.
     fn run<T>(
         &mut self,
         (step, nodes_max): (Step, u32),
@@ -65,7 +69,8 @@ impl Expander {
         run(&mut **transformers, &mut expanding)
     }
 
-    /// The libraries that a unit mentions, directly or through others, and that were not evaluated for transformers yet; each behind those it mentions.
+    /// Returns the libraries that a unit mentions, directly or through others, and that were not
+    /// evaluated for transformers yet; each after those it mentions.
     fn missing_libraries(&self, unit: &Arc<Unit>) -> Vec<Arc<Unit>> {
         let mut seen: BTreeSet<&Name> = self.instantiated.iter().collect();
         let mut path = vec![(unit, 0)];
@@ -89,7 +94,7 @@ impl Expander {
 }
 
 impl UnitExpander<'_> {
-    /// Expands code for transformers and evaluates it; `None` if there is none.
+    /// Expands code for transformers and evaluates it; returns `None` if there is no code.
     pub(crate) fn evaluate_for_syntax(
         &mut self,
         (keyword, place): (&Name, Syntax),
@@ -127,7 +132,7 @@ impl UnitExpander<'_> {
         Ok(evaluated)
     }
 
-    /// This module as its transformers see it.
+    /// Returns this module as its transformers see it.
     fn face_for_syntax(&self) -> Module {
         let module = self.module.clone();
         if module.proper_name.is_some() {
@@ -186,12 +191,12 @@ impl UnitExpander<'_> {
         })
     }
 
-    /// How many syntax nodes the session may have while this unit is expanded.
+    /// Returns the maximum number of syntax nodes in the session during the expansion of this unit.
     fn nodes_max(&self) -> u32 {
         self.first_node.saturating_add(LIMIT_EXPANSION_NODES)
     }
 
-    /// The error that a fault in a library is, to the code that needs the library.
+    /// Returns the error for code that needs a library, when evaluating the library failed.
     fn library_fault(&self, library: &Name, fault: Fault, run: Run<'_>) -> Failure {
         self.fault(
             fault,
@@ -275,7 +280,7 @@ impl UnitExpander<'_> {
         Err(self.failure(place, kind))
     }
 
-    /// Whether the other face of this module defines what the identifier names.
+    /// Returns whether the other phase of this module defines the identifier.
     pub(super) fn is_defined_in_other_phase(&self, identifier: Identifier) -> bool {
         let store = &self.session.syntax;
         let bound = store
@@ -291,13 +296,13 @@ impl UnitExpander<'_> {
         }
     }
 
-    /// Whether a macro may stand for an identifier that is not the head of a form.
+    /// Returns whether a macro may rewrite an identifier that is not the head of a form.
     pub(super) fn is_procedural(&self, index: u32) -> bool {
         let transformer = &self.session.macros[index as usize].transformer;
         matches!(transformer, Transformer::Procedure { .. })
     }
 
-    /// Whether a macro rewrites assignments to its keyword.
+    /// Returns whether a macro rewrites assignments to its keyword.
     pub(crate) fn rewrites_assignments(&self, index: u32) -> bool {
         let transformer = &self.session.macros[index as usize].transformer;
         matches!(
@@ -309,7 +314,7 @@ impl UnitExpander<'_> {
         )
     }
 
-    /// Code for the name of a pattern, template or rules.
+    /// Makes code for the name of a pattern, template or rules.
     pub(crate) fn syntax_constant(&mut self, constant: Constant, place: Syntax) -> CoreId {
         let name = self.session.constants.add(&self.module.name, constant);
         self.node(Core::Constant(Datum::of(Node::String(name.into()))), place)

@@ -50,7 +50,7 @@ pub(super) fn texts(texts: &[(&str, &str)]) -> Texts {
     )
 }
 
-/// A session in which a handful of primitives exist and programs see the kernel's own library.
+/// Starts a session with a handful of primitives, in which programs see the kernel's own library.
 pub(super) fn session() -> Expander {
     let names = [
         "+",
@@ -96,7 +96,7 @@ pub(super) fn session() -> Expander {
     )
 }
 
-/// The last unit of a program, printed.
+/// Expands a program and prints its last unit.
 pub(super) fn expand(text: &str) -> String {
     let expansion = session().expand_program("test.scm", text, &mut Texts::default());
     match expansion {
@@ -109,12 +109,12 @@ pub(super) fn expand(text: &str) -> String {
     }
 }
 
-/// Checks what a program's forms expand to, one line each.
+/// Checks the expansion of a program's forms, one line each.
 pub(super) fn check(text: &str, expected: &str) {
     assert_eq!(expand(text), expected, "in {text}");
 }
 
-/// Each error of a program as its message and the text it points at.
+/// Checks the errors of a program, each as its message and the text of its span.
 pub(super) fn check_errors(text: &str, expected: &[(&str, &str)]) {
     let errors = session()
         .expand_program("test.scm", text, &mut Texts::default())

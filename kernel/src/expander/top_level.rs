@@ -1,10 +1,12 @@
-//! Top levels that live on from one text to the next.
+//! Top levels that persist from one text to the next.
 //!
-//! Owns what a running program's `eval` and an interactive session stand on: any number of top levels in one session, which share its libraries.
-//! A mutable one takes definitions and imports; an immutable one has what it was made with, and its texts are expressions.
-//! INVARIANT: the unit that a text expands to depends on nothing but the texts that this top level was given before it, and their order; so whoever
-//! keeps the texts can make the top level again.
-//! It does not know which libraries were evaluated where: each expansion names all that its unit needs.
+//! Owns the top levels of a running program's `eval` and of interactive sessions: any number of
+//! them in one session, which share its libraries. A mutable one takes definitions and imports; an
+//! immutable one keeps its initial imports, and its texts are expressions.
+//! INVARIANT: the unit of a text depends only on the texts that this top level received before, and
+//! their order; so the texts suffice to make the top level again.
+//! It does not know which libraries were evaluated where: each expansion names all that its unit
+//! needs.
 //! Read next: `unit.rs`.
 
 use std::collections::BTreeSet;
@@ -22,10 +24,10 @@ use crate::unit::GlobalName;
 #[derive(Debug)]
 pub struct TopLevel(Module);
 
-/// What a name can stand for at a top level.
+/// The meaning of a name at a top level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// It is bound to nothing.
+    /// It is unbound.
     Nothing,
     /// A form or a macro.
     Keyword,
@@ -36,7 +38,7 @@ pub enum Meaning {
 }
 
 impl TopLevel {
-    /// A number that grows whenever something is defined or imported, whether or not the text had errors later on.
+    /// Returns a number that grows with every definition and import, even in texts with errors.
     pub fn changes(&self) -> u64 {
         self.0.changes
     }
@@ -59,9 +61,11 @@ impl Expander {
         expansion.map(|_| TopLevel(module))
     }
 
-    /// Makes a mutable top level called `name` in which is visible what is visible in the first program, its definitions included.
+    /// Makes a mutable top level called `name` that sees the same names as the first program,
+    /// including its definitions.
     ///
-    /// What is defined there is defined for the program's scope; whoever expands the program anew finds nothing of it.
+    /// Later definitions there belong to the program's scope in this session; a new expansion of
+    /// the program does not have them.
     pub fn program_top_level(&self, name: &str) -> Option<TopLevel> {
         let module = self.program.clone()?;
         Some(TopLevel(Module {
@@ -71,7 +75,7 @@ impl Expander {
         }))
     }
 
-    /// Makes an immutable top level in which is visible what the import sets, written one after the other in `imports`, provide.
+    /// Makes an immutable top level with the import sets in `imports`.
     ///
     /// # Errors
     /// Every error found.
@@ -89,10 +93,12 @@ impl Expander {
         expansion.map(|_| TopLevel(module))
     }
 
-    /// Expands a text at a top level. The units are those of all libraries that the last one, the text's own, needs evaluated before it.
+    /// Expands a text at a top level. The units are those of all libraries that must be evaluated
+    /// first, and last the text's own.
     ///
     /// # Errors
-    /// Every error found. What was defined or imported before an error stays in force, as [`TopLevel::changes`] tells.
+    /// Every error found. Definitions and imports before an error stay in force, and
+    /// [`TopLevel::changes`] counts them.
     pub fn expand_at(
         &mut self,
         top: TopLevel,
@@ -118,7 +124,7 @@ impl Expander {
         (TopLevel(module), expansion)
     }
 
-    /// What a name stands for at a top level.
+    /// Returns the meaning of a name at a top level.
     pub fn meaning_at(&self, top: &TopLevel, name: &str) -> Meaning {
         let mut bindings = self.syntax.bindings.names_in(&self.syntax.sets, top.0.scopes);
         let found = bindings.find(|(symbol, _)| self.syntax.symbols.name(*symbol).as_str() == name);
@@ -130,7 +136,8 @@ impl Expander {
         }
     }
 
-    /// The names visible at a top level, each with whether it is a keyword; in alphabetical order.
+    /// Returns the names visible at a top level, each with whether it is a keyword; in alphabetical
+    /// order.
     pub fn names_at(&self, top: &TopLevel) -> Vec<(Name, bool)> {
         let bindings = self.syntax.bindings.names_in(&self.syntax.sets, top.0.scopes);
         let mut names: Vec<_> = bindings
@@ -143,7 +150,8 @@ impl Expander {
         names
     }
 
-    /// The units of the libraries that must be evaluated before a unit of a module with these imports: each after those it imports.
+    /// Returns the units of the libraries that must be evaluated before a unit of a module with
+    /// these imports: each after those it imports.
     fn needed(
         &mut self,
         imports: &[Name],
@@ -172,11 +180,12 @@ impl Expander {
         Ok(units.cloned().collect())
     }
 
-    /// The libraries that are imported, however indirectly, each once and after those it imports itself.
+    /// Returns the libraries that are imported, directly or through others, each once and after its
+    /// own imports.
     fn import_order(&self, imports: &[Name]) -> Vec<Name> {
         let mut order = Vec::new();
         let mut seen = BTreeSet::new();
-        // Each entry: a library, and whether its imports stand in the order already.
+        // Each entry: a library, and whether its imports are already in the order.
         let mut pending: Vec<(&Name, bool)> = imports.iter().rev().map(|name| (name, false)).collect();
         while let Some((name, is_ready)) = pending.pop() {
             if is_ready {

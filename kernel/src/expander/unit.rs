@@ -1,7 +1,9 @@
 //! The expansion of one unit: expressions.
 //!
-//! Owns the dispatch on what the head of a form means, macro rewriting, references, calls, and the collection of errors.
-//! INVARIANT: nesting is bounded by [`LIMIT_NESTING`]; an error in one form is recorded and expansion goes on with its neighbours.
+//! Owns the dispatch on the meaning of a form's head, macro rewriting, references, calls, and the
+//! collection of errors.
+//! INVARIANT: nesting is bounded by [`LIMIT_NESTING`]; an error in one form is recorded, and
+//! expansion continues with its neighbours.
 //! It does not know the core forms themselves.
 //! Read next: `body.rs`.
 
@@ -21,13 +23,14 @@ use crate::syntax::rules::Use;
 use crate::syntax::scope::Scope;
 use crate::syntax::{Identifier, Shape, Syntax};
 
-/// After so many errors expansion stops.
+/// The number of errors after which expansion stops.
 const LIMIT_ERRORS: usize = 100;
 
-/// After so many `include` forms in one unit, a file is taken to include itself.
+/// The number of `include` forms in one unit after which a file is assumed to include itself.
 const LIMIT_INCLUSIONS: u32 = 1000;
 
-/// Stack that must be left before another level of nesting, and how much is added if it is not; in bytes.
+/// The stack that another level of nesting needs, and the amount added if it is not there; in
+/// bytes.
 const STACK_RESERVE_BYTES: usize = 1 << 20;
 const STACK_GROWTH_BYTES: usize = 8 << 20;
 
@@ -39,45 +42,47 @@ pub(crate) struct UnitExpander<'a> {
     pub(super) builder: Builder,
     /// The number of this unit in the session.
     pub(super) number: u32,
-    /// The scopes of what the unit binds and of the macro uses in it. Syntax that its code quotes does not keep them: another phase cannot see
-    /// what they bind, and templates in different places of one transformer would not fit together. In ascending order.
+    /// The scopes of the unit's bindings and macro uses, in ascending order. They are removed from
+    /// syntax that its code quotes, because another phase cannot see these bindings, and templates
+    /// in different places of one transformer would not match.
     pub(crate) local_scopes: Vec<Scope>,
     /// The top-level forms, once expanded.
     pub(super) body: Option<CoreId>,
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
-    /// Names that nothing binds yet: errors beside other errors, else warnings.
+    /// Unbound names: errors if there are other errors, else warnings.
     unbound: Vec<Diagnostic>,
-    /// Whether such names are errors in any case, because nobody would see a warning.
+    /// Whether unbound names are always errors, because nobody would see a warning.
     is_strict: bool,
     depth: u32,
-    /// Syntax nodes at the start, to measure how many macros make.
+    /// The number of syntax nodes at the start, to measure how many the macros make.
     pub(super) first_node: u32,
-    /// How many `include` forms have been followed.
+    /// The number of `include` forms followed.
     inclusions: u32,
-    /// Globals of this unit whose names meant something else before, by their numbers in the session.
+    /// Globals of this unit whose names had another meaning before, by their numbers in the
+    /// session.
     pub(super) shadowed: BTreeMap<u32, Shadowed>,
-    /// Which item of the top level is being expanded.
+    /// The item of the top level that is being expanded.
     pub(super) item: usize,
-    /// Set by errors after which going on would only repeat them.
+    /// Set by an error that makes further errors likely to be repetitions.
     is_abandoned: bool,
-    /// What the next expression is the value of.
+    /// The name of the definition or binding whose value the next expression is.
     name_hint: Option<Name>,
 }
 
 /// A variable or primitive whose name a definition of the unit takes over.
 pub(super) struct Shadowed {
-    /// What the name meant.
+    /// The previous meaning of the name.
     pub(super) import: Binding,
     /// The first item of the top level that uses the name.
     pub(super) first_use: Option<usize>,
 }
 
-/// What the head of a form says about the form.
+/// The kind of a form, by the meaning of its head.
 pub(crate) enum Head {
     Form(&'static Row),
     Macro(u32, Identifier),
-    /// A call, or no list at all.
+    /// A call, or not a list.
     Expression,
 }
 
@@ -108,7 +113,7 @@ impl<'a> UnitExpander<'a> {
         }
     }
 
-    /// Goes on with a library that waited.
+    /// Resumes a library between its passes.
     pub(super) fn resume(session: &'a mut Expander, libraries: &'a mut dyn Libraries, waiting: Waiting) -> Self {
         let Waiting {
             module,
@@ -126,7 +131,7 @@ impl<'a> UnitExpander<'a> {
         unit
     }
 
-    /// Does the first pass over a library's body and leaves the rest for later.
+    /// Runs the first pass over a library's body; the rest is for later.
     pub(super) fn suspend(&mut self, body: &[Syntax], place: Syntax) -> Waiting {
         let context = self.first_pass(body);
         Waiting {
@@ -139,7 +144,7 @@ impl<'a> UnitExpander<'a> {
         }
     }
 
-    /// The module and, if there were no errors, the unit.
+    /// Returns the module and, if there were no errors, the unit.
     pub(super) fn finish(mut self) -> (Module, Result<Expansion, Vec<Diagnostic>>) {
         if !self.errors.is_empty() || self.is_strict && !self.unbound.is_empty() {
             if !self.module.is_interactive {
@@ -149,7 +154,7 @@ impl<'a> UnitExpander<'a> {
             return (self.module, Err(self.errors));
         }
         self.warnings.append(&mut self.unbound);
-        // What is defined for transformers may be assigned by any later code for them.
+        // Later code for transformers may assign any definition for them.
         let is_interactive = self.module.is_interactive || self.module.proper_name.is_some();
         let units = self
             .body
@@ -164,7 +169,8 @@ impl<'a> UnitExpander<'a> {
         )
     }
 
-    /// Expands an expression; an error is recorded and stands for an unspecified value.
+    /// Expands an expression; an error is recorded, and the expression becomes an unspecified
+    /// value.
     pub(crate) fn expression(&mut self, syntax: Syntax) -> CoreId {
         let expanded = self.nested(syntax, |unit| unit.dispatch(syntax));
         expanded.unwrap_or_else(|failure| {
@@ -194,7 +200,7 @@ impl<'a> UnitExpander<'a> {
         if self.depth >= LIMIT_NESTING {
             return Err(self.failure(place, DiagnosticKind::TooDeep { limit: LIMIT_NESTING }));
         }
-        // Labels let a short text denote a form that is endless, or doubles at each level.
+        // With labels a short text denotes a form that is infinite, or doubles at each level.
         let made = self.session.syntax.length() - self.first_node;
         if self.builder.length().max(made) > LIMIT_EXPANSION_NODES {
             let limit = LIMIT_EXPANSION_NODES;
@@ -228,12 +234,12 @@ impl<'a> UnitExpander<'a> {
         }
     }
 
-    /// The name that the form now being expanded is the value of.
+    /// Takes the name of the definition or binding whose value the current form is.
     pub(crate) fn take_name(&mut self) -> Option<Name> {
         self.name_hint.take()
     }
 
-    /// Classifies a form by what its first element means.
+    /// Classifies a form by the meaning of its first element.
     pub(crate) fn head(&mut self, syntax: Syntax) -> Result<Head, Failure> {
         if let Some(identifier) = self.session.syntax.identifier(syntax) {
             let binding = self.resolve(syntax, identifier)?;
@@ -257,7 +263,8 @@ impl<'a> UnitExpander<'a> {
         })
     }
 
-    /// Rewrites a macro use once. In a definition context, the scope of the use is remembered there, because definitions made by the use do not have it.
+    /// Rewrites a macro use once. A definition context records the scope of the use, because
+    /// definitions that the use makes do not have it.
     pub(crate) fn rewrite(
         &mut self,
         index: u32,
@@ -288,7 +295,7 @@ impl<'a> UnitExpander<'a> {
         let Expander { syntax, macros, .. } = &mut *self.session;
         let definition = &macros[index as usize];
         let mut form = form;
-        // Identifiers of a use and of a template can be confused only if they come from one module.
+        // Identifiers of a use and of a template can clash only if both belong to one module.
         if definition.module == self.module.scope {
             let scope = syntax.sets.fresh();
             self.local_scopes.push(scope);
@@ -312,7 +319,7 @@ impl<'a> UnitExpander<'a> {
         }
     }
 
-    /// Expands what is neither a form nor a macro use.
+    /// Expands syntax that is neither a form nor a macro use.
     fn plain(&mut self, syntax: Syntax) -> Result<CoreId, Failure> {
         match self.session.syntax.shape(syntax) {
             Shape::Nil => Err(self.failure(syntax, DiagnosticKind::EmptyCombination)),
@@ -347,7 +354,7 @@ impl<'a> UnitExpander<'a> {
         Ok(self.node(core, syntax))
     }
 
-    /// A name that nothing binds yet: a global that only a later text can define.
+    /// Makes an unbound name a global that only a later text can define.
     pub(crate) fn unbound(&mut self, place: Syntax, identifier: Identifier) -> GlobalId {
         let name = self.name_of(identifier);
         let store = &self.session.syntax;
@@ -363,7 +370,7 @@ impl<'a> UnitExpander<'a> {
                 similar,
             },
         );
-        // Once for each name is enough.
+        // Report each name once.
         if !self.unbound.iter().any(|known| known.kind == failure.kind) {
             self.unbound.push(*failure);
         }
@@ -391,7 +398,8 @@ impl<'a> UnitExpander<'a> {
         Ok(self.node(Core::Call { procedure, arguments }, syntax))
     }
 
-    /// Warns of a primitive called with too few or too many arguments; the call itself would raise a condition.
+    /// Warns of a primitive that is called with too few or too many arguments; the call itself
+    /// would raise a condition.
     fn check_count(&mut self, place: Syntax, name: Name, given: usize) {
         let Some(index) = self.session.primitive_index.get(&name) else {
             return;
@@ -419,7 +427,7 @@ impl<'a> UnitExpander<'a> {
         self.failure(syntax, kind)
     }
 
-    /// What an identifier means.
+    /// Returns the meaning of an identifier.
     pub(crate) fn resolve(&self, place: Syntax, identifier: Identifier) -> Result<Option<Binding>, Failure> {
         self.session.syntax.resolve(identifier).map_err(|Ambiguity| {
             let name = self.name_of(identifier);
@@ -427,7 +435,7 @@ impl<'a> UnitExpander<'a> {
         })
     }
 
-    /// Whether a syntax object is an identifier that means this core form.
+    /// Returns whether a syntax object is an identifier that means this core form.
     pub(crate) fn is_keyword(&self, syntax: Syntax, name: &str) -> bool {
         let Some(identifier) = self.session.syntax.identifier(syntax) else {
             return false;
@@ -438,12 +446,12 @@ impl<'a> UnitExpander<'a> {
         }
     }
 
-    /// The elements of a core form, its keyword included.
+    /// Returns the elements of a core form, including its keyword.
     pub(crate) fn parts(&mut self, form: Syntax) -> Result<Vec<Syntax>, Failure> {
         self.session.syntax.list(form).ok_or_else(|| self.malformed(form))
     }
 
-    /// The elements of a list that a core form contains.
+    /// Returns the elements of a list that a core form contains.
     pub(crate) fn list_in(&mut self, form: Syntax, list: Syntax) -> Result<Vec<Syntax>, Failure> {
         self.session
             .syntax
@@ -451,7 +459,7 @@ impl<'a> UnitExpander<'a> {
             .ok_or_else(|| self.malformed_at(form, list))
     }
 
-    /// The identifier that must stand at a place in a core form.
+    /// Returns the identifier that a core form requires at a place.
     pub(crate) fn identifier_in(&mut self, form: Syntax, place: Syntax) -> Result<Identifier, Failure> {
         self.session
             .syntax
@@ -459,16 +467,16 @@ impl<'a> UnitExpander<'a> {
             .ok_or_else(|| self.malformed_at(form, place))
     }
 
-    /// The error that a core form is not as its grammar demands.
+    /// Returns the error that a core form does not match its grammar.
     pub(crate) fn malformed(&mut self, form: Syntax) -> Failure {
         self.malformed_at(form, form)
     }
 
-    /// The error that a core form is not as its grammar demands, at a part of it.
+    /// Returns the error that a core form does not match its grammar, at a part of it.
     pub(crate) fn malformed_at(&mut self, form: Syntax, part: Syntax) -> Failure {
         let grammar = match self.head(form) {
             Ok(Head::Form(row)) => row.grammar,
-            // A library's own keywords are not bound in it.
+            // A library's declarations are not bound in it.
             _ => {
                 let keyword = self.session.syntax.pair(form).map(|(head, _)| self.text_of(head));
                 let row = keyword.and_then(|keyword| FORMS.iter().find(|row| row.name == keyword));
@@ -498,7 +506,7 @@ impl<'a> UnitExpander<'a> {
         self.is_abandoned |= is_fatal || self.errors.len() >= LIMIT_ERRORS;
     }
 
-    /// Records what another unit found.
+    /// Records the diagnostics of another unit.
     pub(super) fn absorb(&mut self, errors: Vec<Diagnostic>, warnings: Vec<Diagnostic>) {
         self.errors.extend(errors);
         self.warnings.extend(warnings);
@@ -518,17 +526,17 @@ impl<'a> UnitExpander<'a> {
         ))
     }
 
-    /// Stops expanding, because what follows would only repeat an error.
+    /// Stops expanding, because further errors would only repeat one.
     pub(super) fn abandon(&mut self) {
         self.is_abandoned = true;
     }
 
-    /// How many levels of nesting surround the current form.
+    /// Returns the number of nesting levels around the current form.
     pub(super) fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// Counts the levels around this unit as its own.
+    /// Counts the nesting levels around this unit as its own.
     pub(super) fn continue_nesting(&mut self, depth: u32) {
         self.depth = depth;
     }

@@ -1,8 +1,8 @@
-//! What is known of a library, as bytes.
+//! The stored form of a library, as bytes.
 //!
-//! Every piece comes after its length, in 32 bits, and every list after its count.
-//! INVARIANT: bytes that no library has are nothing, and never a panic.
-//! It does not know where they are kept. Read next: `expander/demand.rs`.
+//! A 32-bit length precedes every piece, and a count every list.
+//! INVARIANT: bytes that belong to no library decode to nothing and never cause a panic.
+//! It does not know where they are stored. Read next: `expander/demand.rs`.
 
 use super::{Ahead, Export, UnitBytes};
 use crate::datum::Name;
@@ -13,7 +13,7 @@ const GLOBAL: u32 = 1;
 const MACRO: u32 = 2;
 
 impl Ahead {
-    /// It as bytes.
+    /// Returns the library as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer(Vec::new());
         writer.list(&self.imports, |writer, import| writer.piece(import.as_str().as_bytes()));
@@ -47,7 +47,7 @@ impl Ahead {
         writer.0
     }
 
-    /// What [`Ahead::to_bytes`] gave.
+    /// Returns the library that [`Ahead::to_bytes`] encoded.
     pub fn from_bytes(bytes: &[u8]) -> Option<Ahead> {
         let mut reader = Reader(bytes);
         let ahead = Ahead {
@@ -79,7 +79,7 @@ impl Writer {
     }
 
     fn piece(&mut self, piece: &[u8]) {
-        // A library has far fewer bytes than a number can count.
+        // A library has far fewer than 2³² bytes.
         self.number(piece.len() as u32);
         self.0.extend_from_slice(piece);
     }
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
 
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.number()? as usize;
-        // Each item takes four bytes at least.
+        // Each item takes at least four bytes.
         let mut items = Vec::with_capacity(count.min(self.0.len() / 4));
         for _ in 0..count {
             items.push(item(self)?);

@@ -1,4 +1,4 @@
-//! Diagnostics: what is reported, and where.
+//! Diagnostics and their places.
 
 use crate::diagnostic::{Diagnostic, Note};
 
@@ -170,7 +170,7 @@ fn unbound_names_of_a_program_are_those_of_later_texts() {
         "(define (f) (later 1)) (set! other 2)",
         "(define @f (lambda () (@(interaction)later 1)))\n(set! @(interaction)other 2)",
     );
-    // Beside errors they are errors, in the order of the text.
+    // Together with other errors unbound names are errors, in the order of the text.
     check_errors(
         "(later 1) (if) other",
         &[

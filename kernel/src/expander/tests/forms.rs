@@ -1,4 +1,4 @@
-//! What each core form expands to.
+//! The expansion of each core form.
 
 use super::{check, expand};
 

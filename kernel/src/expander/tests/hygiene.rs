@@ -1,4 +1,4 @@
-//! Hygiene: what macros may and may not capture.
+//! Hygiene: macros capture no names of their uses, and uses none of macros.
 
 use proptest::prelude::*;
 
@@ -204,7 +204,8 @@ fn a_continuation_passing_macro_reverses_a_list() {
     );
 }
 
-/// A program over `count` variables, each bound and used somewhere, with macros that bind too.
+/// Makes a program over `count` variables, each bound and used somewhere, with macros that also
+/// bind.
 fn program(names: &[String], shape: &[u8]) -> String {
     let name = |index: u8| &names[usize::from(index) % names.len()];
     let mut text = format!("(list {})", names.join(" "));
@@ -240,7 +241,7 @@ fn anonymous(text: &str) -> String {
 }
 
 proptest! {
-    /// Names that a macro uses for itself (`tmp`, `t`) are among those that a program may use.
+    /// Names that a macro uses internally (`tmp`, `t`) are among the names of the program.
     #[test]
     fn expansion_respects_renaming(shape in proptest::collection::vec(any::<u8>(), 0..14)) {
         let plain: Vec<String> = ["a", "b", "c", "d"].map(str::to_owned).to_vec();

@@ -2,7 +2,7 @@
 
 use super::{Diagnostic, Expansion, session, texts};
 
-/// The units of an expansion: name and listing.
+/// Shows the units of an expansion: name and listing.
 fn show(expansion: Result<Expansion, Vec<Diagnostic>>) -> Vec<(String, String)> {
     match expansion {
         Ok(expansion) => expansion
@@ -85,7 +85,8 @@ fn a_program_sees_only_what_it_imports() {
     }
 }
 
-/// What a library mentions and nobody defines is a variable of its own, which never gets a value.
+/// A name that a library mentions and nothing defines is a variable of its own, which never gets a
+/// value.
 #[test]
 fn a_library_sees_only_what_it_imports() {
     let sources = [("(stack)", STACK)];
@@ -290,7 +291,8 @@ fn units_of_libraries_survive_an_error_in_what_needed_them() {
     );
 }
 
-/// Libraries on demand: `one` uses `two` in a procedure, and `three` has a macro whose uses mention its global.
+/// Libraries on demand: `one` uses `two` in a procedure, and `three` has a macro whose uses mention
+/// its global.
 const ON_DEMAND: [(&str, &str); 4] = [
     (
         "(zero)",
