@@ -1,9 +1,10 @@
-//! Primitive procedures: their table form, what they may do, and how they fail.
+//! Primitive procedures: their table form, their effects, and their failures.
 //!
-//! Each family file holds blocks of docstring, name, parameters and body; the table of a family is what `primitives!` makes of them, and the
-//! REPL's descriptions and the manual come from the same words.
-//! INVARIANT: a primitive has no effect but on its instance's heap; it allocates (or checks room) before it mutates, so that it can be run again after a
-//! collection when it fails with [`Failure::HeapFull`]. Whatever reaches the world is a request to the host.
+//! Each family file holds blocks of docstring, name, parameters and body; `primitives!` makes the
+//! family's table of them, and the REPL's descriptions and the manual come from the same words.
+//! INVARIANT: a primitive has no effect but on its instance's heap; it allocates (or checks room)
+//! before it mutates, so that it can run again after a collection when it fails with
+//! [`Failure::HeapFull`]. An effect on the outside world is a request to the host.
 //! It never calls back into Scheme: procedures that take procedures are written in Scheme.
 //! Read next: `machine.rs`.
 
@@ -18,20 +19,20 @@ use crate::value::Value;
 pub struct Primitive {
     /// Its stable name, which units and images use.
     pub name: &'static str,
-    /// Its parameters as the manual shows them: `vector k`, `string [start [end]]`, `number …`.
+    /// Its parameters in the manual's notation: `vector k`, `string [start [end]]`, `number …`.
     pub parameters: &'static str,
     /// The fewest arguments.
     pub least: u8,
-    /// The most, if bounded.
+    /// The most, if there is a limit.
     pub most: Option<u8>,
-    /// What it does, what it needs, how it fails.
+    /// Its documentation: result, requirements, failures.
     pub documentation: &'static str,
-    /// What it does when called.
+    /// The implementation.
     pub body: Body,
 }
 
 impl Primitive {
-    /// What the compiler must know of it.
+    /// Returns the properties that the compiler needs.
     pub fn kind(&self) -> PrimitiveKind {
         match self.body {
             Body::Function(_) => PrimitiveKind::Function {
@@ -42,24 +43,24 @@ impl Primitive {
         }
     }
 
-    /// Whether it can be called with this many arguments.
+    /// Returns whether it can be called with this many arguments.
     pub fn accepts(&self, count: usize) -> bool {
         count >= usize::from(self.least) && self.most.is_none_or(|most| count <= usize::from(most))
     }
 }
 
-/// What calling a primitive does.
+/// The implementation of a primitive.
 #[derive(Clone, Copy)]
 pub enum Body {
     /// Computes a value from its arguments.
     Function(Function),
-    /// Changes the course of control: a block of the machine's own unit.
+    /// Transfers control: a block of the machine's own unit.
     Control(ControlBlock),
     /// Stops the machine with a request to the host.
     Host,
 }
 
-/// Code of a computing primitive. The number of arguments has been checked.
+/// The code of a computing primitive. The machine has checked the number of arguments.
 pub type Function = fn(&mut Context<'_>, &[Value]) -> Result<Value, Failure>;
 
 /// The blocks of the machine's own unit that primitives name; see `code/builtin.rs`.
@@ -87,37 +88,38 @@ pub enum ControlBlock {
     AbortWithContinuation,
 }
 
-/// What a primitive may use.
+/// The environment of a primitive.
 pub struct Context<'a> {
     /// The instance's heap.
     pub heap: &'a mut Heap,
-    /// The name of any primitive, for printing; by table position.
+    /// The names of primitives by table position, for printing.
     pub names: &'a dyn Names,
 }
 
-/// How a primitive fails. The machine turns it into a condition that names the procedure.
+/// A failure of a primitive. The machine turns it into a condition that names the procedure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
     /// The memory limit is reached; the machine collects and tries again once.
     HeapFull,
-    /// Argument `argument` (from 0) is not what is `expected`: "a pair", "an exact integer".
+    /// Argument `argument` (from 0) is not `expected`: "a pair", "an exact integer".
     WrongType {
         /// Its position.
         argument: usize,
-        /// What is accepted, with its article.
+        /// The accepted type, with its article.
         expected: &'static str,
     },
-    /// Argument `argument` (from 0) has the right type but lies outside the range that the others allow.
+    /// Argument `argument` (from 0) has the right type but is outside the range that the others
+    /// allow.
     OutOfRange {
         /// Its position.
         argument: usize,
     },
-    /// Argument `argument` (from 0) is a literal constant or otherwise immutable.
+    /// Argument `argument` (from 0) is immutable, such as a literal constant.
     Immutable {
         /// Its position.
         argument: usize,
     },
-    /// Arithmetic has no answer.
+    /// The arithmetic operation has no result.
     Arithmetic(NumberError),
     /// Another condition.
     Condition {
@@ -125,7 +127,7 @@ pub enum Failure {
         kind: &'static str,
         /// One clause for people.
         message: String,
-        /// The values it is about.
+        /// The values that it concerns.
         irritants: Vec<Value>,
     },
 }
@@ -142,7 +144,8 @@ impl From<NumberError> for Failure {
     }
 }
 
-/// Declares a family: `/// docstring`, then `"name" "parameters" [least, most] => function;`, with `_` for no bound.
+/// Declares a family: `/// docstring`, then `"name" "parameters" [least, most] => function;`, with
+/// `_` for no limit.
 macro_rules! primitives {
     ($($(#[doc = $documentation:literal])+ $name:literal $parameters:literal [$least:literal, $most:tt] => $function:expr;)*) => {
         /// The family's table.
@@ -191,10 +194,10 @@ pub(crate) use argument::wrong_type;
 pub(crate) use control::CONTROL_TABLE;
 pub use port::{has_console_output, take_console_output};
 
-/// The position of `values` in [`all`]: it stands first after the control blocks.
+/// The position of `values` in [`all`]: the first after the control blocks.
 pub(crate) const VALUES_POSITION: u32 = CONTROL_TABLE.len() as u32;
 
-/// All primitives of the kernel, family after family.
+/// Returns all primitives of the kernel, family by family.
 pub fn all() -> impl Iterator<Item = &'static Primitive> {
     [
         CONTROL_TABLE,

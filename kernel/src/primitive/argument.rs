@@ -1,19 +1,20 @@
-//! What primitives ask of their arguments: one function per expectation, named for what it gives.
+//! Checks of arguments: one function per expected type, named for its result.
 //!
-//! INVARIANT: an unmet expectation is a [`Failure`] that names the argument's position; nothing here allocates in the heap or changes it.
-//! It holds what at least two families need. Read next: `primitive/pair.rs`.
+//! INVARIANT: a failed check is a [`Failure`] that names the argument's position; nothing here
+//! allocates in the heap or changes it.
+//! It does not contain checks of a single family. Read next: `primitive/pair.rs`.
 
 use super::Failure;
 use crate::heap::{Heap, Kind};
 use crate::number::{Complex, Number};
 use crate::value::Value;
 
-/// The failure of an argument that is not what is `expected`.
+/// Returns the failure of an argument that is not `expected`.
 pub(crate) fn wrong_type(argument: usize, expected: &'static str) -> Failure {
     Failure::WrongType { argument, expected }
 }
 
-/// The argument, which must be of `kind`.
+/// Returns the argument, which must be of `kind`.
 pub(super) fn object_at(
     heap: &Heap,
     arguments: &[Value],
@@ -28,7 +29,7 @@ pub(super) fn object_at(
     }
 }
 
-/// The argument, which must be a pair.
+/// Returns the argument, which must be a pair.
 #[inline]
 pub(super) fn pair_at(arguments: &[Value], argument: usize) -> Result<Value, Failure> {
     if arguments[argument].is_pair() {
@@ -38,40 +39,40 @@ pub(super) fn pair_at(arguments: &[Value], argument: usize) -> Result<Value, Fai
     }
 }
 
-/// The argument, which must be a string.
+/// Returns the argument, which must be a string.
 pub(super) fn string_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
     object_at(heap, arguments, argument, Kind::String, "a string")
 }
 
-/// The argument, which must be a symbol.
+/// Returns the argument, which must be a symbol.
 pub(super) fn symbol_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
     object_at(heap, arguments, argument, Kind::Symbol, "a symbol")
 }
 
-/// The argument, which must be a vector.
+/// Returns the argument, which must be a vector.
 pub(super) fn vector_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
     object_at(heap, arguments, argument, Kind::Vector, "a vector")
 }
 
-/// The argument, which must be a bytevector.
+/// Returns the argument, which must be a bytevector.
 pub(super) fn bytevector_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
     object_at(heap, arguments, argument, Kind::Bytevector, "a bytevector")
 }
 
-/// The argument, which must be a character.
+/// Returns the argument, which must be a character.
 pub(super) fn character_at(arguments: &[Value], argument: usize) -> Result<char, Failure> {
     arguments[argument]
         .as_character()
         .ok_or(wrong_type(argument, "a character"))
 }
 
-/// The argument, which must be a real number.
+/// Returns the argument, which must be a real number.
 pub(super) fn number_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number, Failure> {
     heap.as_number(arguments[argument])
         .ok_or_else(|| not_real(heap, arguments[argument], argument))
 }
 
-/// The failure of an argument that is not a real number.
+/// Returns the failure of an argument that is not a real number.
 #[cold]
 fn not_real(heap: &Heap, value: Value, argument: usize) -> Failure {
     let expected = if heap.is_number(value) {
@@ -82,13 +83,13 @@ fn not_real(heap: &Heap, value: Value, argument: usize) -> Failure {
     wrong_type(argument, expected)
 }
 
-/// The argument, which must be a number, as a point of the plane.
+/// Returns the argument, which must be a number, as a point of the plane.
 pub(super) fn complex_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Complex, Failure> {
     heap.as_complex(arguments[argument])
         .ok_or(wrong_type(argument, "a number"))
 }
 
-/// The argument, a string, vector or bytevector, which must not be a literal.
+/// Checks that the argument, a string, vector or bytevector, is not a literal.
 pub(super) fn mutable_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<(), Failure> {
     if heap.is_immutable(arguments[argument]) {
         Err(Failure::Immutable { argument })
@@ -97,7 +98,7 @@ pub(super) fn mutable_at(heap: &Heap, arguments: &[Value], argument: usize) -> R
     }
 }
 
-/// The argument, which must be an exact integer from 0 to `most`.
+/// Returns the argument, which must be an exact integer from 0 to `most`.
 pub(super) fn integer_at(heap: &Heap, arguments: &[Value], argument: usize, most: usize) -> Result<usize, Failure> {
     let value = arguments[argument];
     match value.as_fixnum() {
@@ -110,12 +111,12 @@ pub(super) fn integer_at(heap: &Heap, arguments: &[Value], argument: usize, most
     }
 }
 
-/// The argument, which must be an exact integer that is not negative: a length, or how often to do something.
+/// Returns the argument, which must be a non-negative exact integer: a length or a count.
 pub(super) fn count_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<usize, Failure> {
     integer_at(heap, arguments, argument, usize::MAX)
 }
 
-/// The argument, which must be the index of one of `length` elements.
+/// Returns the argument, which must be the index of one of `length` elements.
 pub(super) fn index_at(heap: &Heap, arguments: &[Value], argument: usize, length: usize) -> Result<usize, Failure> {
     match integer_at(heap, arguments, argument, length) {
         Ok(index) if index == length => Err(Failure::OutOfRange { argument }),
@@ -123,7 +124,8 @@ pub(super) fn index_at(heap: &Heap, arguments: &[Value], argument: usize, length
     }
 }
 
-/// The range that the optional arguments `first` (its start) and `first + 1` (its end) choose of `length` elements.
+/// Returns the range of `length` elements that the optional arguments `first` (its start) and
+/// `first + 1` (its end) select.
 pub(super) fn range_at(
     heap: &Heap,
     arguments: &[Value],
@@ -144,15 +146,16 @@ pub(super) fn range_at(
     Ok(start..end)
 }
 
-/// Where the elements of a copy come from and go to: see [`copy_at`].
+/// The places of a copy's elements: see [`copy_at`].
 pub(super) struct Copy {
-    /// The place of the first in the target.
+    /// The index of the first one in the target.
     pub(super) at: usize,
-    /// The places in the source.
+    /// The indices in the source.
     pub(super) from: std::ops::Range<usize>,
 }
 
-/// What the arguments `to at from [start [end]]` of a copying procedure choose, given the lengths of target and source.
+/// Returns the copy that the arguments `to at from [start [end]]` select, given the lengths of
+/// target and source.
 pub(super) fn copy_at(heap: &Heap, arguments: &[Value], to_length: usize, from_length: usize) -> Result<Copy, Failure> {
     let at = integer_at(heap, arguments, 1, to_length)?;
     let from = range_at(heap, arguments, 3, from_length)?;
@@ -162,7 +165,7 @@ pub(super) fn copy_at(heap: &Heap, arguments: &[Value], to_length: usize, from_l
     Ok(Copy { at, from })
 }
 
-/// The elements of the argument, which must be a proper list.
+/// Returns the elements of the argument, which must be a proper list.
 pub(super) fn list_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Vec<Value>, Failure> {
     let length = list_length(heap, arguments[argument]).ok_or(wrong_type(argument, "a proper list"))?;
     let mut elements = Vec::with_capacity(length);
@@ -174,20 +177,22 @@ pub(super) fn list_at(heap: &Heap, arguments: &[Value], argument: usize) -> Resu
     Ok(elements)
 }
 
-/// How many elements a proper list has; nothing for any other value.
+/// Returns the number of elements of a proper list; nothing for any other value.
 pub(super) fn list_length(heap: &Heap, list: Value) -> Option<usize> {
     let mut pairs = Pairs::of(list);
     while pairs.next(heap).is_some() {}
     (pairs.rest == Value::NIL).then_some(pairs.passed)
 }
 
-/// A walk along the pairs of a chain that ends even if the chain does not.
+/// A walk along the pairs of a chain that also ends in a cycle.
 ///
-/// Source: Brent, "An improved Monte Carlo factorization algorithm", BIT 20 (1980): a mark that is moved ever further apart.
+/// Source: Brent, "An improved Monte Carlo factorization algorithm", BIT 20 (1980): compare with a
+/// mark that moves at doubling distances.
 pub(super) struct Pairs {
-    /// What follows the pairs that were given: once they have ended, the tail of the chain, or a pair if it is cyclic.
+    /// The rest after the pairs returned so far: at the end, the tail of the chain, or a pair if it
+    /// is cyclic.
     pub(super) rest: Value,
-    /// How many pairs were given.
+    /// The number of pairs returned so far.
     pub(super) passed: usize,
     marked: Value,
     marked_at: usize,
@@ -195,7 +200,7 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// A walk that begins at `chain`.
+    /// Starts at `chain`.
     pub(super) fn of(chain: Value) -> Pairs {
         Pairs {
             rest: chain,
@@ -206,7 +211,8 @@ impl Pairs {
         }
     }
 
-    /// The next pair, unless the chain has ended or has come round. In a cyclic chain every pair is given at least once.
+    /// Returns the next pair, or nothing at the end of the chain or after a cycle. Of a cyclic
+    /// chain every pair is returned at least once.
     #[inline]
     pub(super) fn next(&mut self, heap: &Heap) -> Option<Value> {
         if !self.rest.is_pair() || self.rest == self.marked {
@@ -223,7 +229,7 @@ impl Pairs {
         Some(pair)
     }
 
-    /// How many pairs the cycle has, once a walk along a cyclic chain has ended.
+    /// Returns the number of pairs in the cycle, after a walk along a cyclic chain.
     pub(super) fn period(&self) -> usize {
         self.passed - self.marked_at
     }

@@ -1,7 +1,9 @@
 //! The four operations and numerical order.
 //!
-//! Two fixnums or two immediate flonums are worked on as they are; other real numbers go by way of [`Number`], and what is left
-//! by way of [`Complex`]. INVARIANT: the fast ways give what the general way gives. Read next: `primitive/integer.rs`.
+//! Pairs of fixnums and of immediate flonums have fast paths; other real numbers become a
+//! [`Number`], and the rest a [`Complex`].
+//! INVARIANT: the fast paths give the results of the general path. It does not divide integers with
+//! remainder. Read next: `primitive/integer.rs`.
 
 use std::cmp::Ordering;
 
@@ -12,58 +14,75 @@ use crate::number::{Complex, Number, NumberError};
 use crate::value::Value;
 
 primitives! {
-    /// The sum of the numbers, 0 of none. Fails with `wrong-type` if an argument is not a number, with `arithmetic` if an exact result is too long.
+    /// Returns the sum of the numbers, 0 if there are none.
+    /// Fails with `wrong-type` if an argument is not a number, with `arithmetic` if an exact result
+    /// is too long.
     "+" "number …" [0, _] => |context, arguments| match arguments {
         [a, b] => add(context.heap, *a, *b),
         _ => accumulate(context.heap, arguments, Value::ZERO, add),
     };
 
-    /// The product of the numbers, 1 of none. Fails with `wrong-type` if an argument is not a number, with `arithmetic` if an exact result is too long.
+    /// Returns the product of the numbers, 1 if there are none.
+    /// Fails with `wrong-type` if an argument is not a number, with `arithmetic` if an exact result
+    /// is too long.
     "*" "number …" [0, _] => |context, arguments| match arguments {
         [a, b] => multiply(context.heap, *a, *b),
         _ => accumulate(context.heap, arguments, Value::small(1), multiply),
     };
 
-    /// The first number less all the others; of one number, its negative. Fails with `wrong-type` if an argument is not a number, with `arithmetic` if an exact result is too long.
+    /// Returns the first number minus all the others; with one argument, its negation.
+    /// Fails with `wrong-type` if an argument is not a number, with `arithmetic` if an exact result
+    /// is too long.
     "-" "number₁ number₂ …" [1, _] => |context, arguments| match arguments {
         [a, b] => subtract(context.heap, *a, *b),
         [_] => negate(context, arguments),
         _ => accumulate(context.heap, arguments, Value::ZERO, subtract),
     };
 
-    /// The first number divided by all the others; of one number, its reciprocal. Exact numbers have an exact quotient. Fails with `wrong-type` if an argument is not a number, with `divide-by-zero` if a divisor is an exact zero, with `arithmetic` if an exact result is too long.
+    /// Returns the first number divided by all the others; with one argument, its reciprocal. Exact
+    /// numbers have an exact quotient.
+    /// Fails with `wrong-type` if an argument is not a number, with `divide-by-zero` if a divisor
+    /// is an exact zero, with `arithmetic` if an exact result is too long.
     "/" "number₁ number₂ …" [1, _] => |context, arguments| match arguments {
         [a, b] => divide(context.heap, *a, *b),
         [_] => reciprocal(context, arguments),
         _ => accumulate(context.heap, arguments, Value::small(1), divide),
     };
 
-    /// Whether all numbers have the same value, whatever their exactness. Fails with `wrong-type` if an argument is not a number.
+    /// Returns whether all numbers have the same value, whatever their exactness.
+    /// Fails with `wrong-type` if an argument is not a number.
     "=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_equal);
 
-    /// Whether the numbers increase. Fails with `wrong-type` if an argument is not a real number.
+    /// Returns whether the numbers increase.
+    /// Fails with `wrong-type` if an argument is not a real number.
     "<" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_less);
 
-    /// Whether the numbers decrease. Fails with `wrong-type` if an argument is not a real number.
+    /// Returns whether the numbers decrease.
+    /// Fails with `wrong-type` if an argument is not a real number.
     ">" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_greater);
 
-    /// Whether the numbers never decrease. Fails with `wrong-type` if an argument is not a real number.
+    /// Returns whether the numbers never decrease.
+    /// Fails with `wrong-type` if an argument is not a real number.
     "<=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_at_most);
 
-    /// Whether the numbers never increase. Fails with `wrong-type` if an argument is not a real number.
+    /// Returns whether the numbers never increase.
+    /// Fails with `wrong-type` if an argument is not a real number.
     ">=" "number₁ number₂ …" [1, _] => |context, arguments| ordered(context.heap, arguments, is_at_least);
 
-    /// The greatest of the numbers, inexact if one of them is. Fails with `wrong-type` if an argument is not a real number.
+    /// Returns the greatest of the numbers, inexact if one of them is.
+    /// Fails with `wrong-type` if an argument is not a real number.
     "max" "number₁ number₂ …" [1, _] => |context, arguments| extreme(context, arguments, Number::max);
 
-    /// The least of the numbers, inexact if one of them is. Fails with `wrong-type` if an argument is not a real number.
+    /// Returns the least of the numbers, inexact if one of them is.
+    /// Fails with `wrong-type` if an argument is not a real number.
     "min" "number₁ number₂ …" [1, _] => |context, arguments| extreme(context, arguments, Number::min);
 }
 
-/// The sum of two numbers.
+/// Returns the sum of two numbers.
 ///
 /// # Errors
-/// [`Failure::WrongType`], in which the numbers are arguments 0 and 1; [`Failure::Arithmetic`]; [`Failure::HeapFull`].
+/// [`Failure::WrongType`], in which the numbers are arguments 0 and 1; [`Failure::Arithmetic`];
+/// [`Failure::HeapFull`].
 #[inline]
 pub(crate) fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
     match (a.as_fixnum(), b.as_fixnum()) {
@@ -73,7 +92,7 @@ pub(crate) fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure>
     }
 }
 
-/// The difference of two numbers.
+/// Returns the difference of two numbers.
 ///
 /// # Errors
 /// As [`add`].
@@ -85,7 +104,7 @@ pub(crate) fn subtract(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Fai
     }
 }
 
-/// The product of two numbers.
+/// Returns the product of two numbers.
 ///
 /// # Errors
 /// As [`add`].
@@ -101,7 +120,7 @@ pub(crate) fn multiply(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Fai
     }
 }
 
-/// The quotient of two numbers.
+/// Returns the quotient of two numbers.
 ///
 /// # Errors
 /// As [`add`].
@@ -110,13 +129,13 @@ pub(crate) fn divide(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failu
     by_floats(heap, a, b, |a, b| a / b, (Number::div, Complex::div))
 }
 
-/// A question about two numbers.
+/// A predicate on two numbers.
 ///
 /// # Errors
 /// [`Failure::WrongType`], in which the numbers are arguments 0 and 1.
 pub(crate) type Comparison = fn(&Heap, Value, Value) -> Result<bool, Failure>;
 
-/// Whether two numbers have the same value; a [`Comparison`].
+/// Returns whether two numbers have the same value; a [`Comparison`].
 pub(crate) fn is_equal(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
     match compare(heap, a, b) {
         Ok(order) => Ok(order.is_some_and(Ordering::is_eq)),
@@ -124,27 +143,27 @@ pub(crate) fn is_equal(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure>
     }
 }
 
-/// Whether the first real number is less than the second; a [`Comparison`].
+/// Returns whether the first real number is less than the second; a [`Comparison`].
 pub(crate) fn is_less(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
     Ok(compare(heap, a, b)?.is_some_and(Ordering::is_lt))
 }
 
-/// Whether the first real number is greater than the second; a [`Comparison`].
+/// Returns whether the first real number is greater than the second; a [`Comparison`].
 pub(crate) fn is_greater(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
     Ok(compare(heap, a, b)?.is_some_and(Ordering::is_gt))
 }
 
-/// Whether the first real number is less than the second or equal; a [`Comparison`].
+/// Returns whether the first real number is less than the second or equal; a [`Comparison`].
 pub(crate) fn is_at_most(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
     Ok(compare(heap, a, b)?.is_some_and(Ordering::is_le))
 }
 
-/// Whether the first real number is greater than the second or equal; a [`Comparison`].
+/// Returns whether the first real number is greater than the second or equal; a [`Comparison`].
 pub(crate) fn is_at_least(heap: &Heap, a: Value, b: Value) -> Result<bool, Failure> {
     Ok(compare(heap, a, b)?.is_some_and(Ordering::is_ge))
 }
 
-/// How two real numbers stand to each other; nothing if one is a NaN.
+/// Returns the order of two real numbers; nothing if one is a NaN.
 #[inline]
 fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, Failure> {
     if let (Some(a), Some(b)) = (a.as_fixnum(), b.as_fixnum()) {
@@ -156,7 +175,7 @@ fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, Failure>
     Ok(number_at(heap, &[a, b], 0)?.compare(&number_at(heap, &[a, b], 1)?))
 }
 
-/// An operation on two real numbers, and the same on two complex ones.
+/// An operation on two real numbers, and the same operation on two complex ones.
 type Operation = (
     fn(&Number, &Number) -> Result<Number, NumberError>,
     fn(&Complex, &Complex) -> Result<Complex, NumberError>,
@@ -193,7 +212,7 @@ fn by_points(heap: &mut Heap, operands: &[Value; 2], general: Operation) -> Resu
     Ok(heap.complex(&result)?)
 }
 
-/// The result of an operation on the first and second number, on that and the third, and so on; `nothing` if there are none.
+/// Folds an operation over the numbers from left to right; `nothing` is the result of no arguments.
 fn accumulate(
     heap: &mut Heap,
     arguments: &[Value],
@@ -226,7 +245,7 @@ fn reciprocal(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, F
     divide(context.heap, Value::small(1), arguments[0])
 }
 
-/// Whether each two neighbours stand in a relation.
+/// Returns whether every two neighbours satisfy a relation.
 fn ordered(heap: &Heap, arguments: &[Value], holds: Comparison) -> Result<Value, Failure> {
     let truth = match arguments {
         [a, b] => holds(heap, *a, *b)?,

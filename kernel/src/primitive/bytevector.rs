@@ -1,6 +1,8 @@
 //! Bytevectors.
 //!
-//! INVARIANT: an argument is checked, and room taken, before anything is changed. Read next: `primitive/record.rs`.
+//! INVARIANT: arguments are checked, and room taken, before anything is changed. It does not decode
+//! text (`primitive/text.rs`).
+//! Read next: `primitive/record.rs`.
 
 use super::argument::{bytevector_at, copy_at, count_at, index_at, integer_at, mutable_at, range_at};
 use super::{Context, Failure};
@@ -8,12 +10,14 @@ use crate::heap::{Heap, Kind};
 use crate::value::Value;
 
 primitives! {
-    /// Whether the argument is a bytevector.
+    /// Returns whether the argument is a bytevector.
     "bytevector?" "object" [1, 1] => |context, arguments| {
         Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Bytevector)))
     };
 
-    /// Makes a bytevector of `k` bytes, all `byte` (0 if not given). Fails with `wrong-type` if an argument is not an exact integer, with `out-of-range` if `k` is negative or `byte` not from 0 to 255.
+    /// Makes a bytevector of `k` bytes, all `byte` (default 0).
+    /// Fails with `wrong-type` if an argument is not an exact integer, with `out-of-range` if `k`
+    /// is negative or `byte` not from 0 to 255.
     "make-bytevector" "k [byte]" [1, 2] => |context, arguments| {
         let length = count_at(context.heap, arguments, 0)?;
         let byte = if arguments.len() > 1 { byte_at(context.heap, arguments, 1)? } else { 0 };
@@ -22,27 +26,35 @@ primitives! {
         Ok(bytevector)
     };
 
-    /// Makes a bytevector of the arguments. Fails with `wrong-type` if one is not an exact integer, with `out-of-range` if one is not from 0 to 255.
+    /// Makes a bytevector of the arguments.
+    /// Fails with `wrong-type` if one is not an exact integer, with `out-of-range` if one is not
+    /// from 0 to 255.
     "bytevector" "byte …" [0, _] => |context, arguments| {
         let bytes: Result<Vec<u8>, Failure> =
             (0..arguments.len()).map(|place| byte_at(context.heap, arguments, place)).collect();
         Ok(context.heap.bytevector(&bytes?)?)
     };
 
-    /// How many bytes a bytevector has, an exact integer. Fails with `wrong-type` if the argument is not a bytevector.
+    /// Returns the number of bytes in a bytevector, an exact integer.
+    /// Fails with `wrong-type` if the argument is not a bytevector.
     "bytevector-length" "bytevector" [1, 1] => |context, arguments| {
         let bytevector = bytevector_at(context.heap, arguments, 0)?;
         Ok(Value::length(context.heap.object_length(bytevector)))
     };
 
-    /// The byte at index `k`, from 0; an exact integer. Fails with `wrong-type` if the arguments are not a bytevector and an exact integer, with `out-of-range` if there is no such byte.
+    /// Returns the byte at index `k`, from 0; an exact integer.
+    /// Fails with `wrong-type` if the arguments are not a bytevector and an exact integer, with
+    /// `out-of-range` if there is no such byte.
     "bytevector-u8-ref" "bytevector k" [2, 2] => |context, arguments| {
         let bytevector = bytevector_at(context.heap, arguments, 0)?;
         let index = index_at(context.heap, arguments, 1, context.heap.object_length(bytevector))?;
         Ok(Value::small(i32::from(context.heap.raw_bytes(bytevector)[index])))
     };
 
-    /// Replaces the byte at index `k`, from 0. Fails with `wrong-type` if the arguments are not a bytevector and exact integers, with `out-of-range` if there is no such byte or `byte` is not from 0 to 255, with `immutable` if the bytevector is a literal.
+    /// Replaces the byte at index `k`, from 0.
+    /// Fails with `wrong-type` if the arguments are not a bytevector and exact integers, with
+    /// `out-of-range` if there is no such byte or `byte` is not from 0 to 255, with `immutable` if
+    /// the bytevector is a literal.
     "bytevector-u8-set!" "bytevector k byte" [3, 3] => |context, arguments| {
         let bytevector = bytevector_at(context.heap, arguments, 0)?;
         let index = index_at(context.heap, arguments, 1, context.heap.object_length(bytevector))?;
@@ -52,7 +64,10 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Makes a bytevector of the bytes from index `start` (0 if not given) to before `end` (the length if not given). Fails with `wrong-type` if the arguments are not a bytevector and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
+    /// Makes a bytevector of the bytes from index `start` (default 0) up to `end`, exclusive
+    /// (default: the length).
+    /// Fails with `wrong-type` if the arguments are not a bytevector and exact integers, with
+    /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
     "bytevector-copy" "bytevector [start [end]]" [1, 3] => |context, arguments| {
         let bytevector = bytevector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.object_length(bytevector))?;
@@ -61,7 +76,11 @@ primitives! {
         Ok(copy)
     };
 
-    /// Copies the bytes of `from` from index `start` (0 if not given) to before `end` (the length if not given) into the bytevector `to`, the first to index `at`. The bytevectors may be the same; all is read before it is written. Fails with `wrong-type` if the arguments are not bytevectors and exact integers, with `out-of-range` if they do not lie in the bytevectors or there is not enough room, with `immutable` if `to` is a literal.
+    /// Copies the bytes of `from` from index `start` (default 0) up to `end`, exclusive (default:
+    /// the length), into the bytevector `to` from index `at` on. The bytevectors may be the same:
+    /// all bytes are read before any is written.
+    /// Fails with `wrong-type` if the arguments are not bytevectors and exact integers, with
+    /// `out-of-range` if they exceed the bytevectors, with `immutable` if `to` is a literal.
     "bytevector-copy!" "to at from [start [end]]" [3, 5] => |context, arguments| {
         let (to, from) = (bytevector_at(context.heap, arguments, 0)?, bytevector_at(context.heap, arguments, 2)?);
         let lengths = (context.heap.object_length(to), context.heap.object_length(from));
@@ -71,7 +90,11 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Replaces the bytes from index `start` (0 if not given) to before `end` (the length if not given) by `byte`. Fails with `wrong-type` if the arguments are not a bytevector and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length and `byte` is from 0 to 255, with `immutable` if the bytevector is a literal.
+    /// Replaces the bytes from index `start` (default 0) up to `end`, exclusive (default: the
+    /// length), with `byte`.
+    /// Fails with `wrong-type` if the arguments are not a bytevector and exact integers, with
+    /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length and 0 ≤ `byte` ≤ 255, with `immutable` if
+    /// the bytevector is a literal.
     "bytevector-fill!" "bytevector byte [start [end]]" [2, 4] => |context, arguments| {
         let bytevector = bytevector_at(context.heap, arguments, 0)?;
         let byte = byte_at(context.heap, arguments, 1)?;
@@ -81,7 +104,8 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Makes a bytevector of the bytes of all bytevectors in turn. Fails with `wrong-type` if an argument is not a bytevector.
+    /// Makes a bytevector that concatenates all the bytevectors.
+    /// Fails with `wrong-type` if an argument is not a bytevector.
     "bytevector-append" "bytevector …" [0, _] => append;
 }
 

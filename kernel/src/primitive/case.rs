@@ -1,13 +1,16 @@
-//! Case mappings of characters and texts that the Rust standard library does not have as such.
+//! Case mappings of characters and texts that the Rust standard library lacks.
 //!
-//! It has the full mappings, of one character to several; the simple ones and folding are derived from them here.
-//! INVARIANT: folding twice is folding once. Read next: `primitive/string.rs`.
+//! The standard library has the full mappings, of one character to several; this file derives the
+//! simple ones and folding from them.
+//! INVARIANT: folding is idempotent. It does not change strings in the heap. Read next:
+//! `primitive/string.rs`.
 //!
 //! Source: The Unicode Standard, 3.13 and 5.18; `CaseFolding.txt`, `SpecialCasing.txt`.
 
-/// The upper-case form of a character if it is one character, else the character.
+/// Returns the upper-case form of a character if it is one character, else the character.
 pub(super) fn to_upper_simple(character: char) -> char {
-    // The Greek letters with iota below have a simple mapping to title case besides the full one of two characters.
+    // The Greek letters with iota subscript have a simple mapping to title case besides the full
+    // one to two characters.
     let distance = match character {
         '\u{1f80}'..='\u{1f87}' | '\u{1f90}'..='\u{1f97}' | '\u{1fa0}'..='\u{1fa7}' => 8,
         '\u{1fb3}' | '\u{1fc3}' | '\u{1ff3}' => 9,
@@ -16,7 +19,7 @@ pub(super) fn to_upper_simple(character: char) -> char {
     char::from_u32(character as u32 + distance).unwrap_or(character)
 }
 
-/// The lower-case form of a character.
+/// Returns the lower-case form of a character.
 pub(super) fn to_lower_simple(character: char) -> char {
     match character {
         '\u{130}' => 'i',
@@ -24,7 +27,7 @@ pub(super) fn to_lower_simple(character: char) -> char {
     }
 }
 
-/// The character that stands for all that differ from it in case only.
+/// Returns the simple case folding of a character, the same for all that differ only in case.
 pub(super) fn fold_simple(character: char) -> char {
     match character {
         '\u{130}' => character,
@@ -36,7 +39,7 @@ pub(super) fn fold_simple(character: char) -> char {
     }
 }
 
-/// The characters that stand for a character in a text whose differences in case do not count.
+/// Returns the full case folding of a character, for caseless comparison of texts.
 pub(super) fn fold_full(character: char) -> impl Iterator<Item = char> {
     let (whole, parts) = match (character, folds_up_or_not(character)) {
         ('\u{1e9e}', _) => (None, "ss"),
@@ -50,12 +53,13 @@ pub(super) fn fold_full(character: char) -> impl Iterator<Item = char> {
     whole.into_iter().chain(parts.chars()).chain(mapped)
 }
 
-/// The folding of the characters for which it is not the lower-case form of the upper-case form.
+/// Returns the folding of a character for which it is not the lower-case form of the upper-case
+/// form.
 fn folds_up_or_not(character: char) -> Option<char> {
     match character {
-        // The dotless i has the upper-case form of the other, but is no variant of it.
+        // The dotless i has the same upper-case form as `i`, but is not a variant of it.
         '\u{131}' => Some(character),
-        // Cherokee had upper case first, so that is what its letters fold to.
+        // Cherokee had upper case first, so its letters fold to upper case.
         '\u{13a0}'..='\u{13f5}' => Some(character),
         '\u{13f8}'..='\u{13fd}' | '\u{ab70}'..='\u{abbf}' => Some(to_upper_simple(character)),
         _ => None,

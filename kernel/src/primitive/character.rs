@@ -1,7 +1,8 @@
 //! Characters.
 //!
-//! INVARIANT: a character is a Unicode scalar value. Properties and mappings are those of the Rust standard library, and change with its
-//! version of Unicode only; categories are those of the crate that knows them. Read next: `primitive/case.rs`.
+//! INVARIANT: a character is a Unicode scalar value. Properties and mappings come from the Rust
+//! standard library and change only with its version of Unicode; categories come from a crate. It
+//! does not know strings. Read next: `primitive/case.rs`.
 
 use unicode_general_category::get_general_category;
 
@@ -11,13 +12,16 @@ use super::case::{fold_simple, to_lower_simple, to_upper_simple};
 use crate::value::Value;
 
 primitives! {
-    /// Whether the argument is a character.
+    /// Returns whether the argument is a character.
     "char?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(arguments[0].as_character().is_some()));
 
-    /// The Unicode scalar value of a character, an exact integer. Fails with `wrong-type` if the argument is not a character.
+    /// Returns the Unicode scalar value of a character, an exact integer.
+    /// Fails with `wrong-type` if the argument is not a character.
     "char->integer" "char" [1, 1] => |_, arguments| Ok(Value::length(character_at(arguments, 0)? as usize));
 
-    /// The character with this Unicode scalar value. Fails with `wrong-type` if `n` is not an exact integer, with `out-of-range` if it is not from 0 to 55295 or 57344 to 1114111.
+    /// Returns the character with this Unicode scalar value.
+    /// Fails with `wrong-type` if `n` is not an exact integer, with `out-of-range` if it is not
+    /// from 0 to 55295 or 57344 to 1114111.
     "integer->char" "n" [1, 1] => |context, arguments| {
         let scalar = integer_at(context.heap, arguments, 0, char::MAX as usize)?;
         match char::from_u32(scalar as u32) {
@@ -26,73 +30,95 @@ primitives! {
         }
     };
 
-    /// Whether all characters are the same. Fails with `wrong-type` if an argument is not a character.
+    /// Returns whether all characters are the same.
+    /// Fails with `wrong-type` if an argument is not a character.
     "char=?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, |c| c, |a, b| a == b);
 
-    /// Whether the characters increase by scalar value. Fails with `wrong-type` if an argument is not a character.
+    /// Returns whether the characters increase by scalar value.
+    /// Fails with `wrong-type` if an argument is not a character.
     "char<?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, |c| c, |a, b| a < b);
 
-    /// Whether the characters decrease by scalar value. Fails with `wrong-type` if an argument is not a character.
+    /// Returns whether the characters decrease by scalar value.
+    /// Fails with `wrong-type` if an argument is not a character.
     "char>?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, |c| c, |a, b| a > b);
 
-    /// Whether the characters never decrease by scalar value. Fails with `wrong-type` if an argument is not a character.
+    /// Returns whether the characters never decrease by scalar value.
+    /// Fails with `wrong-type` if an argument is not a character.
     "char<=?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, |c| c, |a, b| a <= b);
 
-    /// Whether the characters never increase by scalar value. Fails with `wrong-type` if an argument is not a character.
+    /// Returns whether the characters never increase by scalar value.
+    /// Fails with `wrong-type` if an argument is not a character.
     "char>=?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, |c| c, |a, b| a >= b);
 
-    /// As `char=?`, after `char-foldcase`. Fails with `wrong-type` if an argument is not a character.
+    /// Compares as `char=?`, after `char-foldcase`.
+    /// Fails with `wrong-type` if an argument is not a character.
     "char-ci=?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, fold_simple, |a, b| a == b);
 
-    /// As `char<?`, after `char-foldcase`. Fails with `wrong-type` if an argument is not a character.
+    /// Compares as `char<?`, after `char-foldcase`.
+    /// Fails with `wrong-type` if an argument is not a character.
     "char-ci<?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, fold_simple, |a, b| a < b);
 
-    /// As `char>?`, after `char-foldcase`. Fails with `wrong-type` if an argument is not a character.
+    /// Compares as `char>?`, after `char-foldcase`.
+    /// Fails with `wrong-type` if an argument is not a character.
     "char-ci>?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, fold_simple, |a, b| a > b);
 
-    /// As `char<=?`, after `char-foldcase`. Fails with `wrong-type` if an argument is not a character.
+    /// Compares as `char<=?`, after `char-foldcase`.
+    /// Fails with `wrong-type` if an argument is not a character.
     "char-ci<=?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, fold_simple, |a, b| a <= b);
 
-    /// As `char>=?`, after `char-foldcase`. Fails with `wrong-type` if an argument is not a character.
+    /// Compares as `char>=?`, after `char-foldcase`.
+    /// Fails with `wrong-type` if an argument is not a character.
     "char-ci>=?" "char₁ char₂ …" [1, _] => |_, arguments| ordered(arguments, fold_simple, |a, b| a >= b);
 
-    /// Whether the character is alphabetic (Unicode property Alphabetic). Fails with `wrong-type` if the argument is not a character.
+    /// Returns whether the character is alphabetic (Unicode property Alphabetic).
+    /// Fails with `wrong-type` if the argument is not a character.
     "char-alphabetic?" "char" [1, 1] => |_, arguments| test(arguments, char::is_alphabetic);
 
-    /// Whether the character is a decimal digit of any script (Unicode category Nd). Fails with `wrong-type` if the argument is not a character.
+    /// Returns whether the character is a decimal digit of any script (Unicode category Nd).
+    /// Fails with `wrong-type` if the argument is not a character.
     "char-numeric?" "char" [1, 1] => |_, arguments| test(arguments, |character| digit_value(character).is_some());
 
-    /// Whether the character is white space (Unicode property White_Space). Fails with `wrong-type` if the argument is not a character.
+    /// Returns whether the character is white space (Unicode property White_Space).
+    /// Fails with `wrong-type` if the argument is not a character.
     "char-whitespace?" "char" [1, 1] => |_, arguments| test(arguments, char::is_whitespace);
 
-    /// Whether the character is an upper-case letter (Unicode property Uppercase). Fails with `wrong-type` if the argument is not a character.
+    /// Returns whether the character is an upper-case letter (Unicode property Uppercase).
+    /// Fails with `wrong-type` if the argument is not a character.
     "char-upper-case?" "char" [1, 1] => |_, arguments| test(arguments, char::is_uppercase);
 
-    /// Whether the character is a lower-case letter (Unicode property Lowercase). Fails with `wrong-type` if the argument is not a character.
+    /// Returns whether the character is a lower-case letter (Unicode property Lowercase).
+    /// Fails with `wrong-type` if the argument is not a character.
     "char-lower-case?" "char" [1, 1] => |_, arguments| test(arguments, char::is_lowercase);
 
-    /// The Unicode general category of a character, a symbol such as `Lu`. Fails with `wrong-type` if the argument is not a character.
+    /// Returns the Unicode general category of a character, a symbol such as `Lu`.
+    /// Fails with `wrong-type` if the argument is not a character.
     "char-general-category" "char" [1, 1] => |context, arguments| {
         let category = get_general_category(character_at(arguments, 0)?).abbreviation();
         Ok(context.heap.intern(category)?)
     };
 
-    /// The value, 0 to 9, of a decimal digit of any script, or `#f`. Fails with `wrong-type` if the argument is not a character.
+    /// Returns the value, 0 to 9, of a decimal digit of any script, or `#f`.
+    /// Fails with `wrong-type` if the argument is not a character.
     "digit-value" "char" [1, 1] => |_, arguments| {
         Ok(digit_value(character_at(arguments, 0)?).map_or(Value::FALSE, Value::small))
     };
 
-    /// The upper-case form of a character, itself if there is none of one character. Fails with `wrong-type` if the argument is not a character.
+    /// Returns the upper-case form of a character; the character itself if the form is not one
+    /// character.
+    /// Fails with `wrong-type` if the argument is not a character.
     "char-upcase" "char" [1, 1] => |_, arguments| Ok(Value::character(to_upper_simple(character_at(arguments, 0)?)));
 
-    /// The lower-case form of a character, itself if there is none. Fails with `wrong-type` if the argument is not a character.
+    /// Returns the lower-case form of a character; the character itself if it has none.
+    /// Fails with `wrong-type` if the argument is not a character.
     "char-downcase" "char" [1, 1] => |_, arguments| Ok(Value::character(to_lower_simple(character_at(arguments, 0)?)));
 
-    /// The character that stands for all that differ from it in case only (Unicode simple case folding). Fails with `wrong-type` if the argument is not a character.
+    /// Returns the simple Unicode case folding of a character, the same for all characters that
+    /// differ only in case.
+    /// Fails with `wrong-type` if the argument is not a character.
     "char-foldcase" "char" [1, 1] => |_, arguments| Ok(Value::character(fold_simple(character_at(arguments, 0)?)));
 }
 
-/// Whether each two neighbours, keyed, stand in a relation.
+/// Returns whether every two neighbours, mapped by `key`, satisfy a relation.
 fn ordered(arguments: &[Value], key: fn(char) -> char, relation: fn(&char, &char) -> bool) -> Result<Value, Failure> {
     let mut last = key(character_at(arguments, 0)?);
     let mut truth = true;
@@ -120,7 +146,7 @@ const ZEROS: &[u32] = &[
     0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e4f0, 0x1e5f1, 0x1e950, 0x1fbf0,
 ];
 
-/// The value of a decimal digit.
+/// Returns the value of a decimal digit.
 fn digit_value(character: char) -> Option<i32> {
     let scalar = character as u32;
     let following = ZEROS.partition_point(|zero| *zero <= scalar);

@@ -7,7 +7,7 @@ use crate::heap::kind::{captured, condition, link, prompt_link};
 use crate::heap::{Heap, Kind, Register};
 use crate::value::Value;
 
-/// A row for a primitive that is a block of the machine's unit.
+/// Makes the row of a primitive that is a block of the machine's unit.
 const fn control(
     name: &'static str,
     parameters: &'static str,
@@ -25,63 +25,71 @@ const fn control(
     }
 }
 
-/// The primitives that change the course of control.
+/// The primitives that transfer control.
 pub(crate) const CONTROL_TABLE: &[Primitive] = &[
     control(
         "apply",
         "procedure argument … list",
         (2, None),
         ControlBlock::Apply,
-        "Calls `procedure` with the arguments and the elements of `list`. Fails with `wrong-type` if the last argument is not a proper list.",
+        "Calls `procedure` with the arguments and the elements of `list`.\n\
+         Fails with `wrong-type` if the last argument is not a proper list.",
     ),
     control(
         "%call/cc",
         "procedure",
         (1, Some(1)),
         ControlBlock::CallWithContinuation,
-        "Calls `procedure` with the current continuation. Applying it returns its arguments there, after the winders between here and there have run.",
+        "Calls `procedure` with the current continuation. Applying the continuation runs the winders\n\
+         between the two places and returns the arguments to it.",
     ),
     control(
         "%throw",
         "continuation values",
         (2, Some(2)),
         ControlBlock::Throw,
-        "Returns the elements of the list `values` to a continuation of `%call/cc` without running winders.",
+        "Returns the elements of the list `values` to a continuation of `%call/cc`; runs no winders.",
     ),
     control(
         "%call-with-prompt",
         "tag thunk handler [frame]",
         (3, Some(4)),
         ControlBlock::CallWithPrompt,
-        "Calls `thunk` under a prompt, with `frame` put on the dynamic environment. If something aborts to it, `handler` is called in its place.",
+        "Calls `thunk` under a prompt, with `frame` added to the dynamic environment. An abort to the\n\
+         prompt calls `handler` instead.",
     ),
     control(
         "%abort-to-prompt",
         "tag arguments",
         (2, Some(2)),
         ControlBlock::AbortToPrompt,
-        "Drops the computation up to and including the nearest prompt with this tag and calls its handler with the elements of the list `arguments`. Runs no winders. Fails with `no-prompt` if there is none.",
+        "Drops the computation up to and including the nearest prompt with this tag and calls its\n\
+         handler with the elements of the list `arguments`. Runs no winders.\n\
+         Fails with `no-prompt` if there is no such prompt.",
     ),
     control(
         "%call-with-composable",
         "tag procedure",
         (2, Some(2)),
         ControlBlock::CallWithComposable,
-        "Calls `procedure` with the continuation up to the nearest prompt with this tag, which stays in place. Fails with `no-prompt` if there is none.",
+        "Calls `procedure` with the continuation up to the nearest prompt with this tag, which stays in\n\
+         place.\n\
+         Fails with `no-prompt` if there is no such prompt.",
     ),
     control(
         "%resume-composable",
         "continuation values",
         (2, Some(2)),
         ControlBlock::ResumeComposable,
-        "Puts a continuation of `%call-with-composable` on top of the current one and returns the elements of the list `values` to it. Runs no winders.",
+        "Pushes a continuation of `%call-with-composable` on the current one and returns the elements of\n\
+         the list `values` to it. Runs no winders.",
     ),
     control(
         "call-with-values",
         "producer consumer",
         (2, Some(2)),
         ControlBlock::CallWithValues,
-        "Calls `consumer` with the values that calling `producer` returns.",
+        "Calls `consumer` with the values that `producer` returns.",
     ),
     control(
         "%uncaught",
@@ -95,21 +103,25 @@ pub(crate) const CONTROL_TABLE: &[Primitive] = &[
         "tag arguments otherwise",
         (3, Some(3)),
         ControlBlock::AbortWithContinuation,
-        "Drops the computation up to and including the nearest prompt with this tag and calls its handler with what was dropped, a composable continuation, and the elements of the list `arguments`. Calls `otherwise` with tag and list instead if there is no such prompt, or winders or dynamic environment are not those that the prompt began with.",
+        "Drops the computation up to and including the nearest prompt with this tag and calls its\n\
+         handler with the dropped part, a composable continuation, and the elements of the list\n\
+         `arguments`. If there is no such prompt, or if the winders or the dynamic environment have\n\
+         changed since it began, calls `otherwise` with tag and list instead.",
     ),
 ];
 
 primitives! {
-    /// Returns its arguments to the continuation: one as itself, none or several as multiple values.
+    /// Returns its arguments to the continuation: one as itself, none or several as multiple
+    /// values.
     "values" "object …" [0, _] => |context, arguments| match arguments {
         [value] => Ok(*value),
         _ => Ok(context.heap.make(Kind::Values, arguments)?),
     };
 
-    /// Whether the argument can be called.
+    /// Returns whether the argument can be called.
     "procedure?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(is_procedure(arguments[0])));
 
-    /// The list of winders in force, newest first; each is a pair of thunks.
+    /// Returns the list of current winders, newest first; each is a pair of thunks.
     "%winders" "" [0, 0] => |context, _| Ok(context.heap.register(Register::Winders));
 
     /// Replaces the list of winders.
@@ -118,7 +130,7 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
-    /// The dynamic environment in force: what handlers and parameters are bound to.
+    /// Returns the current dynamic environment, which binds handlers and parameters.
     "%dynamic" "" [0, 0] => |context, _| Ok(context.heap.register(Register::Dynamic));
 
     /// Replaces the dynamic environment.
@@ -127,16 +139,19 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
-    /// The winders in force at the nearest prompt with this tag, or `#f` if there is none.
+    /// Returns the winders of the nearest prompt with this tag, or `#f` if there is none.
     "%find-prompt" "tag" [1, 1] => |context, arguments| {
         let prompt = find_prompt(context.heap, arguments[0]);
         Ok(prompt.map_or(Value::FALSE, |prompt| context.heap.field(prompt, prompt_link::WINDERS)))
     };
 
-    /// The winders in force where a continuation of `%call/cc` was captured. Fails with `wrong-type` if the argument is not a continuation.
+    /// Returns the winders that were current when a continuation of `%call/cc` was captured.
+    /// Fails with `wrong-type` if the argument is not a continuation.
     "%continuation-winders" "continuation" [1, 1] => winders_of;
 
-    /// The winders in force where a continuation of `%call-with-composable` was captured. Fails with `wrong-type` if the argument is not a continuation.
+    /// Returns the winders that were current when a continuation of `%call-with-composable` was
+    /// captured.
+    /// Fails with `wrong-type` if the argument is not a continuation.
     "%composable-winders" "continuation" [1, 1] => winders_of;
 
     /// Makes a condition of a kind (a symbol), a message and a list of irritants.
@@ -145,25 +160,29 @@ primitives! {
         Ok(context.heap.make(Kind::Condition, &fields)?)
     };
 
-    /// Whether the argument is a condition.
+    /// Returns whether the argument is a condition.
     "condition?" "object" [1, 1] => |context, arguments| {
         Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Condition)))
     };
 
-    /// The kind of a condition, a symbol. Fails with `wrong-type` if the argument is not a condition.
+    /// Returns the kind of a condition, a symbol.
+    /// Fails with `wrong-type` if the argument is not a condition.
     "condition-kind" "condition" [1, 1] => |context, arguments| condition_field(context, arguments, condition::KIND);
 
-    /// The message of a condition. Fails with `wrong-type` if the argument is not a condition.
+    /// Returns the message of a condition.
+    /// Fails with `wrong-type` if the argument is not a condition.
     "condition-message" "condition" [1, 1] => |context, arguments| {
         condition_field(context, arguments, condition::MESSAGE)
     };
 
-    /// The irritants of a condition, a list. Fails with `wrong-type` if the argument is not a condition.
+    /// Returns the irritants of a condition, a list.
+    /// Fails with `wrong-type` if the argument is not a condition.
     "condition-irritants" "condition" [1, 1] => |context, arguments| {
         condition_field(context, arguments, condition::IRRITANTS)
     };
 
-    /// The procedure that raised a condition, a symbol, or `#f`. Fails with `wrong-type` if the argument is not a condition.
+    /// Returns the procedure that raised a condition, a symbol, or `#f`.
+    /// Fails with `wrong-type` if the argument is not a condition.
     "condition-origin" "condition" [1, 1] => |context, arguments| {
         condition_field(context, arguments, condition::ORIGIN)
     };
@@ -194,7 +213,7 @@ fn find_prompt(heap: &Heap, tag: Value) -> Option<Value> {
     None
 }
 
-/// Whether `value` can be called.
+/// Returns whether `value` can be called.
 pub(crate) fn is_procedure(value: Value) -> bool {
     value.is_procedure_object() || value.is_immediate(crate::value::Immediate::Primitive)
 }

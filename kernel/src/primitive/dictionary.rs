@@ -1,7 +1,8 @@
 //! Dictionaries and sets, keyed by `equal?`, in order of insertion.
 //!
-//! INVARIANT: lists of entries are in order of insertion; replacing a value does not move its entry. Each mutation is of one entry, so that it
-//! happens whole or not at all. Read next: `heap/dictionary.rs`.
+//! INVARIANT: lists of entries are in order of insertion; replacing a value does not move its
+//! entry. Each mutation changes one entry, so that it happens whole or not at all. It does not
+//! hash. Read next: `heap/dictionary.rs`.
 
 use super::argument::{list_at, object_at, wrong_type};
 use super::{Context, Failure};
@@ -9,7 +10,9 @@ use crate::heap::{Heap, Kind, TableEntry};
 use crate::value::Value;
 
 primitives! {
-    /// Makes a dictionary of keys and their values, in turn; of a key that occurs twice, the last value counts. Fails with `missing-value` if the last key has no value.
+    /// Makes a dictionary of alternating keys and values; if a key occurs twice, the last value
+    /// counts.
+    /// Fails with `missing-value` if the last key has no value.
     "dictionary" "key value …" [0, _] => |context, arguments| {
         if let [key] = arguments.chunks_exact(2).remainder() {
             return Err(Failure::Condition {
@@ -28,12 +31,14 @@ primitives! {
     /// Makes an empty dictionary that compares its keys by `eqv?`.
     "%identity-dictionary" "" [0, 0] => |context, _| Ok(context.heap.make_identity_dictionary()?);
 
-    /// Whether the argument is a dictionary.
+    /// Returns whether the argument is a dictionary.
     "dictionary?" "object" [1, 1] => |context, arguments| {
         Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Dictionary)))
     };
 
-    /// The value of a key, or `default` if the dictionary does not have it. Fails with `wrong-type` if the first argument is not a dictionary, with `key-not-found` if there is neither key nor default.
+    /// Returns the value of a key, or `default` if the dictionary lacks the key.
+    /// Fails with `wrong-type` if the first argument is not a dictionary, with `key-not-found` if
+    /// it lacks the key and there is no default.
     "dictionary-ref" "dictionary key [default]" [2, 3] => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         match (context.heap.table_get(dictionary, arguments[1]), arguments.get(2)) {
@@ -47,51 +52,60 @@ primitives! {
         }
     };
 
-    /// Gives a key a value, in the place of the one it has if it has one. Fails with `wrong-type` if the first argument is not a dictionary.
+    /// Sets the value of a key; an existing key keeps its place in the order.
+    /// Fails with `wrong-type` if the first argument is not a dictionary.
     "dictionary-set!" "dictionary key value" [3, 3] => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         context.heap.table_put(dictionary, arguments[1], arguments[2])?;
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Removes a key and its value, if the dictionary has it. Fails with `wrong-type` if the first argument is not a dictionary.
+    /// Removes a key and its value, if the dictionary has the key.
+    /// Fails with `wrong-type` if the first argument is not a dictionary.
     "dictionary-delete!" "dictionary key" [2, 2] => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         context.heap.table_delete(dictionary, arguments[1]);
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Whether the dictionary has a key. Fails with `wrong-type` if the first argument is not a dictionary.
+    /// Returns whether the dictionary has a key.
+    /// Fails with `wrong-type` if the first argument is not a dictionary.
     "dictionary-contains?" "dictionary key" [2, 2] => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         Ok(Value::boolean(context.heap.table_get(dictionary, arguments[1]).is_some()))
     };
 
-    /// How many keys the dictionary has. Fails with `wrong-type` if the argument is not a dictionary.
+    /// Returns the number of keys in the dictionary.
+    /// Fails with `wrong-type` if the argument is not a dictionary.
     "dictionary-count" "dictionary" [1, 1] => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         Ok(Value::length(context.heap.table_count(dictionary)))
     };
 
-    /// Makes a list of the keys in order of insertion. Fails with `wrong-type` if the argument is not a dictionary.
+    /// Makes a list of the keys in order of insertion.
+    /// Fails with `wrong-type` if the argument is not a dictionary.
     "dictionary-keys" "dictionary" [1, 1] => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         list_of(context, dictionary, |_, entry| Ok(entry.key))
     };
 
-    /// Makes a list of the values in order of their keys' insertion. Fails with `wrong-type` if the argument is not a dictionary.
+    /// Makes a list of the values in order of their keys' insertion.
+    /// Fails with `wrong-type` if the argument is not a dictionary.
     "dictionary-values" "dictionary" [1, 1] => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         list_of(context, dictionary, |_, entry| Ok(entry.value))
     };
 
-    /// Makes a list of pairs of key and value in order of insertion. Fails with `wrong-type` if the argument is not a dictionary.
+    /// Makes a list of pairs of key and value in order of insertion.
+    /// Fails with `wrong-type` if the argument is not a dictionary.
     "dictionary->alist" "dictionary" [1, 1] => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         list_of(context, dictionary, |heap, entry| Ok(heap.cons(entry.key, entry.value)?))
     };
 
-    /// Makes a dictionary of a list of pairs of key and value; of a key that occurs twice, the first value counts, as for `assoc`. Fails with `wrong-type` if the argument is not a proper list of pairs.
+    /// Makes a dictionary from a list of pairs of key and value; if a key occurs twice, the first
+    /// value counts, as for `assoc`.
+    /// Fails with `wrong-type` if the argument is not a proper list of pairs.
     "alist->dictionary" "alist" [1, 1] => |context, arguments| {
         let pairs = list_at(context.heap, arguments, 0)?;
         if !pairs.iter().all(|pair| pair.is_pair()) {
@@ -107,7 +121,8 @@ primitives! {
         Ok(dictionary)
     };
 
-    /// Makes a dictionary with the same keys and values. Fails with `wrong-type` if the argument is not a dictionary.
+    /// Makes a dictionary with the same keys and values.
+    /// Fails with `wrong-type` if the argument is not a dictionary.
     "dictionary-copy" "dictionary" [1, 1] => |context, arguments| {
         let dictionary = dictionary_at(context.heap, arguments)?;
         Ok(context.heap.table_copy(dictionary)?)
@@ -116,48 +131,55 @@ primitives! {
     /// Makes a set of the arguments.
     "set" "element …" [0, _] => set_of;
 
-    /// Whether the argument is a set.
+    /// Returns whether the argument is a set.
     "set?" "object" [1, 1] => |context, arguments| Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Set)));
 
-    /// Whether the set has an element. Fails with `wrong-type` if the first argument is not a set.
+    /// Returns whether the set has an element.
+    /// Fails with `wrong-type` if the first argument is not a set.
     "set-contains?" "set element" [2, 2] => |context, arguments| {
         let set = set_at(context.heap, arguments)?;
         Ok(Value::boolean(context.heap.table_get(set, arguments[1]).is_some()))
     };
 
-    /// Adds an element, unless the set has it. Fails with `wrong-type` if the first argument is not a set.
+    /// Returns adds an element, unless the set has it.
+    /// Fails with `wrong-type` if the first argument is not a set.
     "set-adjoin!" "set element" [2, 2] => |context, arguments| {
         let set = set_at(context.heap, arguments)?;
         context.heap.table_put(set, arguments[1], arguments[1])?;
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Removes an element, if the set has it. Fails with `wrong-type` if the first argument is not a set.
+    /// Removes an element, if the set has it.
+    /// Fails with `wrong-type` if the first argument is not a set.
     "set-delete!" "set element" [2, 2] => |context, arguments| {
         let set = set_at(context.heap, arguments)?;
         context.heap.table_delete(set, arguments[1]);
         Ok(Value::UNSPECIFIED)
     };
 
-    /// How many elements the set has. Fails with `wrong-type` if the argument is not a set.
+    /// Returns the number of elements in the set.
+    /// Fails with `wrong-type` if the argument is not a set.
     "set-count" "set" [1, 1] => |context, arguments| {
         let set = set_at(context.heap, arguments)?;
         Ok(Value::length(context.heap.table_count(set)))
     };
 
-    /// Makes a list of the elements in order of insertion. Fails with `wrong-type` if the argument is not a set.
+    /// Makes a list of the elements in order of insertion.
+    /// Fails with `wrong-type` if the argument is not a set.
     "set->list" "set" [1, 1] => |context, arguments| {
         let set = set_at(context.heap, arguments)?;
         list_of(context, set, |_, entry| Ok(entry.key))
     };
 
-    /// Makes a set of the elements of a list. Fails with `wrong-type` if the argument is not a proper list.
+    /// Makes a set of the elements of a list.
+    /// Fails with `wrong-type` if the argument is not a proper list.
     "list->set" "list" [1, 1] => |context, arguments| {
         let elements = list_at(context.heap, arguments, 0)?;
         set_of(context, &elements)
     };
 
-    /// Makes a set with the same elements. Fails with `wrong-type` if the argument is not a set.
+    /// Makes a set with the same elements.
+    /// Fails with `wrong-type` if the argument is not a set.
     "set-copy" "set" [1, 1] => |context, arguments| {
         let set = set_at(context.heap, arguments)?;
         Ok(context.heap.table_copy(set)?)
@@ -180,7 +202,7 @@ fn set_of(context: &mut Context<'_>, elements: &[Value]) -> Result<Value, Failur
     Ok(set)
 }
 
-/// Makes a list of what `part` takes of each entry.
+/// Makes a list of one part of each entry.
 fn list_of(
     context: &mut Context<'_>,
     table: Value,

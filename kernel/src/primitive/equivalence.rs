@@ -1,40 +1,49 @@
-//! Equivalence, booleans, and the objects of which there is one.
+//! Equivalence, booleans, and unique objects.
 //!
-//! INVARIANT: comparison ends for cyclic objects too and uses no Rust stack in their depth. Read next: `heap/equality.rs`.
+//! INVARIANT: comparison also ends for cyclic objects, and its depth uses no Rust stack. It does
+//! not compare itself. Read next: `heap/equality.rs`.
 
 use super::argument::wrong_type;
 use crate::value::Value;
 
 primitives! {
-    /// Whether two objects are identical. Exact integers beyond 61 bits, ratios and some inexact reals are identical only to themselves; booleans, characters, symbols, keywords and other numbers are by value.
+    /// Returns whether two objects are identical. Booleans, characters, symbols, keywords and most
+    /// numbers are compared by value; exact integers beyond 61 bits, ratios and some inexact reals
+    /// are identical only to themselves.
     "eq?" "object₁ object₂" [2, 2] => |_, arguments| Ok(Value::boolean(arguments[0] == arguments[1]));
 
-    /// Whether two objects are the same: numbers by exactness and value, all else as by `eq?`.
+    /// Returns whether two objects are the same: numbers by exactness and value, all others as by
+    /// `eq?`.
     "eqv?" "object₁ object₂" [2, 2] => |context, arguments| {
         Ok(Value::boolean(context.heap.eqv(arguments[0], arguments[1])))
     };
 
-    /// Whether two objects are of the same structure and content: pairs, vectors, strings, bytevectors and dataspace records by their parts, dictionaries and sets by their entries in any order, all else as by `eqv?`. Ends for cyclic objects too.
+    /// Returns whether two objects have the same structure and content: pairs, vectors, strings,
+    /// bytevectors and dataspace records by their parts, dictionaries and sets by their entries in
+    /// any order, all others as by `eqv?`. Also ends for cyclic objects.
     "equal?" "object₁ object₂" [2, 2] => |context, arguments| {
         Ok(Value::boolean(context.heap.equal(arguments[0], arguments[1])))
     };
 
-    /// A hash of the object, an exact integer from 0 below 2⁶⁰: the same for objects that are `equal?`, in every run. Mutation of what the hash is made of changes it.
+    /// Returns a hash of the object, an exact integer from 0 below 2⁶⁰: the same for objects that
+    /// are `equal?`, in every run. Mutation of a part that is hashed changes it.
     "%hash" "object" [1, 1] => |context, arguments| Ok(Value::length(context.heap.hash(arguments[0]) as usize));
 
-    /// A number by which an object can be told from most others, the same as long as it lives; `#f` for a pair, which has no room for one.
+    /// Returns a number that distinguishes the object from most others and stays the same as long
+    /// as it lives; `#f` for a pair, which has no room for one.
     "%identity" "object" [1, 1] => |context, arguments| {
         let identity = context.heap.identity(arguments[0]);
         Ok(identity.map_or(Value::FALSE, |identity| Value::length(identity as usize)))
     };
 
-    /// Whether the argument is `#f`.
+    /// Returns whether the argument is `#f`.
     "not" "object" [1, 1] => |_, arguments| Ok(Value::boolean(!arguments[0].is_true()));
 
-    /// Whether the argument is `#t` or `#f`.
+    /// Returns whether the argument is `#t` or `#f`.
     "boolean?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(is_boolean(arguments[0])));
 
-    /// Whether all arguments, booleans, are the same. Fails with `wrong-type` if one is not a boolean.
+    /// Returns whether all arguments, booleans, are the same.
+    /// Fails with `wrong-type` if one is not a boolean.
     "boolean=?" "boolean₁ boolean₂ …" [1, _] => |_, arguments| {
         match arguments.iter().position(|argument| !is_boolean(*argument)) {
             Some(argument) => Err(wrong_type(argument, "a boolean")),
@@ -42,16 +51,17 @@ primitives! {
         }
     };
 
-    /// The end-of-file object.
+    /// Returns the end-of-file object.
     "eof-object" "" [0, 0] => |_, _| Ok(Value::EOF);
 
-    /// Whether the argument is the end-of-file object.
+    /// Returns whether the argument is the end-of-file object.
     "eof-object?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(arguments[0] == Value::EOF));
 
-    /// The object that stands for an optional argument that was not given.
+    /// Returns the object that stands for an optional argument that was not given.
     "default-object" "" [0, 0] => |_, _| Ok(Value::DEFAULT);
 
-    /// Whether the argument is the object that stands for an optional argument that was not given.
+    /// Returns whether the argument is the object that stands for an optional argument that was not
+    /// given.
     "default-object?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(arguments[0] == Value::DEFAULT));
 }
 

@@ -1,7 +1,8 @@
 //! Integers: division with remainder, common divisors, roots, and bits.
 //!
-//! INVARIANT: division takes integers of either exactness, bits exact ones alone, in two's complement without end.
-//! Read next: `primitive/numeric.rs`.
+//! INVARIANT: division accepts integers of either exactness; operations on bits accept only exact
+//! ones, as infinite two's complement. It does not compute; `number/` does. Read next:
+//! `primitive/numeric.rs`.
 
 use super::argument::{number_at, wrong_type};
 use super::{Context, Failure};
@@ -10,106 +11,140 @@ use crate::number::{Number, NumberError};
 use crate::value::Value;
 
 primitives! {
-    /// The quotient of two integers, rounded towards zero. Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the divisor is zero.
+    /// Returns the quotient of two integers, rounded towards zero.
+    /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
+    /// divisor is zero.
     "quotient" "integer divisor" [2, 2] => |context, arguments| quotient(context.heap, arguments[0], arguments[1]);
 
-    /// The remainder of two integers, with the sign of the first. Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the divisor is zero.
+    /// Returns the remainder of two integers, with the sign of the first.
+    /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
+    /// divisor is zero.
     "remainder" "integer divisor" [2, 2] => |context, arguments| remainder(context.heap, arguments[0], arguments[1]);
 
-    /// The remainder of two integers, with the sign of the second. Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the divisor is zero.
+    /// Returns the remainder of two integers, with the sign of the second.
+    /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
+    /// divisor is zero.
     "modulo" "integer divisor" [2, 2] => modulo;
 
-    /// The same as `quotient`. Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the divisor is zero.
+    /// Returns the same as `quotient`.
+    /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
+    /// divisor is zero.
     "truncate-quotient" "integer divisor" [2, 2] => |context, arguments| quotient(context.heap, arguments[0], arguments[1]);
 
-    /// The same as `remainder`. Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the divisor is zero.
+    /// Returns the same as `remainder`.
+    /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
+    /// divisor is zero.
     "truncate-remainder" "integer divisor" [2, 2] => |context, arguments| remainder(context.heap, arguments[0], arguments[1]);
 
-    /// The quotient of two integers, rounded down. Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the divisor is zero.
+    /// Returns the quotient of two integers, rounded down.
+    /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
+    /// divisor is zero.
     "floor-quotient" "integer divisor" [2, 2] => |context, arguments| {
         general(context.heap, arguments, Number::floor_quotient)
     };
 
-    /// The same as `modulo`. Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the divisor is zero.
+    /// Returns the same as `modulo`.
+    /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
+    /// divisor is zero.
     "floor-remainder" "integer divisor" [2, 2] => modulo;
 
-    /// Two values: the quotient of two integers, rounded towards zero, and the remainder. Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the divisor is zero.
+    /// Returns two values: the quotient of two integers, rounded towards zero, and the remainder.
+    /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
+    /// divisor is zero.
     "truncate/" "integer divisor" [2, 2] => |context, arguments| {
         let (dividend, divisor) = (whole_at(context.heap, arguments, 0)?, whole_at(context.heap, arguments, 1)?);
         two_values(context, dividend.truncate_division(&divisor)?)
     };
 
-    /// Two values: the quotient of two integers, rounded down, and the remainder. Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the divisor is zero.
+    /// Returns two values: the quotient of two integers, rounded down, and the remainder.
+    /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
+    /// divisor is zero.
     "floor/" "integer divisor" [2, 2] => |context, arguments| {
         let (dividend, divisor) = (whole_at(context.heap, arguments, 0)?, whole_at(context.heap, arguments, 1)?);
         two_values(context, dividend.floor_division(&divisor)?)
     };
 
-    /// The greatest common divisor of the integers, 0 of none; never negative. Fails with `wrong-type` if an argument is not an integer.
+    /// Returns the greatest common divisor of the integers, 0 if there are none; never negative.
+    /// Fails with `wrong-type` if an argument is not an integer.
     "gcd" "integer …" [0, _] => |context, arguments| fold(context, arguments, Number::Fixnum(0), Number::gcd);
 
-    /// The least common multiple of the integers, 1 of none; never negative. Fails with `wrong-type` if an argument is not an integer.
+    /// Returns the least common multiple of the integers, 1 if there are none; never negative.
+    /// Fails with `wrong-type` if an argument is not an integer.
     "lcm" "integer …" [0, _] => |context, arguments| fold(context, arguments, Number::Fixnum(1), Number::lcm);
 
-    /// Two values: the greatest exact integer whose square is not above `k`, and what is left of `k`. Fails with `wrong-type` if the argument is not an exact integer, with `out-of-range` if it is negative.
+    /// Returns two values: the greatest exact integer whose square is not above `k`, and the
+    /// difference to `k`.
+    /// Fails with `wrong-type` if the argument is not an exact integer, with `out-of-range` if it
+    /// is negative.
     "exact-integer-sqrt" "k" [1, 1] => |context, arguments| match exact_at(context.heap, arguments, 0)? {
         negative if negative.is_negative() => Err(Failure::OutOfRange { argument: 0 }),
         square => two_values(context, square.exact_integer_sqrt()?),
     };
 
-    /// Whether the integer is odd. Fails with `wrong-type` if the argument is not an integer.
+    /// Returns whether the integer is odd.
+    /// Fails with `wrong-type` if the argument is not an integer.
     "odd?" "integer" [1, 1] => |context, arguments| Ok(Value::boolean(whole_at(context.heap, arguments, 0)?.is_odd()?));
 
-    /// Whether the integer is even. Fails with `wrong-type` if the argument is not an integer.
+    /// Returns whether the integer is even.
+    /// Fails with `wrong-type` if the argument is not an integer.
     "even?" "integer" [1, 1] => |context, arguments| Ok(Value::boolean(whole_at(context.heap, arguments, 0)?.is_even()?));
 
-    /// The integer whose bits are those that all arguments have, −1 of none. Fails with `wrong-type` if an argument is not an exact integer.
+    /// Returns the integer whose bits are set in all arguments, −1 if there are none.
+    /// Fails with `wrong-type` if an argument is not an exact integer.
     "bitwise-and" "integer …" [0, _] => |context, arguments| bits(context, arguments, -1, Number::bitwise_and);
 
-    /// The integer whose bits are those that some argument has, 0 of none. Fails with `wrong-type` if an argument is not an exact integer.
+    /// Returns the integer whose bits are set in at least one argument, 0 if there are none.
+    /// Fails with `wrong-type` if an argument is not an exact integer.
     "bitwise-or" "integer …" [0, _] => |context, arguments| bits(context, arguments, 0, Number::bitwise_or);
 
-    /// The integer whose bits are those that an odd number of arguments have, 0 of none. Fails with `wrong-type` if an argument is not an exact integer.
+    /// Returns the integer whose bits are set in an odd number of arguments, 0 if there are none.
+    /// Fails with `wrong-type` if an argument is not an exact integer.
     "bitwise-xor" "integer …" [0, _] => |context, arguments| bits(context, arguments, 0, Number::bitwise_xor);
 
-    /// The integer whose bits are those that the argument does not have. Fails with `wrong-type` if the argument is not an exact integer.
+    /// Returns the integer with all bits inverted.
+    /// Fails with `wrong-type` if the argument is not an exact integer.
     "bitwise-not" "integer" [1, 1] => |context, arguments| {
         let inverse = exact_at(context.heap, arguments, 0)?.bitwise_not()?;
         Ok(context.heap.number(&inverse)?)
     };
 
-    /// The integer times 2 to the power of `count`, rounded down. Fails with `wrong-type` if an argument is not an exact integer, with `arithmetic` if the result is too long.
+    /// Returns the integer times 2 to the power of `count`, rounded down.
+    /// Fails with `wrong-type` if an argument is not an exact integer, with `arithmetic` if the
+    /// result is too long.
     "arithmetic-shift" "integer count" [2, 2] => |context, arguments| {
         let (number, count) = (exact_at(context.heap, arguments, 0)?, exact_at(context.heap, arguments, 1)?);
         let shifted = number.arithmetic_shift(&count)?;
         Ok(context.heap.number(&shifted)?)
     };
 
-    /// How many bits of an integer differ from its sign. Fails with `wrong-type` if the argument is not an exact integer.
+    /// Returns the number of bits that differ from the sign.
+    /// Fails with `wrong-type` if the argument is not an exact integer.
     "bit-count" "integer" [1, 1] => |context, arguments| {
         Ok(Value::length(exact_at(context.heap, arguments, 0)?.bit_count()? as usize))
     };
 
-    /// How many bits an integer needs besides its sign. Fails with `wrong-type` if the argument is not an exact integer.
+    /// Returns the number of bits that an integer needs besides its sign.
+    /// Fails with `wrong-type` if the argument is not an exact integer.
     "integer-length" "integer" [1, 1] => |context, arguments| {
         Ok(Value::length(exact_at(context.heap, arguments, 0)?.integer_length()? as usize))
     };
 }
 
-/// The quotient of two integers, rounded towards zero.
+/// Returns the quotient of two integers, rounded towards zero.
 ///
 /// # Errors
-/// [`Failure::WrongType`], in which the integers are arguments 0 and 1; [`Failure::Arithmetic`]; [`Failure::HeapFull`].
+/// [`Failure::WrongType`], in which the integers are arguments 0 and 1; [`Failure::Arithmetic`];
+/// [`Failure::HeapFull`].
 #[inline]
 pub(crate) fn quotient(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Failure> {
     match (a.as_fixnum(), b.as_fixnum()) {
-        // The least fixnum ÷ −1 is a 64-bit integer.
+        // Cannot overflow: the least fixnum ÷ −1 is a 64-bit integer.
         (Some(a), Some(b)) if b != 0 => Ok(heap.integer(a / b)?),
         _ => general(heap, &[a, b], Number::quotient),
     }
 }
 
-/// The remainder of two integers, with the sign of the first.
+/// Returns the remainder of two integers, with the sign of the first.
 ///
 /// # Errors
 /// As [`quotient`].
@@ -142,7 +177,7 @@ fn general(
     Ok(heap.number(&result)?)
 }
 
-/// The argument, which must be an integer of either exactness.
+/// Returns the argument, which must be an integer of either exactness.
 fn whole_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number, Failure> {
     number_at(heap, arguments, argument)
         .ok()
@@ -150,7 +185,7 @@ fn whole_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number,
         .ok_or(wrong_type(argument, "an integer"))
 }
 
-/// The argument, which must be an exact integer.
+/// Returns the argument, which must be an exact integer.
 fn exact_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Number, Failure> {
     if arguments[argument].is_fixnum() || heap.is_kind(arguments[argument], Kind::Bignum) {
         number_at(heap, arguments, argument)

@@ -1,7 +1,8 @@
 //! Searching lists.
 //!
-//! INVARIANT: a search looks at each pair once and fails rather than run round a cyclic chain. The forms of `member` and `assoc` that take
-//! a procedure are Scheme. Read next: `primitive/equivalence.rs`.
+//! INVARIANT: a search visits each pair once, and fails at the end of a cyclic chain. It does not
+//! call procedures: the forms of `member` and `assoc` that take one are Scheme. Read next:
+//! `primitive/equivalence.rs`.
 
 use super::argument::{Pairs, wrong_type};
 use super::{Context, Failure};
@@ -9,22 +10,31 @@ use crate::heap::Heap;
 use crate::value::Value;
 
 primitives! {
-    /// The first tail of a list whose first element is the same as `object` to `eq?`, or `#f`. Fails with `wrong-type` if the list is not proper and nothing was found before its end.
+    /// Returns the first tail of a list whose first element is `eq?` to `object`, or `#f`.
+    /// Fails with `wrong-type` if the list is not proper and has no such element before its end.
     "memq" "object list" [2, 2] => |context, arguments| member(context, arguments, |_, a, b| a == b);
 
-    /// The first tail of a list whose first element is the same as `object` to `eqv?`, or `#f`. Fails with `wrong-type` if the list is not proper and nothing was found before its end.
+    /// Returns the first tail of a list whose first element is `eqv?` to `object`, or `#f`.
+    /// Fails with `wrong-type` if the list is not proper and has no such element before its end.
     "memv" "object list" [2, 2] => |context, arguments| member(context, arguments, Heap::eqv);
 
-    /// The first tail of a list whose first element is `equal?` to `object`, or `#f`. Fails with `wrong-type` if the list is not proper and nothing was found before its end.
+    /// Returns the first tail of a list whose first element is `equal?` to `object`, or `#f`.
+    /// Fails with `wrong-type` if the list is not proper and has no such element before its end.
     "%member" "object list" [2, 2] => |context, arguments| member(context, arguments, Heap::equal);
 
-    /// The first pair of a list of pairs whose first part is the same as `object` to `eq?`, or `#f`. Fails with `wrong-type` if an element before it is not a pair, or the list is not proper and nothing was found before its end.
+    /// Returns the first pair of a list of pairs whose car is `eq?` to `object`, or `#f`.
+    /// Fails with `wrong-type` if an element before it is not a pair, or if the list is not proper
+    /// and has no such pair before its end.
     "assq" "object alist" [2, 2] => |context, arguments| associate(context, arguments, |_, a, b| a == b);
 
-    /// The first pair of a list of pairs whose first part is the same as `object` to `eqv?`, or `#f`. Fails with `wrong-type` if an element before it is not a pair, or the list is not proper and nothing was found before its end.
+    /// Returns the first pair of a list of pairs whose car is `eqv?` to `object`, or `#f`.
+    /// Fails with `wrong-type` if an element before it is not a pair, or if the list is not proper
+    /// and has no such pair before its end.
     "assv" "object alist" [2, 2] => |context, arguments| associate(context, arguments, Heap::eqv);
 
-    /// The first pair of a list of pairs whose first part is `equal?` to `object`, or `#f`. Fails with `wrong-type` if an element before it is not a pair, or the list is not proper and nothing was found before its end.
+    /// Returns the first pair of a list of pairs whose car is `equal?` to `object`, or `#f`.
+    /// Fails with `wrong-type` if an element before it is not a pair, or if the list is not proper
+    /// and has no such pair before its end.
     "%assoc" "object alist" [2, 2] => |context, arguments| associate(context, arguments, Heap::equal);
 }
 
@@ -60,7 +70,7 @@ fn associate(
     nothing_in(&pairs)
 }
 
-/// `#f`, if the walk that ended was along a proper list.
+/// Returns `#f` if the walk along a list ended properly; fails otherwise.
 fn nothing_in(pairs: &Pairs) -> Result<Value, Failure> {
     if pairs.rest == Value::NIL {
         Ok(Value::FALSE)

@@ -1,6 +1,7 @@
-//! Pairs and the making and taking apart of lists.
+//! Pairs, and making and splitting lists.
 //!
-//! INVARIANT: every walk along a chain of pairs ends, also if the chain is cyclic. Searching is in `primitive/list.rs`.
+//! INVARIANT: every walk along a chain of pairs ends, even if the chain is cyclic. It does not
+//! search (`primitive/list.rs`).
 //! Read next: `primitive/accessor.rs`.
 
 use super::argument::{Pairs, count_at, list_at, list_length, number_at, pair_at, wrong_type};
@@ -13,31 +14,36 @@ primitives! {
     /// Makes a pair of two values.
     "cons" "car cdr" [2, 2] => |context, arguments| Ok(context.heap.cons(arguments[0], arguments[1])?);
 
-    /// The first part of a pair. Fails with `wrong-type` if the argument is not a pair.
+    /// Returns the first part of a pair.
+    /// Fails with `wrong-type` if the argument is not a pair.
     "car" "pair" [1, 1] => |context, arguments| Ok(context.heap.car(pair_at(arguments, 0)?));
 
-    /// The second part of a pair. Fails with `wrong-type` if the argument is not a pair.
+    /// Returns the second part of a pair.
+    /// Fails with `wrong-type` if the argument is not a pair.
     "cdr" "pair" [1, 1] => |context, arguments| Ok(context.heap.cdr(pair_at(arguments, 0)?));
 
-    /// Replaces the first part of a pair. Fails with `wrong-type` if the first argument is not a pair.
+    /// Replaces the first part of a pair.
+    /// Fails with `wrong-type` if the first argument is not a pair.
     "set-car!" "pair object" [2, 2] => |context, arguments| {
         context.heap.set_car(pair_at(arguments, 0)?, arguments[1]);
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Replaces the second part of a pair. Fails with `wrong-type` if the first argument is not a pair.
+    /// Replaces the second part of a pair.
+    /// Fails with `wrong-type` if the first argument is not a pair.
     "set-cdr!" "pair object" [2, 2] => |context, arguments| {
         context.heap.set_cdr(pair_at(arguments, 0)?, arguments[1]);
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Whether the argument is a pair.
+    /// Returns whether the argument is a pair.
     "pair?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(arguments[0].is_pair()));
 
-    /// Whether the argument is the empty list.
+    /// Returns whether the argument is the empty list.
     "null?" "object" [1, 1] => |_, arguments| Ok(Value::boolean(arguments[0] == Value::NIL));
 
-    /// Whether the argument is a proper list: a chain of pairs that ends in the empty list. A cyclic chain is not.
+    /// Returns whether the argument is a proper list: a chain of pairs that ends in the empty list.
+    /// A cyclic chain is not.
     "list?" "object" [1, 1] => |context, arguments| {
         Ok(Value::boolean(list_length(context.heap, arguments[0]).is_some()))
     };
@@ -45,13 +51,15 @@ primitives! {
     /// Makes a list of the arguments.
     "list" "object …" [0, _] => |context, arguments| Ok(context.heap.list(arguments, Value::NIL)?);
 
-    /// Makes a list of the arguments but the last, which becomes its tail.
+    /// Makes a list of all arguments except the last, which becomes its tail.
     "cons*" "object … tail" [1, _] => |context, arguments| {
         let (tail, elements) = arguments.split_last().ok_or(wrong_type(0, "a tail"))?;
         Ok(context.heap.list(elements, *tail)?)
     };
 
-    /// Makes a list of `k` elements, all `fill` (unspecified if not given). Fails with `wrong-type` if `k` is not an exact integer, with `out-of-range` if it is negative.
+    /// Makes a list of `k` elements, all `fill` (default unspecified).
+    /// Fails with `wrong-type` if `k` is not an exact integer, with `out-of-range` if it is
+    /// negative.
     "make-list" "k [fill]" [1, 2] => |context, arguments| {
         let length = room_for(context.heap, count_at(context.heap, arguments, 0)?)?;
         let fill = arguments.get(1).copied().unwrap_or(Value::UNSPECIFIED);
@@ -62,19 +70,26 @@ primitives! {
         Ok(list)
     };
 
-    /// Makes the list of `count` numbers `start`, `start + step`, `start + 2·step`, …; `start` is 0 and `step` is 1 if not given. Fails with `wrong-type` if `count` is not an exact integer or the others are not numbers, with `out-of-range` if `count` is negative.
+    /// Makes the list of `count` numbers `start`, `start + step`, `start + 2·step`, …; the defaults
+    /// are 0 and 1.
+    /// Fails with `wrong-type` if `count` is not an exact integer or the others are not numbers,
+    /// with `out-of-range` if `count` is negative.
     "iota" "count [start [step]]" [1, 3] => iota;
 
-    /// How many elements a list has, an exact integer. Fails with `wrong-type` if the argument is not a proper list, a cyclic chain included.
+    /// Returns the number of elements of a list, an exact integer.
+    /// Fails with `wrong-type` if the argument is not a proper list; a cyclic chain is not.
     "length" "list" [1, 1] => |context, arguments| match list_length(context.heap, arguments[0]) {
         Some(length) => Ok(Value::length(length)),
         None => Err(wrong_type(0, "a proper list")),
     };
 
-    /// Makes a list of the elements of all the lists in turn. The last argument is not copied but shared, and may be any object. Fails with `wrong-type` if another argument is not a proper list.
+    /// Makes a list that concatenates all the lists. The last argument is shared, not copied, and
+    /// may be any object.
+    /// Fails with `wrong-type` if another argument is not a proper list.
     "append" "list … object" [0, _] => append;
 
-    /// Makes a list of the same elements in reverse order. Fails with `wrong-type` if the argument is not a proper list.
+    /// Makes a list of the same elements in reverse order.
+    /// Fails with `wrong-type` if the argument is not a proper list.
     "reverse" "list" [1, 1] => |context, arguments| {
         list_length(context.heap, arguments[0]).ok_or(wrong_type(0, "a proper list"))?;
         let (mut rest, mut reversed) = (arguments[0], Value::NIL);
@@ -85,20 +100,28 @@ primitives! {
         Ok(reversed)
     };
 
-    /// What is left of a list without its first `k` elements; it is shared, not copied. Fails with `wrong-type` if `k` is not an exact integer, with `out-of-range` if it is negative or there are fewer elements.
+    /// Returns the list without its first `k` elements; it is shared, not copied.
+    /// Fails with `wrong-type` if `k` is not an exact integer, with `out-of-range` if it is
+    /// negative or there are fewer elements.
     "list-tail" "list k" [2, 2] => |context, arguments| tail_at(context, arguments);
 
-    /// The element of a list at index `k`, from 0. Fails with `wrong-type` if `k` is not an exact integer, with `out-of-range` if there is no such element.
+    /// Returns the element of a list at index `k`, from 0.
+    /// Fails with `wrong-type` if `k` is not an exact integer, with `out-of-range` if there is no
+    /// such element.
     "list-ref" "list k" [2, 2] => |context, arguments| Ok(context.heap.car(place_at(context, arguments)?));
 
-    /// Replaces the element of a list at index `k`, from 0. Fails with `wrong-type` if `k` is not an exact integer, with `out-of-range` if there is no such element.
+    /// Replaces the element of a list at index `k`, from 0.
+    /// Fails with `wrong-type` if `k` is not an exact integer, with `out-of-range` if there is no
+    /// such element.
     "list-set!" "list k object" [3, 3] => |context, arguments| {
         let place = place_at(context, arguments)?;
         context.heap.set_car(place, arguments[2]);
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Makes a list of the same elements. What follows the last pair is shared; an object that is not a pair is returned as it is. Fails with `wrong-type` if the chain is cyclic.
+    /// Makes a list of the same elements. The tail of the last pair is shared; an object that is
+    /// not a pair is returned as it is.
+    /// Fails with `wrong-type` if the chain is cyclic.
     "list-copy" "object" [1, 1] => |context, arguments| {
         let mut elements = Vec::new();
         let tail = acyclic_end(context.heap, arguments, |pair| elements.push(pair))?;
@@ -108,7 +131,8 @@ primitives! {
         Ok(context.heap.list(&elements, tail)?)
     };
 
-    /// The last pair of a chain of pairs. Fails with `wrong-type` if the argument is not a pair or the chain is cyclic.
+    /// Returns the last pair of a chain of pairs.
+    /// Fails with `wrong-type` if the argument is not a pair or the chain is cyclic.
     "last-pair" "pair" [1, 1] => |context, arguments| {
         let mut last = pair_at(arguments, 0)?;
         acyclic_end(context.heap, arguments, |pair| last = pair)?;
@@ -116,7 +140,7 @@ primitives! {
     };
 }
 
-/// `length`, if so many pairs fit the heap.
+/// Returns `length`, if that many pairs fit into the heap.
 fn room_for(heap: &Heap, length: usize) -> Result<usize, Failure> {
     if heap.would_exceed(length.saturating_mul(2)) {
         Err(Failure::HeapFull)
@@ -150,14 +174,15 @@ fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failu
     }
     let mut appended = *last;
     for argument in (0..lists.len()).rev() {
-        // One list at a time, so that many mentions of a long one meet the heap's limit and not the process's.
+        // One list at a time, so that many references to a long one exceed the heap's limit and not
+        // the process's memory.
         let elements = list_at(context.heap, arguments, argument)?;
         appended = context.heap.list(&elements, appended)?;
     }
     Ok(appended)
 }
 
-/// What is left of the list `arguments[0]` after as many pairs as `arguments[1]` says.
+/// Returns the rest of the list `arguments[0]` after `arguments[1]` pairs.
 fn tail_at(context: &Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let count = count_at(context.heap, arguments, 1)?;
     let mut pairs = Pairs::of(arguments[0]);
@@ -175,7 +200,7 @@ fn tail_at(context: &Context<'_>, arguments: &[Value]) -> Result<Value, Failure>
     Ok(tail)
 }
 
-/// The pair of the list `arguments[0]` that holds the element at the index `arguments[1]`.
+/// Returns the pair of the list `arguments[0]` that holds the element at the index `arguments[1]`.
 fn place_at(context: &Context<'_>, arguments: &[Value]) -> Result<Value, Failure> {
     let tail = tail_at(context, arguments)?;
     if tail.is_pair() {
@@ -185,7 +210,7 @@ fn place_at(context: &Context<'_>, arguments: &[Value]) -> Result<Value, Failure
     }
 }
 
-/// What follows the last pair of the chain `arguments[0]`; every pair before it is visited once.
+/// Returns the tail of the last pair of the chain `arguments[0]`; visits every pair once.
 fn acyclic_end(heap: &Heap, arguments: &[Value], mut visit: impl FnMut(Value)) -> Result<Value, Failure> {
     let mut pairs = Pairs::of(arguments[0]);
     while let Some(pair) = pairs.next(heap) {

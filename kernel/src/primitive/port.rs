@@ -1,10 +1,14 @@
-//! Ports: making, closing and asking about them, and the console's.
+//! Ports: constructors, closing, predicates, and the console's ports.
 //!
-//! A port is a buffer of bytes in the heap, text as UTF-8. A string or bytevector port is nothing else. A console port is filled and emptied by the
-//! host: reading answers `#f` where the buffer lacks what is asked for, and the library then waits for input and supplies it; writing fills
-//! the buffer, which the host empties whenever the program stops running, and says when the port wants that before.
-//! INVARIANT: nothing here blocks or reaches the world, so a turn that is undone has neither read nor written.
-//! It does not know what is read and written. Read next: `primitive/port/buffer.rs`, `primitive/read.rs`, `primitive/print.rs`.
+//! A port is a buffer of bytes in the heap; text is UTF-8. A string or bytevector port is only
+//! that. The host fills and empties a console port: reading returns `#f` where the buffer lacks
+//! data, and the library then waits for input and supplies it. Writing fills the buffer; the host
+//! empties it whenever the program stops running, and writing returns whether the port should be
+//! emptied earlier.
+//! INVARIANT: nothing here blocks or reaches the outside world, so a turn that is undone has
+//! neither read nor written.
+//! It does not know the contents. Read next: `primitive/port/buffer.rs`, `primitive/read.rs`,
+//! `primitive/print.rs`.
 //!
 //! Source: R7RS 6.13.1.
 
@@ -18,53 +22,59 @@ use crate::heap::{Heap, Kind, Register};
 use crate::value::Value;
 use buffer::flag;
 
-/// An output port wants to be emptied when this many bytes are buffered.
+/// The number of buffered bytes at which an output port should be emptied.
 const PENDING_BYTES: usize = 1 << 18;
 /// Standard input, output and error.
 const STREAMS: usize = 3;
 
 primitives! {
-    /// Whether the argument is a port.
+    /// Returns whether the argument is a port.
     "port?" "object" [1, 1] => |context, arguments| Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Port)));
 
-    /// Whether the argument is a port that can be read from, open or not.
+    /// Returns whether the argument is a port that can be read from, open or not.
     "input-port?" "object" [1, 1] => |context, arguments| is_port_with(context, arguments, flag::INPUT);
 
-    /// Whether the argument is a port that can be written to, open or not.
+    /// Returns whether the argument is a port that can be written to, open or not.
     "output-port?" "object" [1, 1] => |context, arguments| is_port_with(context, arguments, flag::OUTPUT);
 
-    /// Whether the argument is a port of characters.
+    /// Returns whether the argument is a port of characters.
     "textual-port?" "object" [1, 1] => |context, arguments| is_port_with(context, arguments, flag::TEXTUAL);
 
-    /// Whether the argument is a port of bytes.
+    /// Returns whether the argument is a port of bytes.
     "binary-port?" "object" [1, 1] => |context, arguments| {
         let heap = &context.heap;
         let is_binary = heap.is_kind(arguments[0], Kind::Port) && !buffer::has(heap, arguments[0], flag::TEXTUAL);
         Ok(Value::boolean(is_binary))
     };
 
-    /// Whether an input port is open. Fails with `wrong-type` if the argument is not an input port.
+    /// Returns whether an input port is open.
+    /// Fails with `wrong-type` if the argument is not an input port.
     "input-port-open?" "port" [1, 1] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::INPUT, "an input port")?;
         Ok(Value::boolean(buffer::has(context.heap, port, flag::OPEN)))
     };
 
-    /// Whether an output port is open. Fails with `wrong-type` if the argument is not an output port.
+    /// Returns whether an output port is open.
+    /// Fails with `wrong-type` if the argument is not an output port.
     "output-port-open?" "port" [1, 1] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::OUTPUT, "an output port")?;
         Ok(Value::boolean(buffer::has(context.heap, port, flag::OPEN)))
     };
 
-    /// Closes a port. What a console port has buffered stays until it is taken. Fails with `wrong-type` if the argument is not a port.
+    /// Closes a port. The buffered output of a console port stays until the host takes it.
+    /// Fails with `wrong-type` if the argument is not a port.
     "close-port" "port" [1, 1] => |context, arguments| close(context, arguments, 0, "a port");
 
-    /// Closes an input port. Fails with `wrong-type` if the argument is not an input port.
+    /// Closes an input port.
+    /// Fails with `wrong-type` if the argument is not an input port.
     "close-input-port" "port" [1, 1] => |context, arguments| close(context, arguments, flag::INPUT, "an input port");
 
-    /// Closes an output port. What a console port has buffered stays until it is taken. Fails with `wrong-type` if the argument is not an output port.
+    /// Closes an output port. The buffered output of a console port stays until the host takes it.
+    /// Fails with `wrong-type` if the argument is not an output port.
     "close-output-port" "port" [1, 1] => |context, arguments| close(context, arguments, flag::OUTPUT, "an output port");
 
-    /// Makes a port that delivers the characters that `string` has now. Fails with `wrong-type` if the argument is not a string.
+    /// Makes a port that delivers the present characters of `string`.
+    /// Fails with `wrong-type` if the argument is not a string.
     "open-input-string" "string" [1, 1] => |context, arguments| {
         if !context.heap.is_string(arguments[0]) {
             return Err(Failure::WrongType { argument: 0, expected: "a string" });
@@ -76,7 +86,8 @@ primitives! {
     /// Makes a port that collects characters for `get-output-string`.
     "open-output-string" "" [0, 0] => |context, _| Ok(buffer::make(context.heap, flag::OUTPUT | flag::TEXTUAL, Value::FALSE)?);
 
-    /// A fresh string of the characters written to a port of `open-output-string` so far. Fails with `wrong-type` if the argument is another port or no port.
+    /// Makes a string of the characters written so far to a port of `open-output-string`.
+    /// Fails with `wrong-type` if the argument is not such a port.
     "get-output-string" "port" [1, 1] => |context, arguments| {
         let expected = "a string output port";
         let port = collecting_port_at(context.heap, arguments, flag::TEXTUAL, expected)?;
@@ -84,7 +95,8 @@ primitives! {
         Ok(buffer::text(context.heap, port, length)?)
     };
 
-    /// Makes a port that delivers the bytes that `bytevector` has now. Fails with `wrong-type` if the argument is not a bytevector.
+    /// Makes a port that delivers the present bytes of `bytevector`.
+    /// Fails with `wrong-type` if the argument is not a bytevector.
     "open-input-bytevector" "bytevector" [1, 1] => |context, arguments| {
         let bytes = bytevector_at(context.heap, arguments, 0)?.to_vec();
         Ok(buffer::make_input(context.heap, 0, &bytes)?)
@@ -93,14 +105,18 @@ primitives! {
     /// Makes a port that collects bytes for `get-output-bytevector`.
     "open-output-bytevector" "" [0, 0] => |context, _| Ok(buffer::make(context.heap, flag::OUTPUT, Value::FALSE)?);
 
-    /// A fresh bytevector of the bytes written to a port of `open-output-bytevector` so far. Fails with `wrong-type` if the argument is another port or no port.
+    /// Makes a bytevector of the bytes written so far to a port of `open-output-bytevector`.
+    /// Fails with `wrong-type` if the argument is not such a port.
     "get-output-bytevector" "port" [1, 1] => |context, arguments| {
         let port = collecting_port_at(context.heap, arguments, 0, "a bytevector output port")?;
         let bytes = buffer::pending(context.heap, port).to_vec();
         Ok(context.heap.bytevector(&bytes)?)
     };
 
-    /// The console port of a stream: 0 for standard input, 1 for standard output, 2 for standard error; always the same port. Fails with `wrong-type` if the argument is not an exact integer, with `out-of-range` if it is no stream.
+    /// Returns the console port of a stream: 0 for standard input, 1 for standard output, 2 for
+    /// standard error; always the same port.
+    /// Fails with `wrong-type` if the argument is not an exact integer, with `out-of-range` if it
+    /// is not a stream.
     "%console-port" "stream" [1, 1] => |context, arguments| {
         let stream = arguments[0].as_fixnum().and_then(|stream| usize::try_from(stream).ok());
         let Some(stream) = stream else {
@@ -113,26 +129,36 @@ primitives! {
         Ok(context.heap.field(ports, stream))
     };
 
-    /// The stream number of a console port, or `#f` for any other port. Fails with `wrong-type` if the argument is not a port.
+    /// Returns the stream number of a console port, or `#f` for any other port.
+    /// Fails with `wrong-type` if the argument is not a port.
     "%port-stream" "port" [1, 1] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, 0, "a port")?;
         Ok(context.heap.field(port, port::STREAM))
     };
 
-    /// Says whether a console output port wants to be emptied at each newline, as that of standard error does at first. Fails with `wrong-type` if the first argument is not a console output port.
+    /// Sets whether a console output port should be emptied at each newline; initially only that of
+    /// standard error is.
+    /// Fails with `wrong-type` if the first argument is not a console output port.
     "%set-port-line-buffered!" "port on?" [2, 2] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::CONSOLE | flag::OUTPUT, "a console output port")?;
         buffer::set_flag(context.heap, port, flag::LINE_BUFFERED, arguments[1].is_true());
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Takes what a console output port has buffered, as a bytevector, and empties it, if `force?` is true, or 262144 bytes have come together, or a newline is among them and the port is line-buffered; otherwise, when there is nothing, and for other output ports, `#f`. Fails with `wrong-type` if the first argument is not an output port.
+    /// Takes the buffered bytes of a console output port as a bytevector, and empties the buffer,
+    /// if `force?` is true, or there are at least 262144 bytes, or the port is line-buffered and a
+    /// newline is among them. Returns `#f` otherwise, if the buffer is empty, and for other output
+    /// ports.
+    /// Fails with `wrong-type` if the first argument is not an output port.
     "%port-take-pending!" "port force?" [2, 2] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::OUTPUT, "an output port")?;
         take_pending(context.heap, port, arguments[1].is_true())
     };
 
-    /// Appends the bytes of `bytevector` to what a console input port has to read; none mean the end of the file. Fails with `wrong-type` if the first argument is not a console input port or the second not a bytevector.
+    /// Returns appends the bytes of `bytevector` to the input of a console input port; an empty
+    /// bytevector marks the end of the file.
+    /// Fails with `wrong-type` if the first argument is not a console input port or the second not
+    /// a bytevector.
     "%port-supply!" "port bytevector" [2, 2] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::CONSOLE | flag::INPUT, "a console input port")?;
         let bytes = bytevector_at(context.heap, arguments, 1)?.to_vec();
@@ -142,7 +168,7 @@ primitives! {
     };
 }
 
-/// The argument, which must be a port with all of `flags`.
+/// Returns the argument, which must be a port with all of `flags`.
 pub(super) fn port_at(
     heap: &Heap,
     arguments: &[Value],
@@ -158,7 +184,7 @@ pub(super) fn port_at(
     }
 }
 
-/// The argument, which must be an open port with all of `flags`.
+/// Returns the argument, which must be an open port with all of `flags`.
 #[inline]
 pub(super) fn open_port_at(
     heap: &Heap,
@@ -179,7 +205,7 @@ pub(super) fn open_port_at(
     })
 }
 
-/// The bytes of the argument, which must be a bytevector.
+/// Returns the bytes of the argument, which must be a bytevector.
 pub(super) fn bytevector_at<'a>(heap: &'a Heap, arguments: &[Value], argument: usize) -> Result<&'a [u8], Failure> {
     if heap.is_kind(arguments[argument], Kind::Bytevector) {
         Ok(heap.raw_bytes(arguments[argument]))
@@ -191,7 +217,8 @@ pub(super) fn bytevector_at<'a>(heap: &'a Heap, arguments: &[Value], argument: u
     }
 }
 
-/// The first argument, which must be an output port that collects, textual if `textual` is that flag, binary if it is 0.
+/// Returns the first argument, which must be an output port that collects; textual if `textual` is
+/// that flag, binary if it is 0.
 fn collecting_port_at(
     heap: &Heap,
     arguments: &[Value],
@@ -239,7 +266,7 @@ fn console_ports(heap: &mut Heap) -> Result<Value, Failure> {
     Ok(ports)
 }
 
-/// Whether a port is a console output port that wants to be emptied.
+/// Returns whether a port is a console output port that should be emptied.
 #[inline]
 pub(super) fn wants_emptying(heap: &Heap, port: Value) -> bool {
     buffer::has(heap, port, flag::CONSOLE | flag::OUTPUT)
@@ -262,10 +289,11 @@ fn empty(heap: &mut Heap, port: Value) {
     buffer::set_flag(heap, port, flag::NEWLINE_PENDING, false);
 }
 
-/// Takes what the console's output port of a stream has buffered: 1 for standard output, 2 for standard error. `None` if there is nothing.
+/// Takes the buffered output of one of the console's ports: 1 for standard output, 2 for standard
+/// error. `None` if there is nothing.
 ///
 /// # Panics
-/// If it is no output stream.
+/// If `stream` is not an output stream.
 pub fn take_console_output(heap: &mut Heap, stream: usize) -> Option<Vec<u8>> {
     assert!(stream == 1 || stream == 2, "only output streams are emptied");
     let port = console_output(heap, stream)?;
@@ -274,12 +302,12 @@ pub fn take_console_output(heap: &mut Heap, stream: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Whether a console output port has anything buffered.
+/// Returns whether a console output port has buffered output.
 pub fn has_console_output(heap: &Heap) -> bool {
     (1..STREAMS).any(|stream| console_output(heap, stream).is_some())
 }
 
-/// The console's output port of a stream, if it has anything buffered.
+/// Returns the console's output port of a stream, if it has buffered output.
 fn console_output(heap: &Heap, stream: usize) -> Option<Value> {
     let ports = heap.register(Register::Ports);
     let port = ports.is_true().then(|| heap.field(ports, stream))?;

@@ -1,8 +1,9 @@
 //! Writing to ports, and values as text.
 //!
-//! Every writing procedure answers whether the port wants to be emptied.
+//! Every writing procedure returns whether the port should be emptied.
 //! INVARIANT: a text that cannot be buffered whole is not buffered at all.
-//! It does not reach the console: what is written waits in the port's buffer for the host. Read next: `printer.rs`.
+//! It does not reach the console: the text stays in the port's buffer until the host takes it. Read
+//! next: `printer.rs`.
 //!
 //! Source: R7RS 6.13.3.
 
@@ -14,7 +15,9 @@ use crate::printer::{Style, print, write_limited};
 use crate::value::Value;
 
 primitives! {
-    /// Writes a character to a textual output port. Fails with `wrong-type` if an argument is not what it is called, with `port-closed` if the port is closed.
+    /// Writes a character to a textual output port.
+    /// Fails with `wrong-type` if the arguments are not a character and a textual output port, with
+    /// `port-closed` if the port is closed.
     "%write-char" "character port" [2, 2] => |context, arguments| {
         if let Some(character @ '\0'..='\x7f') = arguments[0].as_character()
             && append_at_hand(context.heap, arguments[1], flag::TEXTUAL, character as u8)
@@ -28,13 +31,19 @@ primitives! {
         write_character(context.heap, port, character)
     };
 
-    /// Ends a line of a textual output port. Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it is closed.
+    /// Ends a line of a textual output port.
+    /// Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it
+    /// is closed.
     "%newline" "port" [1, 1] => |context, arguments| {
         let port = open_port_at(context.heap, arguments, 0, flag::OUTPUT | flag::TEXTUAL, TEXTUAL)?;
         write_character(context.heap, port, '\n')
     };
 
-    /// Writes the characters of `string`, or those from `start` to before `end`, to a textual output port. Fails with `wrong-type` if an argument is not what it is called, with `out-of-range` if the range is not one of the string, with `port-closed` if the port is closed.
+    /// Writes the characters of `string`, or those from `start` up to `end`, exclusive, to a
+    /// textual output port.
+    /// Fails with `wrong-type` if the arguments are not a string, a textual output port and exact
+    /// integers, with `out-of-range` if the range is not in the string, with `port-closed` if the
+    /// port is closed.
     "%write-string" "string port [start [end]]" [2, 4] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         if !context.heap.is_string(arguments[0]) {
@@ -44,7 +53,9 @@ primitives! {
         write_string(context.heap, port, arguments[0], start, end)
     };
 
-    /// Writes a byte, an exact integer from 0 to 255, to a binary output port. Fails with `wrong-type` if an argument is not what it is called, with `port-closed` if the port is closed.
+    /// Writes a byte, an exact integer from 0 to 255, to a binary output port.
+    /// Fails with `wrong-type` if the arguments are not a byte and a binary output port, with
+    /// `port-closed` if the port is closed.
     "%write-u8" "byte port" [2, 2] => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         let byte = arguments[0].as_fixnum().and_then(|byte| u8::try_from(byte).ok());
@@ -58,7 +69,11 @@ primitives! {
         wish(context.heap, port)
     };
 
-    /// Writes the bytes of `bytevector`, or those from `start` to before `end`, to a binary output port. Fails with `wrong-type` if an argument is not what it is called, with `out-of-range` if the range is not one of the bytevector, with `port-closed` if the port is closed.
+    /// Writes the bytes of `bytevector`, or those from `start` up to `end`, exclusive, to a binary
+    /// output port.
+    /// Fails with `wrong-type` if the arguments are not a bytevector, a binary output port and
+    /// exact integers, with `out-of-range` if the range is not in the bytevector, with
+    /// `port-closed` if the port is closed.
     "%write-bytevector" "bytevector port [start [end]]" [2, 4] => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         let bytes = bytevector_at(context.heap, arguments, 0)?;
@@ -68,7 +83,10 @@ primitives! {
         wish(context.heap, port)
     };
 
-    /// Writes an object to a textual output port for people: strings and characters as they are. Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it is closed.
+    /// Writes an object to a textual output port for people to read: strings and characters as they
+    /// are.
+    /// Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it
+    /// is closed.
     "%display" "object port" [2, 2] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         if let Some(character) = arguments[0].as_character() {
@@ -81,16 +99,27 @@ primitives! {
         write_object(context, arguments, Style::Display)
     };
 
-    /// Writes an object to a textual output port so that it can be read back, with datum labels where it contains itself. Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it is closed.
+    /// Writes an object to a textual output port so that it can be read back, with datum labels
+    /// where it contains itself.
+    /// Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it
+    /// is closed.
     "%write" "object port" [2, 2] => |context, arguments| write_object(context, arguments, Style::Write);
 
-    /// Writes an object to a textual output port so that it can be read back, with datum labels wherever a part occurs twice. Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it is closed.
+    /// Writes an object to a textual output port so that it can be read back, with datum labels
+    /// wherever a part occurs twice.
+    /// Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it
+    /// is closed.
     "%write-shared" "object port" [2, 2] => |context, arguments| write_object(context, arguments, Style::Shared);
 
-    /// Writes an object to a textual output port without datum labels. An object that contains itself exhausts the memory limit. Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it is closed.
+    /// Writes an object to a textual output port without datum labels. An object that contains
+    /// itself exhausts the memory limit.
+    /// Fails with `wrong-type` if the port is not a textual output port, with `port-closed` if it
+    /// is closed.
     "%write-simple" "object port" [2, 2] => |context, arguments| write_object(context, arguments, Style::Simple);
 
-    /// A string of what `write` makes of an object, cut off with `…` beyond `characters-max`, which is at least 1. Fails with `wrong-type` if `characters-max` is not a positive fixnum.
+    /// Makes a string as `write` writes an object; text beyond `characters-max`, which is at least
+    /// 1, is replaced by `…`.
+    /// Fails with `wrong-type` if `characters-max` is not a positive fixnum.
     "%write-limited" "object characters-max" [2, 2] => |context, arguments| {
         let limit = arguments[1].as_fixnum().and_then(|limit| usize::try_from(limit).ok());
         let Some(limit) = limit.filter(|&limit| limit > 0) else {
@@ -105,15 +134,15 @@ primitives! {
     };
 }
 
-/// What the primitives for text accept.
+/// The port that the primitives for text accept.
 const TEXTUAL: &str = "a textual output port";
 
-/// The second argument, which must be an open textual output port.
+/// Returns the second argument, which must be an open textual output port.
 fn textual_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
     open_port_at(heap, arguments, 1, flag::OUTPUT | flag::TEXTUAL, TEXTUAL)
 }
 
-/// The second argument, which must be an open binary output port.
+/// Returns the second argument, which must be an open binary output port.
 fn binary_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
     let expected = "a binary output port";
     let port = open_port_at(heap, arguments, 1, flag::OUTPUT, expected)?;
@@ -123,7 +152,7 @@ fn binary_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
     Ok(port)
 }
 
-/// The range that optional third and fourth arguments choose of `length` elements.
+/// Returns the range of `length` elements that the optional third and fourth arguments select.
 fn range_at(arguments: &[Value], length: usize) -> Result<(usize, usize), Failure> {
     let index_at = |argument: usize, default| match arguments.get(argument) {
         None => Ok(default),
@@ -174,7 +203,7 @@ fn write_object(context: &mut Context<'_>, arguments: &[Value], style: Style) ->
     wish(context.heap, port)
 }
 
-/// Writes an integer in decimal without making a text of it first.
+/// Writes an integer in decimal without making a string of it first.
 fn write_fixnum(heap: &mut Heap, port: Value, integer: i64) -> Result<Value, Failure> {
     let mut digits = [0; 20];
     let (mut place, mut rest) = (digits.len(), integer.unsigned_abs());
@@ -191,13 +220,14 @@ fn write_fixnum(heap: &mut Heap, port: Value, integer: i64) -> Result<Value, Fai
     wish(heap, port)
 }
 
-/// What a writing procedure answers.
+/// Returns the result of a writing procedure.
 #[inline]
 fn wish(heap: &Heap, port: Value) -> Result<Value, Failure> {
     Ok(Value::boolean(wants_emptying(heap, port)))
 }
 
-/// How many characters a text may have that the heap is to hold: there is no point in printing more.
+/// Returns the maximum number of characters of a text that still fits the heap, so that printing
+/// stops there.
 fn text_room(heap: &Heap) -> usize {
     heap.words_max().saturating_sub(heap.statistics().words_used) * 8
 }

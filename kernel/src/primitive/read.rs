@@ -1,7 +1,7 @@
 //! Reading from ports.
 //!
-//! INVARIANT: every reading procedure answers the value asked for, the end-of-file object, or `#f` if the port lacks data and has not ended; in the
-//! last case it has consumed nothing.
+//! INVARIANT: every reading procedure returns the requested value, the end-of-file object, or `#f`
+//! if the port lacks data and has not ended; in the last case it has consumed nothing.
 //! It does not wait. Read next: `primitive/read/datum.rs`, `primitive/print.rs`.
 //!
 //! Source: R7RS 6.13.2; Unicode 3.9, "U+FFFD substitution of maximal subparts".
@@ -15,7 +15,9 @@ use crate::heap::Heap;
 use crate::value::Value;
 
 primitives! {
-    /// Reads the next character of a textual input port. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
+    /// Reads the next character of a textual input port.
+    /// Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is
+    /// closed.
     "%port-read-char" "port" [1, 1] => |context, arguments| {
         if let Some(byte @ ..0x80) = glance(context.heap, arguments[0], flag::INPUT | flag::TEXTUAL) {
             consume(context.heap, arguments[0], 1);
@@ -32,7 +34,9 @@ primitives! {
         })
     };
 
-    /// The next character of a textual input port, which stays there. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
+    /// Returns the next character of a textual input port without consuming it.
+    /// Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is
+    /// closed.
     "%port-peek-char" "port" [1, 1] => |context, arguments| {
         if let Some(byte @ ..0x80) = glance(context.heap, arguments[0], flag::INPUT | flag::TEXTUAL) {
             return Ok(Value::character(char::from(byte)));
@@ -45,13 +49,18 @@ primitives! {
         })
     };
 
-    /// Whether `%port-read-char` would answer a character or the end-of-file object. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
+    /// Returns whether `%port-read-char` would return a character or the end-of-file object.
+    /// Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is
+    /// closed.
     "%port-char-ready?" "port" [1, 1] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         Ok(Value::boolean(next_character(context.heap, port) != Decoded::Incomplete))
     };
 
-    /// Reads the characters up to the next end of line (newline, return, or both), which is consumed but not answered, or up to the end. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
+    /// Reads the characters up to the next end of line (newline, return, or both), which is
+    /// consumed but not returned, or up to the end.
+    /// Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is
+    /// closed.
     "%port-read-line" "port" [1, 1] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         let bytes = pending(context.heap, port);
@@ -65,7 +74,9 @@ primitives! {
         take(context, port, consumed, |heap| text(heap, port, length))
     };
 
-    /// Reads `k` characters, or fewer if the input ends before. Fails with `wrong-type` if the port is not a textual input port or `k` not an exact integer, with `out-of-range` if `k` is negative, with `port-closed` if the port is closed.
+    /// Reads `k` characters, or fewer if the input ends earlier.
+    /// Fails with `wrong-type` if the port is not a textual input port or `k` not an exact integer,
+    /// with `out-of-range` if `k` is negative, with `port-closed` if the port is closed.
     "%port-read-string" "port k" [2, 2] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         let count = count_at(arguments)?;
@@ -86,7 +97,9 @@ primitives! {
         take(context, port, consumed, |heap| heap.string(&text))
     };
 
-    /// Reads the next byte of a binary input port. Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is closed.
+    /// Reads the next byte of a binary input port.
+    /// Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is
+    /// closed.
     "%port-read-u8" "port" [1, 1] => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         let byte = next_byte(context.heap, port);
@@ -96,19 +109,25 @@ primitives! {
         Ok(byte)
     };
 
-    /// The next byte of a binary input port, which stays there. Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is closed.
+    /// Returns the next byte of a binary input port without consuming it.
+    /// Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is
+    /// closed.
     "%port-peek-u8" "port" [1, 1] => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         Ok(next_byte(context.heap, port))
     };
 
-    /// Whether `%port-read-u8` would answer a byte or the end-of-file object. Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is closed.
+    /// Returns whether `%port-read-u8` would return a byte or the end-of-file object.
+    /// Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is
+    /// closed.
     "%port-u8-ready?" "port" [1, 1] => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         Ok(Value::boolean(next_byte(context.heap, port).is_true()))
     };
 
-    /// Reads `k` bytes, or fewer if the input ends before, as a bytevector. Fails with `wrong-type` if the port is not a binary input port or `k` not an exact integer, with `out-of-range` if `k` is negative, with `port-closed` if the port is closed.
+    /// Reads `k` bytes, or fewer if the input ends earlier, as a bytevector.
+    /// Fails with `wrong-type` if the port is not a binary input port or `k` not an exact integer,
+    /// with `out-of-range` if `k` is negative, with `port-closed` if the port is closed.
     "%port-read-bytevector" "port k" [2, 2] => |context, arguments| {
         let port = binary_at(context.heap, arguments)?;
         let count = count_at(arguments)?;
@@ -125,13 +144,18 @@ primitives! {
         take(context, port, taken.len(), |heap| heap.bytevector(&taken))
     };
 
-    /// Reads the next datum of a textual input port; `(default-object)` where its buffer does not hold a whole one. Fails with `read-error` if the text there is none, and passes over it. Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is closed.
+    /// Reads the next datum of a textual input port; returns `(default-object)` if its buffer does
+    /// not hold a whole one.
+    /// Fails with `read-error` if the text is not a datum, and skips it; with `wrong-type` if the
+    /// port is not a textual input port, with `port-closed` if it is closed.
     "%port-read" "port" [1, 1] => |context, arguments| {
         let port = textual_at(context.heap, arguments)?;
         datum::read(context, port)
     };
 
-    /// Whether nothing can be read from an input port before more is supplied: its buffer holds no whole element and it has not ended. Fails with `wrong-type` if the argument is not an input port.
+    /// Returns whether an input port needs more input before anything can be read: its buffer holds
+    /// no whole element and it has not ended.
+    /// Fails with `wrong-type` if the argument is not an input port.
     "%port-needs-input?" "port" [1, 1] => |context, arguments| {
         let port = port_at(context.heap, arguments, 0, flag::INPUT, "an input port")?;
         let needs = if has(context.heap, port, flag::TEXTUAL) {
@@ -156,7 +180,7 @@ fn binary_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
     Ok(port)
 }
 
-/// The second argument, a number of elements.
+/// Returns the second argument, a number of elements.
 fn count_at(arguments: &[Value]) -> Result<usize, Failure> {
     let expected = "an exact non-negative integer";
     let count = arguments[1]
@@ -170,7 +194,7 @@ fn next_character(heap: &Heap, port: Value) -> Decoded {
     decode(pending(heap, port), has(heap, port, flag::AT_END))
 }
 
-/// The next byte, the end-of-file object, or `#f`.
+/// Returns the next byte, the end-of-file object, or `#f`.
 fn next_byte(heap: &Heap, port: Value) -> Value {
     match pending(heap, port).first() {
         Some(&byte) => Value::small(i32::from(byte)),
@@ -179,7 +203,8 @@ fn next_byte(heap: &Heap, port: Value) -> Value {
     }
 }
 
-/// The length of the first line in bytes without and with its end, if it has one. A return may be followed by a newline that is not there yet.
+/// Returns the length of the first line in bytes without and with its end, if it has one. A return
+/// may belong to a newline that is not buffered yet.
 fn line(bytes: &[u8], is_all: bool) -> Option<(usize, usize)> {
     let end = bytes.iter().position(|&byte| byte == b'\n' || byte == b'\r')?;
     match (bytes[end], bytes.get(end + 1)) {
@@ -189,7 +214,7 @@ fn line(bytes: &[u8], is_all: bool) -> Option<(usize, usize)> {
     }
 }
 
-/// Makes the answer and, only if there is room for it, drops the bytes it is made of.
+/// Makes the result and, only if there is room for it, drops the bytes that it consumes.
 fn take(
     context: &mut Context<'_>,
     port: Value,

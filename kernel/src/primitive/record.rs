@@ -1,7 +1,8 @@
 //! Records: instances of record types, and dataspace records, which have a label instead of a type.
 //!
-//! INVARIANT: only `%make-record` makes instances of a record type. What `define-record-type` defines is written in Scheme over the primitives
-//! whose names begin with `%`. Read next: `primitive/dictionary.rs`.
+//! INVARIANT: only `%make-record` makes instances of a record type. It does not define the
+//! procedures of `define-record-type`, which are Scheme over the primitives with a `%`. Read next:
+//! `primitive/dictionary.rs`.
 
 use super::Failure;
 use super::argument::{index_at, list_at, object_at, symbol_at, wrong_type};
@@ -10,7 +11,9 @@ use crate::heap::{Heap, Kind};
 use crate::value::Value;
 
 primitives! {
-    /// Makes a record type, different from every other, with a name and a list of the names of its fields, all symbols. Fails with `wrong-type` if they are not.
+    /// Makes a record type, different from every other, with a name and a list of the names of its
+    /// fields, all symbols.
+    /// Fails with `wrong-type` if they are not.
     "%make-record-type" "name field-names" [2, 2] => |context, arguments| {
         let name = symbol_at(context.heap, arguments, 0)?;
         let field_names = list_at(context.heap, arguments, 1)?;
@@ -21,7 +24,9 @@ primitives! {
         Ok(context.heap.make_record_type(name, field_names, Value::FALSE)?)
     };
 
-    /// Makes an instance of a record type with these values of its fields, in order. Fails with `wrong-type` if the first argument is not a record type, with `wrong-number-of-fields` if there are more or fewer values than fields.
+    /// Makes an instance of a record type with these field values, in order.
+    /// Fails with `wrong-type` if the first argument is not a record type, with
+    /// `wrong-number-of-fields` if there are more or fewer values than fields.
     "%make-record" "record-type value …" [1, _] => |context, arguments| {
         let record_type = type_at(context.heap, arguments, 0)?;
         let count = field_count(context.heap, record_type);
@@ -36,26 +41,32 @@ primitives! {
         Ok(context.heap.make_record(record_type, &arguments[1..])?)
     };
 
-    /// Whether the first argument is an instance of the record type. Fails with `wrong-type` if the second is not a record type.
+    /// Returns whether the first argument is an instance of the record type.
+    /// Fails with `wrong-type` if the second is not a record type.
     "%record?" "object record-type" [2, 2] => |context, arguments| {
         let record_type = type_at(context.heap, arguments, 1)?;
         Ok(Value::boolean(context.heap.is_instance(arguments[0], record_type)))
     };
 
-    /// The value of the field at index `k` of an instance of a record type. Fails with `wrong-type`, naming the record type, if the first argument is no instance of it, with `out-of-range` if there is no such field.
+    /// Returns the value of the field at index `k` of an instance of a record type.
+    /// Fails with `wrong-type`, naming the record type, if the first argument is not an instance of
+    /// it, with `out-of-range` if there is no such field.
     "%record-ref" "record record-type k" [3, 3] => |context, arguments| {
         let place = field_at(context.heap, arguments)?;
         Ok(context.heap.field(arguments[0], place))
     };
 
-    /// Replaces the value of the field at index `k` of an instance of a record type. Fails with `wrong-type`, naming the record type, if the first argument is no instance of it, with `out-of-range` if there is no such field.
+    /// Replaces the value of the field at index `k` of an instance of a record type.
+    /// Fails with `wrong-type`, naming the record type, if the first argument is not an instance of
+    /// it, with `out-of-range` if there is no such field.
     "%record-set!" "record record-type k object" [4, 4] => |context, arguments| {
         let place = field_at(context.heap, arguments)?;
         context.heap.set_field(arguments[0], place, arguments[3]);
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Makes a dataspace record with a label and fields, which cannot be changed. Fails with `wrong-type` if the label is a record type.
+    /// Makes an immutable dataspace record with a label and fields.
+    /// Fails with `wrong-type` if the label is a record type.
     "record" "label field …" [1, _] => |context, arguments| {
         if context.heap.is_kind(arguments[0], Kind::RecordType) {
             return Err(wrong_type(0, "a label, not a record type"));
@@ -63,16 +74,18 @@ primitives! {
         Ok(context.heap.make_record(arguments[0], &arguments[1..])?)
     };
 
-    /// Whether the argument is a dataspace record.
+    /// Returns whether the argument is a dataspace record.
     "record?" "object" [1, 1] => |context, arguments| Ok(Value::boolean(is_labelled(context.heap, arguments[0])));
 
-    /// The label of a dataspace record. Fails with `wrong-type` if the argument is not one.
+    /// Returns the label of a dataspace record.
+    /// Fails with `wrong-type` if the argument is not one.
     "record-label" "record" [1, 1] => |context, arguments| {
         let record = record_at(context.heap, arguments)?;
         Ok(context.heap.record_label(record))
     };
 
-    /// Makes a list of the fields of a dataspace record. Fails with `wrong-type` if the argument is not one.
+    /// Makes a list of the fields of a dataspace record.
+    /// Fails with `wrong-type` if the argument is not one.
     "record-fields" "record" [1, 1] => |context, arguments| {
         let record = record_at(context.heap, arguments)?;
         let mut fields = Value::NIL;
@@ -82,14 +95,17 @@ primitives! {
         Ok(fields)
     };
 
-    /// The field at index `k`, from 0, of a dataspace record. Fails with `wrong-type` if the arguments are not one and an exact integer, with `out-of-range` if there is no such field.
+    /// Returns the field at index `k`, from 0, of a dataspace record.
+    /// Fails with `wrong-type` if the arguments are not a dataspace record and an exact integer,
+    /// with `out-of-range` if there is no such field.
     "record-field" "record k" [2, 2] => |context, arguments| {
         let record = record_at(context.heap, arguments)?;
         let index = index_at(context.heap, arguments, 1, context.heap.record_length(record))?;
         Ok(context.heap.field(record, record::FIELDS + index))
     };
 
-    /// How many fields a dataspace record has, the label not counted. Fails with `wrong-type` if the argument is not one.
+    /// Returns the number of fields of a dataspace record, without the label.
+    /// Fails with `wrong-type` if the argument is not one.
     "record-length" "record" [1, 1] => |context, arguments| {
         let record = record_at(context.heap, arguments)?;
         Ok(Value::length(context.heap.record_length(record)))
@@ -108,7 +124,8 @@ fn type_name(heap: &Heap, record_type: Value) -> String {
     heap.symbol_name(heap.field(record_type, record_type::NAME))
 }
 
-/// The place among the words of the record `arguments[0]` of type `arguments[1]` of its field at index `arguments[2]`.
+/// Returns the place, among the words of the record `arguments[0]` of type `arguments[1]`, of its
+/// field at index `arguments[2]`.
 fn field_at(heap: &Heap, arguments: &[Value]) -> Result<usize, Failure> {
     let record_type = type_at(heap, arguments, 1)?;
     if !heap.is_instance(arguments[0], record_type) {
@@ -126,7 +143,7 @@ fn is_labelled(heap: &Heap, value: Value) -> bool {
     heap.is_kind(value, Kind::Record) && heap.is_labelled(value)
 }
 
-/// The dataspace record that `arguments[0]` must be.
+/// Returns `arguments[0]`, which must be a dataspace record.
 fn record_at(heap: &Heap, arguments: &[Value]) -> Result<Value, Failure> {
     if is_labelled(heap, arguments[0]) {
         Ok(arguments[0])

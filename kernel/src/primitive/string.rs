@@ -1,7 +1,8 @@
-//! Strings: making, reading, writing, comparing and copying.
+//! Strings: constructors, element access, comparison and copying.
 //!
-//! INVARIANT: what a primitive makes, it makes in the heap before it copies into it, so that no size escapes the instance's limit.
-//! Searching, case and encodings are in `primitive/text.rs`, which to read next.
+//! INVARIANT: a primitive allocates its result in the heap before it copies into it, so that no
+//! size escapes the instance's limit.
+//! It does not search, map case or encode. Read next: `primitive/text.rs`.
 
 use super::argument::{
     character_at, copy_at, count_at, index_at, integer_at, list_at, mutable_at, range_at, string_at, vector_at,
@@ -14,29 +15,35 @@ use crate::value::Value;
 use std::cmp::Ordering;
 
 primitives! {
-    /// Whether the argument is a string.
+    /// Returns whether the argument is a string.
     "string?" "object" [1, 1] => |context, arguments| Ok(Value::boolean(context.heap.is_string(arguments[0])));
 
-    /// Makes a string of `k` characters, all `char` (a space if not given). Fails with `wrong-type` if `k` is not an exact integer or `char` not a character, with `out-of-range` if `k` is negative.
+    /// Makes a string of `k` characters, all `char` (default: a space).
+    /// Fails with `wrong-type` if `k` is not an exact integer or `char` not a character, with
+    /// `out-of-range` if `k` is negative.
     "make-string" "k [char]" [1, 2] => |context, arguments| {
         let length = count_at(context.heap, arguments, 0)?;
         let character = if arguments.len() > 1 { character_at(arguments, 1)? } else { ' ' };
         Ok(context.heap.make_string(length, character)?)
     };
 
-    /// Makes a string of the characters. Fails with `wrong-type` if an argument is not a character.
+    /// Makes a string of the characters.
+    /// Fails with `wrong-type` if an argument is not a character.
     "string" "char …" [0, _] => |context, arguments| {
         let text: Result<String, Failure> = (0..arguments.len()).map(|place| character_at(arguments, place)).collect();
         Ok(context.heap.string(&text?)?)
     };
 
-    /// How many characters a string has, an exact integer. Fails with `wrong-type` if the argument is not a string.
+    /// Returns the number of characters in a string, an exact integer.
+    /// Fails with `wrong-type` if the argument is not a string.
     "string-length" "string" [1, 1] => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         Ok(Value::length(context.heap.string_length(string)))
     };
 
-    /// The character at index `k`, from 0. Fails with `wrong-type` if the arguments are not a string and an exact integer, with `out-of-range` if there is no such character.
+    /// Returns the character at index `k`, from 0.
+    /// Fails with `wrong-type` if the arguments are not a string and an exact integer, with
+    /// `out-of-range` if there is no such character.
     "string-ref" "string k" [2, 2] => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let index = integer_at(context.heap, arguments, 1, usize::MAX)?;
@@ -46,7 +53,10 @@ primitives! {
         }
     };
 
-    /// Replaces the character at index `k`, from 0. Fails with `wrong-type` if the arguments are not a string, an exact integer and a character, with `out-of-range` if there is no such character, with `immutable` if the string is a literal.
+    /// Replaces the character at index `k`, from 0.
+    /// Fails with `wrong-type` if the arguments are not a string, an exact integer and a character,
+    /// with `out-of-range` if there is no such character, with `immutable` if the string is a
+    /// literal.
     "string-set!" "string k char" [3, 3] => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let index = index_at(context.heap, arguments, 1, context.heap.string_length(string))?;
@@ -56,65 +66,95 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Whether all strings have the same characters. Fails with `wrong-type` if an argument is not a string.
+    /// Returns whether all strings have the same characters.
+    /// Fails with `wrong-type` if an argument is not a string.
     "string=?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare, Ordering::is_eq);
 
-    /// Whether the strings increase, by the scalar values of their first differing characters. Fails with `wrong-type` if an argument is not a string.
+    /// Returns whether the strings increase, by the scalar values of their first differing
+    /// characters.
+    /// Fails with `wrong-type` if an argument is not a string.
     "string<?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare, Ordering::is_lt);
 
-    /// Whether the strings decrease, by the scalar values of their first differing characters. Fails with `wrong-type` if an argument is not a string.
+    /// Returns whether the strings decrease, by the scalar values of their first differing
+    /// characters.
+    /// Fails with `wrong-type` if an argument is not a string.
     "string>?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare, Ordering::is_gt);
 
-    /// Whether the strings never decrease, by the scalar values of their first differing characters. Fails with `wrong-type` if an argument is not a string.
+    /// Returns whether the strings never decrease, by the scalar values of their first differing
+    /// characters.
+    /// Fails with `wrong-type` if an argument is not a string.
     "string<=?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare, Ordering::is_le);
 
-    /// Whether the strings never increase, by the scalar values of their first differing characters. Fails with `wrong-type` if an argument is not a string.
+    /// Returns whether the strings never increase, by the scalar values of their first differing
+    /// characters.
+    /// Fails with `wrong-type` if an argument is not a string.
     "string>=?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare, Ordering::is_ge);
 
-    /// As `string=?`, after `string-foldcase`. Fails with `wrong-type` if an argument is not a string.
+    /// Compares as `string=?`, after `string-foldcase`.
+    /// Fails with `wrong-type` if an argument is not a string.
     "string-ci=?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare_folded, Ordering::is_eq);
 
-    /// As `string<?`, after `string-foldcase`. Fails with `wrong-type` if an argument is not a string.
+    /// Compares as `string<?`, after `string-foldcase`.
+    /// Fails with `wrong-type` if an argument is not a string.
     "string-ci<?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare_folded, Ordering::is_lt);
 
-    /// As `string>?`, after `string-foldcase`. Fails with `wrong-type` if an argument is not a string.
+    /// Compares as `string>?`, after `string-foldcase`.
+    /// Fails with `wrong-type` if an argument is not a string.
     "string-ci>?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare_folded, Ordering::is_gt);
 
-    /// As `string<=?`, after `string-foldcase`. Fails with `wrong-type` if an argument is not a string.
+    /// Compares as `string<=?`, after `string-foldcase`.
+    /// Fails with `wrong-type` if an argument is not a string.
     "string-ci<=?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare_folded, Ordering::is_le);
 
-    /// As `string>=?`, after `string-foldcase`. Fails with `wrong-type` if an argument is not a string.
+    /// Compares as `string>=?`, after `string-foldcase`.
+    /// Fails with `wrong-type` if an argument is not a string.
     "string-ci>=?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare_folded, Ordering::is_ge);
 
-    /// Makes a string of the characters from index `start` to before `end`. Fails with `wrong-type` if the arguments are not a string and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
+    /// Makes a string of the characters from index `start` up to `end`, exclusive.
+    /// Fails with `wrong-type` if the arguments are not a string and exact integers, with
+    /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
     "substring" "string start end" [3, 3] => copy;
 
-    /// Makes a string of the characters from index `start` (0 if not given) to before `end` (the length if not given). Fails with `wrong-type` if the arguments are not a string and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
+    /// Makes a string of the characters from index `start` (default 0) up to `end`, exclusive
+    /// (default: the length).
+    /// Fails with `wrong-type` if the arguments are not a string and exact integers, with
+    /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
     "string-copy" "string [start [end]]" [1, 3] => copy;
 
-    /// Makes a string of the characters of all strings in turn. Fails with `wrong-type` if an argument is not a string.
+    /// Makes a string that concatenates all the strings.
+    /// Fails with `wrong-type` if an argument is not a string.
     "string-append" "string …" [0, _] => append;
 
-    /// Makes a list of the characters from index `start` (0 if not given) to before `end` (the length if not given). Fails with `wrong-type` if the arguments are not a string and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
+    /// Makes a list of the characters from index `start` (default 0) up to `end`, exclusive
+    /// (default: the length).
+    /// Fails with `wrong-type` if the arguments are not a string and exact integers, with
+    /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
     "string->list" "string [start [end]]" [1, 3] => |context, arguments| {
         let characters = characters(context.heap, arguments)?;
         Ok(context.heap.list(&characters, Value::NIL)?)
     };
 
-    /// Makes a vector of the characters from index `start` (0 if not given) to before `end` (the length if not given). Fails with `wrong-type` if the arguments are not a string and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
+    /// Makes a vector of the characters from index `start` (default 0) up to `end`, exclusive
+    /// (default: the length).
+    /// Fails with `wrong-type` if the arguments are not a string and exact integers, with
+    /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
     "string->vector" "string [start [end]]" [1, 3] => |context, arguments| {
         let characters = characters(context.heap, arguments)?;
         Ok(context.heap.make(Kind::Vector, &characters)?)
     };
 
-    /// Makes a string of the characters that are the elements of a list. Fails with `wrong-type` if the argument is not a proper list of characters.
+    /// Makes a string of the characters in a list.
+    /// Fails with `wrong-type` if the argument is not a proper list of characters.
     "list->string" "list" [1, 1] => |context, arguments| {
         let elements = list_at(context.heap, arguments, 0)?;
         let text = text_of(elements.into_iter()).ok_or(wrong_type(0, "a list of characters"))?;
         Ok(context.heap.string(&text)?)
     };
 
-    /// Makes a string of the characters that are the elements of a vector from index `start` (0 if not given) to before `end` (the length if not given). Fails with `wrong-type` if the arguments are not a vector with characters there and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
+    /// Makes a string of the characters in a vector from index `start` (default 0) up to `end`,
+    /// exclusive (default: the length).
+    /// Fails with `wrong-type` if the arguments are not a vector with characters there and exact
+    /// integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
     "vector->string" "vector [start [end]]" [1, 3] => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.object_length(vector))?;
@@ -123,7 +163,11 @@ primitives! {
         Ok(context.heap.string(&text)?)
     };
 
-    /// Copies the characters of `from` from index `start` (0 if not given) to before `end` (the length if not given) into the string `to`, the first to index `at`. The strings may be the same; all is read before it is written. Fails with `wrong-type` if the arguments are not strings and exact integers, with `out-of-range` if they do not lie in the strings or there is not enough room, with `immutable` if `to` is a literal.
+    /// Copies the characters of `from` from index `start` (default 0) up to `end`, exclusive
+    /// (default: the length), into the string `to` from index `at` on. The strings may be the same:
+    /// all characters are read before any is written.
+    /// Fails with `wrong-type` if the arguments are not strings and exact integers, with
+    /// `out-of-range` if they exceed the strings, with `immutable` if `to` is a literal.
     "string-copy!" "to at from [start [end]]" [3, 5] => |context, arguments| {
         let (to, from) = (string_at(context.heap, arguments, 0)?, string_at(context.heap, arguments, 2)?);
         let lengths = (context.heap.string_length(to), context.heap.string_length(from));
@@ -133,21 +177,26 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Replaces the characters from index `start` (0 if not given) to before `end` (the length if not given) by `char`. Fails with `wrong-type` if the arguments are not a string, a character and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length, with `immutable` if the string is a literal.
+    /// Replaces the characters from index `start` (default 0) up to `end`, exclusive (default: the
+    /// length), with `char`.
+    /// Fails with `wrong-type` if the arguments are not a string, a character and exact integers,
+    /// with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length, with `immutable` if the string is a
+    /// literal.
     "string-fill!" "string char [start [end]]" [2, 4] => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let character = character_at(arguments, 1)?;
         let range = range_at(context.heap, arguments, 2, context.heap.string_length(string))?;
         mutable_at(context.heap, arguments, 0)?;
         for place in range {
-            // Only the first can need room, to widen the string, so it fails before anything has changed.
+            // Only the first write can need room, to widen the string, so a failure changes
+            // nothing.
             context.heap.string_set(string, place, character)?;
         }
         Ok(Value::UNSPECIFIED)
     };
 }
 
-/// Whether each two neighbours compare as they should.
+/// Returns whether every two neighbours have the given order.
 fn ordered(
     context: &Context<'_>,
     arguments: &[Value],
@@ -200,7 +249,7 @@ fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Failu
     Ok(appended)
 }
 
-/// The characters that a string and an optional range choose.
+/// Returns the characters that a string and an optional range select.
 fn characters(heap: &Heap, arguments: &[Value]) -> Result<Vec<Value>, Failure> {
     let string = string_at(heap, arguments, 0)?;
     let range = range_at(heap, arguments, 1, heap.string_length(string))?;

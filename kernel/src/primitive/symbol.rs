@@ -1,16 +1,18 @@
 //! Symbols and keywords.
 //!
-//! INVARIANT: equal names are the same symbol. Read next: `primitive/vector.rs`.
+//! INVARIANT: equal names are the same symbol. It does not intern. Read next:
+//! `primitive/vector.rs`.
 
 use super::argument::{object_at, string_at, symbol_at};
 use crate::heap::Kind;
 use crate::value::Value;
 
 primitives! {
-    /// Whether the argument is a symbol.
+    /// Returns whether the argument is a symbol.
     "symbol?" "object" [1, 1] => |context, arguments| Ok(Value::boolean(context.heap.is_symbol(arguments[0])));
 
-    /// Whether all arguments, symbols, are the same. Fails with `wrong-type` if one is not a symbol.
+    /// Returns whether all arguments, symbols, are the same.
+    /// Fails with `wrong-type` if one is not a symbol.
     "symbol=?" "symbol₁ symbol₂ …" [1, _] => |context, arguments| {
         for argument in 0..arguments.len() {
             symbol_at(context.heap, arguments, argument)?;
@@ -18,30 +20,34 @@ primitives! {
         Ok(Value::boolean(arguments.iter().all(|symbol| *symbol == arguments[0])))
     };
 
-    /// The name of a symbol, an immutable string. Fails with `wrong-type` if the argument is not a symbol.
+    /// Returns the name of a symbol, an immutable string.
+    /// Fails with `wrong-type` if the argument is not a symbol.
     "symbol->string" "symbol" [1, 1] => |context, arguments| {
         let symbol = symbol_at(context.heap, arguments, 0)?;
         Ok(context.heap.symbol_string(symbol)?)
     };
 
-    /// The symbol with this name. Fails with `wrong-type` if the argument is not a string.
+    /// Returns the symbol with this name.
+    /// Fails with `wrong-type` if the argument is not a string.
     "string->symbol" "string" [1, 1] => |context, arguments| {
         let name = context.heap.string_text(string_at(context.heap, arguments, 0)?);
         Ok(context.heap.intern(&name)?)
     };
 
-    /// Whether the argument is a keyword.
+    /// Returns whether the argument is a keyword.
     "keyword?" "object" [1, 1] => |context, arguments| {
         Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Keyword)))
     };
 
-    /// The symbol with the name of a keyword, which does not include the colon. Fails with `wrong-type` if the argument is not a keyword.
+    /// Returns the symbol with the name of a keyword, which does not include the colon.
+    /// Fails with `wrong-type` if the argument is not a keyword.
     "keyword->symbol" "keyword" [1, 1] => |context, arguments| {
         let keyword = object_at(context.heap, arguments, 0, Kind::Keyword, "a keyword")?;
         Ok(context.heap.field(keyword, 0))
     };
 
-    /// The keyword with the name of a symbol. Fails with `wrong-type` if the argument is not a symbol.
+    /// Returns the keyword with the name of a symbol.
+    /// Fails with `wrong-type` if the argument is not a symbol.
     "symbol->keyword" "symbol" [1, 1] => |context, arguments| {
         let name = context.heap.symbol_name(symbol_at(context.heap, arguments, 0)?);
         Ok(context.heap.keyword(&name)?)

@@ -1,7 +1,8 @@
 //! Every primitive by rows of name, arguments and outcome, called as the machine calls it.
 //!
-//! Arguments are data as the reader takes them; at the top, a quoted one is a literal, any other is mutable, and names that begin with `@` stand
-//! for the objects of [`fixture`]. An outcome is the value as it is written, `then` and the arguments if the value is unspecified, or the failure.
+//! Arguments are data as the reader takes them; a quoted one at the top is a literal, any other is
+//! mutable, and names that begin with `@` stand for the objects of [`fixture`]. An outcome is the
+//! written value, `then` and the arguments if the value is unspecified, or the failure.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod character;
@@ -78,7 +79,7 @@ fn write_all(heap: &Heap, values: &[Value]) -> String {
     texts.join(" ")
 }
 
-/// The outcome of a call as rows have it.
+/// Writes the outcome of a call as rows have it.
 fn outcome(heap: &Heap, arguments: &[Value], result: &Result<Value, Failure>) -> String {
     match result {
         Ok(Value::UNSPECIFIED) => format!("then {}", write_all(heap, arguments)),
@@ -96,7 +97,7 @@ fn outcome(heap: &Heap, arguments: &[Value], result: &Result<Value, Failure>) ->
     }
 }
 
-/// The arguments that a row's text stands for.
+/// Makes the arguments in a row's text.
 fn arguments_of(heap: &mut Heap, text: &str) -> Vec<Value> {
     let (datum, _) = read_one(&format!("({text})"), 0).unwrap().unwrap();
     let mut rest = heap.literal(&datum).unwrap();
@@ -131,7 +132,7 @@ fn record_type(heap: &mut Heap, name: &str) -> Value {
     heap.make_record_type(name, fields, Value::FALSE).unwrap()
 }
 
-/// An object that has no notation.
+/// Makes an object that has no notation.
 fn fixture(heap: &mut Heap, name: &str, [point, other]: [Value; 2]) -> Value {
     let symbols = ["a", "b", "person"].map(|name| heap.intern(name).unwrap());
     let numbers = [1, 2, 3].map(Value::small);
@@ -187,7 +188,8 @@ fn fixture(heap: &mut Heap, name: &str, [point, other]: [Value; 2]) -> Value {
     }
 }
 
-/// A port that a procedure makes, of standard output if it makes one of a stream, with a few characters written to it.
+/// Makes a port by a procedure (of standard output if the procedure takes a stream) and writes a
+/// few characters to it.
 fn written_port(heap: &mut Heap, name: &str) -> Value {
     let arguments: &[Value] = if name == "%console-port" {
         &[Value::small(1)]

@@ -1,6 +1,7 @@
 //! Strings as text: case, searching, splitting, and UTF-8.
 //!
-//! INVARIANT: indices are counted in characters, whatever the storage. Read next: `primitive/symbol.rs`.
+//! INVARIANT: indices count characters, whatever the storage. It does not compare. Read next:
+//! `primitive/symbol.rs`.
 
 use super::argument::{bytevector_at, character_at, range_at, string_at};
 use super::case::fold_full;
@@ -9,18 +10,26 @@ use crate::heap::Kind;
 use crate::value::Value;
 
 primitives! {
-    /// Makes a string of the upper-case forms of the characters; it may be longer (`ß` becomes `SS`). Fails with `wrong-type` if the argument is not a string.
+    /// Makes a string of the upper-case forms of the characters; it may be longer (`ß` becomes
+    /// `SS`).
+    /// Fails with `wrong-type` if the argument is not a string.
     "string-upcase" "string" [1, 1] => |context, arguments| convert(context, arguments, |text| text.to_uppercase());
 
-    /// Makes a string of the lower-case forms of the characters; a final sigma becomes `ς`. Fails with `wrong-type` if the argument is not a string.
+    /// Makes a string of the lower-case forms of the characters; a final sigma becomes `ς`.
+    /// Fails with `wrong-type` if the argument is not a string.
     "string-downcase" "string" [1, 1] => |context, arguments| convert(context, arguments, |text| text.to_lowercase());
 
-    /// Makes a string that is the same for all strings that differ in case only (Unicode full case folding). Fails with `wrong-type` if the argument is not a string.
+    /// Makes a string by Unicode full case folding, the same for all strings that differ only in
+    /// case.
+    /// Fails with `wrong-type` if the argument is not a string.
     "string-foldcase" "string" [1, 1] => |context, arguments| {
         convert(context, arguments, |text| text.chars().flat_map(fold_full).collect())
     };
 
-    /// The index of the first occurrence of `char` from index `start` (0 if not given) to before `end` (the length if not given), or `#f`. Fails with `wrong-type` if the arguments are not a string, a character and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
+    /// Returns the index of the first occurrence of `char` from index `start` (default 0) up to
+    /// `end`, exclusive (default: the length), or `#f`.
+    /// Fails with `wrong-type` if the arguments are not a string, a character and exact integers,
+    /// with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
     "string-index" "string char [start [end]]" [2, 4] => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let wanted = character_at(arguments, 1)?;
@@ -30,7 +39,11 @@ primitives! {
         Ok(found.map_or(Value::FALSE, |place| Value::length(range.start + place)))
     };
 
-    /// The index at which `pattern` first occurs whole from index `start` (0 if not given) to before `end` (the length if not given), or `#f`. Takes time in proportion to the lengths. Fails with `wrong-type` if the arguments are not strings and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
+    /// Returns the index of the first whole occurrence of `pattern` from index `start` (default 0)
+    /// up to `end`, exclusive (default: the length), or `#f`. Takes time proportional to the
+    /// lengths.
+    /// Fails with `wrong-type` if the arguments are not strings and exact integers, with
+    /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
     "string-contains" "string pattern [start [end]]" [2, 4] => |context, arguments| {
         let (string, pattern) = (string_at(context.heap, arguments, 0)?, string_at(context.heap, arguments, 1)?);
         let range = range_at(context.heap, arguments, 2, context.heap.string_length(string))?;
@@ -39,7 +52,8 @@ primitives! {
         Ok(found.map_or(Value::FALSE, |byte| Value::length(range.start + text[..byte].chars().count())))
     };
 
-    /// Whether `string` begins with `prefix`. Fails with `wrong-type` if an argument is not a string.
+    /// Returns whether `string` begins with `prefix`.
+    /// Fails with `wrong-type` if an argument is not a string.
     "string-prefix?" "prefix string" [2, 2] => |context, arguments| {
         let (prefix, string) = (string_at(context.heap, arguments, 0)?, string_at(context.heap, arguments, 1)?);
         let mut characters = context.heap.string_characters(string);
@@ -47,7 +61,8 @@ primitives! {
         Ok(Value::boolean(expected.all(|character| characters.next() == Some(character))))
     };
 
-    /// Whether `string` ends with `suffix`. Fails with `wrong-type` if an argument is not a string.
+    /// Returns whether `string` ends with `suffix`.
+    /// Fails with `wrong-type` if an argument is not a string.
     "string-suffix?" "suffix string" [2, 2] => |context, arguments| {
         let (suffix, string) = (string_at(context.heap, arguments, 0)?, string_at(context.heap, arguments, 1)?);
         let lengths = (context.heap.string_length(suffix), context.heap.string_length(string));
@@ -58,16 +73,21 @@ primitives! {
         Ok(Value::boolean(end.eq(context.heap.string_characters(suffix))))
     };
 
-    /// Makes a string without the white space at both ends. Fails with `wrong-type` if the argument is not a string.
+    /// Makes a string without the white space at both ends.
+    /// Fails with `wrong-type` if the argument is not a string.
     "string-trim" "string" [1, 1] => |context, arguments| trim(context, arguments, true, true);
 
-    /// Makes a string without the white space at the beginning. Fails with `wrong-type` if the argument is not a string.
+    /// Makes a string without the white space at the beginning.
+    /// Fails with `wrong-type` if the argument is not a string.
     "string-trim-left" "string" [1, 1] => |context, arguments| trim(context, arguments, true, false);
 
-    /// Makes a string without the white space at the end. Fails with `wrong-type` if the argument is not a string.
+    /// Makes a string without the white space at the end.
+    /// Fails with `wrong-type` if the argument is not a string.
     "string-trim-right" "string" [1, 1] => |context, arguments| trim(context, arguments, false, true);
 
-    /// Makes a list of the parts of a string between the occurrences of `char`, one more than there are; parts may be empty. Fails with `wrong-type` if the arguments are not a string and a character.
+    /// Makes a list of the parts of a string between the occurrences of `char`, one more than there
+    /// are occurrences; parts may be empty.
+    /// Fails with `wrong-type` if the arguments are not a string and a character.
     "string-split" "string char" [2, 2] => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let separator = character_at(arguments, 1)?;
@@ -88,7 +108,10 @@ primitives! {
         Ok(context.heap.cons(first, parts)?)
     };
 
-    /// Makes a bytevector of the UTF-8 encoding of the characters from index `start` (0 if not given) to before `end` (the length if not given). Fails with `wrong-type` if the arguments are not a string and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
+    /// Makes a bytevector of the UTF-8 encoding of the characters from index `start` (default 0) up
+    /// to `end`, exclusive (default: the length).
+    /// Fails with `wrong-type` if the arguments are not a string and exact integers, with
+    /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
     "string->utf8" "string [start [end]]" [1, 3] => |context, arguments| {
         let string = string_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.string_length(string))?;
@@ -101,7 +124,11 @@ primitives! {
         Ok(context.heap.bytevector(text.as_bytes())?)
     };
 
-    /// Makes a string of the characters that the bytes from index `start` (0 if not given) to before `end` (the length if not given) encode as UTF-8. Fails with `wrong-type` if the arguments are not a bytevector and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length, with `invalid-utf8`, irritants the bytevector and the index of the first byte at fault, if they do not.
+    /// Makes a string by decoding the bytes from index `start` (default 0) up to `end`, exclusive
+    /// (default: the length), as UTF-8.
+    /// Fails with `wrong-type` if the arguments are not a bytevector and exact integers, with
+    /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length, with `invalid-utf8` if the bytes are not
+    /// UTF-8; its irritants are the bytevector and the index of the first invalid byte.
     "utf8->string" "bytevector [start [end]]" [1, 3] => |context, arguments| {
         let bytevector = bytevector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.object_length(bytevector))?;

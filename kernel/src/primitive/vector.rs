@@ -1,6 +1,7 @@
 //! Vectors.
 //!
-//! INVARIANT: an argument is checked, and room taken, before anything is changed. Read next: `primitive/bytevector.rs`.
+//! INVARIANT: arguments are checked, and room taken, before anything is changed. It does not map or
+//! search. Read next: `primitive/bytevector.rs`.
 
 use super::argument::{copy_at, count_at, index_at, list_at, mutable_at, range_at, vector_at};
 use super::{Context, Failure};
@@ -8,12 +9,14 @@ use crate::heap::Kind;
 use crate::value::Value;
 
 primitives! {
-    /// Whether the argument is a vector.
+    /// Returns whether the argument is a vector.
     "vector?" "object" [1, 1] => |context, arguments| {
         Ok(Value::boolean(context.heap.is_kind(arguments[0], Kind::Vector)))
     };
 
-    /// Makes a vector of `k` elements, all `fill` (unspecified if not given). Fails with `wrong-type` if `k` is not an exact integer, with `out-of-range` if it is negative.
+    /// Makes a vector of `k` elements, all `fill` (default unspecified).
+    /// Fails with `wrong-type` if `k` is not an exact integer, with `out-of-range` if it is
+    /// negative.
     "make-vector" "k [fill]" [1, 2] => |context, arguments| {
         let length = count_at(context.heap, arguments, 0)?;
         let fill = arguments.get(1).copied().unwrap_or(Value::UNSPECIFIED);
@@ -23,20 +26,26 @@ primitives! {
     /// Makes a vector of the arguments.
     "vector" "object …" [0, _] => |context, arguments| Ok(context.heap.make(Kind::Vector, arguments)?);
 
-    /// How many elements a vector has, an exact integer. Fails with `wrong-type` if the argument is not a vector.
+    /// Returns the number of elements in a vector, an exact integer.
+    /// Fails with `wrong-type` if the argument is not a vector.
     "vector-length" "vector" [1, 1] => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         Ok(Value::length(context.heap.object_length(vector)))
     };
 
-    /// The element at index `k`, from 0. Fails with `wrong-type` if the arguments are not a vector and an exact integer, with `out-of-range` if there is no such element.
+    /// Returns the element at index `k`, from 0.
+    /// Fails with `wrong-type` if the arguments are not a vector and an exact integer, with
+    /// `out-of-range` if there is no such element.
     "vector-ref" "vector k" [2, 2] => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         let index = index_at(context.heap, arguments, 1, context.heap.object_length(vector))?;
         Ok(context.heap.field(vector, index))
     };
 
-    /// Replaces the element at index `k`, from 0. Fails with `wrong-type` if the first two arguments are not a vector and an exact integer, with `out-of-range` if there is no such element, with `immutable` if the vector is a literal.
+    /// Replaces the element at index `k`, from 0.
+    /// Fails with `wrong-type` if the first two arguments are not a vector and an exact integer,
+    /// with `out-of-range` if there is no such element, with `immutable` if the vector is a
+    /// literal.
     "vector-set!" "vector k object" [3, 3] => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         let index = index_at(context.heap, arguments, 1, context.heap.object_length(vector))?;
@@ -45,7 +54,10 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Makes a list of the elements from index `start` (0 if not given) to before `end` (the length if not given). Fails with `wrong-type` if the arguments are not a vector and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
+    /// Makes a list of the elements from index `start` (default 0) up to `end`, exclusive (default:
+    /// the length).
+    /// Fails with `wrong-type` if the arguments are not a vector and exact integers, with
+    /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
     "vector->list" "vector [start [end]]" [1, 3] => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.object_length(vector))?;
@@ -56,13 +68,18 @@ primitives! {
         Ok(list)
     };
 
-    /// Makes a vector of the elements of a list. Fails with `wrong-type` if the argument is not a proper list.
+    /// Makes a vector of the elements of a list.
+    /// Fails with `wrong-type` if the argument is not a proper list.
     "list->vector" "list" [1, 1] => |context, arguments| {
         let elements = list_at(context.heap, arguments, 0)?;
         Ok(context.heap.make(Kind::Vector, &elements)?)
     };
 
-    /// Replaces the elements from index `start` (0 if not given) to before `end` (the length if not given) by `fill`. Fails with `wrong-type` if the arguments are not a vector and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length, with `immutable` if the vector is a literal.
+    /// Replaces the elements from index `start` (default 0) up to `end`, exclusive (default: the
+    /// length), with `fill`.
+    /// Fails with `wrong-type` if the arguments are not a vector and exact integers, with
+    /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length, with `immutable` if the vector is a
+    /// literal.
     "vector-fill!" "vector fill [start [end]]" [2, 4] => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 2, context.heap.object_length(vector))?;
@@ -71,7 +88,10 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Makes a vector of the elements from index `start` (0 if not given) to before `end` (the length if not given). Fails with `wrong-type` if the arguments are not a vector and exact integers, with `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
+    /// Makes a vector of the elements from index `start` (default 0) up to `end`, exclusive
+    /// (default: the length).
+    /// Fails with `wrong-type` if the arguments are not a vector and exact integers, with
+    /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
     "vector-copy" "vector [start [end]]" [1, 3] => |context, arguments| {
         let vector = vector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.object_length(vector))?;
@@ -80,7 +100,11 @@ primitives! {
         Ok(copy)
     };
 
-    /// Copies the elements of `from` from index `start` (0 if not given) to before `end` (the length if not given) into the vector `to`, the first to index `at`. The vectors may be the same; all is read before it is written. Fails with `wrong-type` if the arguments are not vectors and exact integers, with `out-of-range` if they do not lie in the vectors or there is not enough room, with `immutable` if `to` is a literal.
+    /// Copies the elements of `from` from index `start` (default 0) up to `end`, exclusive
+    /// (default: the length), into the vector `to` from index `at` on. The vectors may be the same:
+    /// all elements are read before any is written.
+    /// Fails with `wrong-type` if the arguments are not vectors and exact integers, with
+    /// `out-of-range` if they exceed the vectors, with `immutable` if `to` is a literal.
     "vector-copy!" "to at from [start [end]]" [3, 5] => |context, arguments| {
         let (to, from) = (vector_at(context.heap, arguments, 0)?, vector_at(context.heap, arguments, 2)?);
         let lengths = (context.heap.object_length(to), context.heap.object_length(from));
@@ -90,7 +114,8 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
-    /// Makes a vector of the elements of all vectors in turn. Fails with `wrong-type` if an argument is not a vector.
+    /// Makes a vector that concatenates all the vectors.
+    /// Fails with `wrong-type` if an argument is not a vector.
     "vector-append" "vector …" [0, _] => append;
 }
 

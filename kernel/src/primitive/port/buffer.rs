@@ -1,8 +1,9 @@
 //! The buffer of a port: appending, consuming, decoding.
 //!
-//! INVARIANT: `start ≤ end ≤` the capacity; the bytes of an output port written as text are valid UTF-8, those of an input port may be anything,
-//! and what is not UTF-8 reads as U+FFFD, the same however the bytes came in pieces.
-//! It does not check what ports allow. Read next: `primitive/read.rs`.
+//! INVARIANT: `start ≤ end ≤` the capacity. Bytes written to an output port as text are valid
+//! UTF-8; those of an input port may be anything, and invalid UTF-8 reads as U+FFFD, however the
+//! input was split.
+//! It does not check the kind of port. Read next: `primitive/read.rs`.
 
 use crate::heap::kind::port;
 use crate::heap::{Heap, HeapFull, Kind};
@@ -20,30 +21,31 @@ pub(in crate::primitive) mod flag {
     pub(in crate::primitive) const OPEN: i64 = 1 << 3;
     /// The host fills or empties it.
     pub(in crate::primitive) const CONSOLE: i64 = 1 << 4;
-    /// After what is buffered, the input has ended.
+    /// The input ends after the buffered bytes.
     pub(in crate::primitive) const AT_END: i64 = 1 << 5;
-    /// The output wants to be taken at each newline.
+    /// The output should be taken at each newline.
     pub(in crate::primitive) const LINE_BUFFERED: i64 = 1 << 6;
     /// A newline is among the buffered bytes of a console output port.
     pub(in crate::primitive) const NEWLINE_PENDING: i64 = 1 << 7;
-    /// The data that are read fold case, as the last `#!fold-case` among them says.
+    /// Reading folds case, as the last `#!fold-case` in the input says.
     pub(in crate::primitive) const FOLDS_CASE: i64 = 1 << 8;
 }
 
-/// Bytes of a buffer at first.
+/// The initial capacity of a buffer, in bytes.
 const CAPACITY_INITIAL: usize = 64;
-/// The buffer of a console's output port that has outgrown this many bytes gets at once as many as are kept, and then all that will be wanted of it: growing by and
-/// by would move and leave behind several times as much, which is half of the time of a program that prints.
+/// When the buffer of a console's output port outgrows this many bytes, it gets the capacity that
+/// may be kept, and then the greatest that it needs. Doubling would copy and abandon several times
+/// as many bytes and take half of the run time of a program that prints.
 const CAPACITY_SMALL: usize = 1 << 15;
-/// A buffer with more capacity than this is given up when it has been emptied.
+/// An emptied buffer with more capacity than this is replaced.
 const CAPACITY_KEPT: usize = 1 << 16;
 
-/// What the next character of some bytes is.
+/// The next character of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::primitive) enum Decoded {
-    /// This one, which takes so many bytes.
+    /// This character, of this many bytes.
     Character(char, usize),
-    /// That depends on bytes that are not there yet.
+    /// It depends on bytes that are not buffered yet.
     Incomplete,
     /// There is none.
     End,
@@ -70,7 +72,7 @@ fn make_around(heap: &mut Heap, flags: i64, buffer: Value, stream: Value) -> Res
     heap.make(Kind::Port, &fields)
 }
 
-/// Whether a port has all of these flags.
+/// Returns whether a port has all of these flags.
 #[inline(always)]
 pub(in crate::primitive) fn has(heap: &Heap, port: Value, flags: i64) -> bool {
     heap.field(port, port::FLAGS).as_fixnum().unwrap_or(0) & flags == flags
@@ -90,14 +92,14 @@ fn position(heap: &Heap, port: Value, field: usize) -> usize {
     heap.field(port, field).as_fixnum().unwrap_or(0) as usize
 }
 
-/// The bytes that have been buffered and not been read.
+/// Returns the bytes that have been buffered and not been read.
 #[inline]
 pub(in crate::primitive) fn pending(heap: &Heap, port: Value) -> &[u8] {
     let bytes = heap.raw_bytes(heap.field(port, port::BUFFER));
     &bytes[position(heap, port, port::START)..position(heap, port, port::END)]
 }
 
-/// A bytevector of the pending bytes.
+/// Returns a bytevector of the pending bytes.
 pub(super) fn copy_pending(heap: &mut Heap, port: Value) -> Result<Value, HeapFull> {
     let length = pending(heap, port).len();
     let copy = heap.allocate_raw(Kind::Bytevector, length)?;
@@ -106,7 +108,7 @@ pub(super) fn copy_pending(heap: &mut Heap, port: Value) -> Result<Value, HeapFu
     Ok(copy)
 }
 
-/// A string of the first `count` pending bytes.
+/// Returns a string of the first `count` pending bytes.
 pub(in crate::primitive) fn text(heap: &mut Heap, port: Value, count: usize) -> Result<Value, HeapFull> {
     let bytes = &pending(heap, port)[..count];
     if bytes.is_ascii() {
@@ -117,25 +119,25 @@ pub(in crate::primitive) fn text(heap: &mut Heap, port: Value, count: usize) -> 
     heap.string(&text)
 }
 
-/// Drops the first `count` pending bytes, which are there.
+/// Drops the first `count` pending bytes, which must exist.
 #[inline]
 pub(in crate::primitive) fn consume(heap: &mut Heap, port: Value, count: usize) {
     let start = position(heap, port, port::START) + count;
     heap.set_field(port, port::START, Value::length(start));
 }
 
-/// Empties the buffer, and gives up a large one, so that no image has to carry it.
+/// Empties the buffer, and replaces a large one, so that no image has to carry it.
 pub(super) fn clear(heap: &mut Heap, port: Value) {
     heap.set_field(port, port::START, Value::ZERO);
     heap.set_field(port, port::END, Value::ZERO);
     let is_large = heap.object_length(heap.field(port, port::BUFFER)) > CAPACITY_KEPT;
-    // Where there is no room for an empty one, the next write gives it up.
+    // If there is no room for an empty one, the next write replaces the buffer.
     if is_large && let Ok(fresh) = heap.bytevector(&[]) {
         heap.set_field(port, port::BUFFER, fresh);
     }
 }
 
-/// The first pending byte of an open port with these flags, if that can be told at a glance.
+/// Returns the first pending byte of an open port with these flags, if a simple check suffices.
 #[inline(always)]
 pub(in crate::primitive) fn glance(heap: &Heap, port: Value, flags: i64) -> Option<u8> {
     if !heap.is_kind(port, Kind::Port) || !has(heap, port, flags | flag::OPEN) {
@@ -149,7 +151,8 @@ pub(in crate::primitive) fn glance(heap: &Heap, port: Value, flags: i64) -> Opti
     }
 }
 
-/// Appends one byte to what is no console's; says whether an open output port with these flags has room at hand.
+/// Appends one byte, if the port is open, has these flags, is not a console's and has room; returns
+/// whether it did.
 #[inline(always)]
 pub(in crate::primitive) fn append_at_hand(heap: &mut Heap, port: Value, flags: i64, byte: u8) -> bool {
     if !heap.is_kind(port, Kind::Port) {
@@ -217,7 +220,7 @@ fn note_newline(heap: &mut Heap, port: Value) {
     }
 }
 
-/// Makes room for `count` bytes; returns the buffer and where they go.
+/// Makes room for `count` bytes; returns the buffer and the index of the first.
 fn reserve(heap: &mut Heap, port: Value, count: usize) -> Result<(Value, usize), HeapFull> {
     let buffer = heap.field(port, port::BUFFER);
     let [start, end] = [port::START, port::END].map(|field| position(heap, port, field));
@@ -238,21 +241,21 @@ fn reserve(heap: &mut Heap, port: Value, count: usize) -> Result<(Value, usize),
     Ok((target, length))
 }
 
-/// The capacity of the buffer that takes the place of one that has no room for `length` bytes.
+/// Returns the capacity of a new buffer that replaces one without room for `length` bytes.
 fn grown_capacity(heap: &Heap, port: Value, length: usize) -> usize {
     let doubled = (length * 2).max(CAPACITY_INITIAL);
     let is_large = doubled > CAPACITY_SMALL && has(heap, port, flag::CONSOLE | flag::OUTPUT);
     if is_large && length <= CAPACITY_KEPT {
         CAPACITY_KEPT
     } else if is_large && length < super::PENDING_BYTES {
-        // What is written last may reach beyond what is wanted by a little.
+        // The last write may exceed the limit by a little.
         super::PENDING_BYTES + CAPACITY_SMALL / 8
     } else {
         doubled
     }
 }
 
-/// The first character of `bytes`; `is_all` says that no more will come.
+/// Decodes the first character of `bytes`; `is_all` means that no more bytes will follow.
 #[inline]
 pub(in crate::primitive) fn decode(bytes: &[u8], is_all: bool) -> Decoded {
     match bytes.first() {
@@ -263,7 +266,8 @@ pub(in crate::primitive) fn decode(bytes: &[u8], is_all: bool) -> Decoded {
     }
 }
 
-/// The first character of `bytes`, which is not ASCII. A maximal beginning of a character that is not continued counts as one U+FFFD.
+/// Decodes the first character of `bytes`, which is not ASCII. A maximal prefix of a character that
+/// is not continued counts as one U+FFFD.
 fn decode_wide(bytes: &[u8], is_all: bool) -> Decoded {
     let window = &bytes[..bytes.len().min(4)];
     let (valid, invalid) = match str::from_utf8(window) {
@@ -304,7 +308,7 @@ mod tests {
         for lines in [lines_kept, 1, lines_kept / 2] {
             assert_eq!(bytes_for(lines), 0, "{lines} lines");
         }
-        // What is larger is given up again.
+        // A larger buffer is replaced when it is emptied.
         assert!((4 * CAPACITY_KEPT..5 * CAPACITY_KEPT).contains(&bytes_for(2 * lines_kept)));
         assert!(bytes_for(lines_kept) > CAPACITY_KEPT);
     }

@@ -1,4 +1,4 @@
-//! Ports: what is written is what is read, however the input is cut.
+//! Ports: reading returns what was written, however the input is split.
 
 use proptest::prelude::*;
 
@@ -62,7 +62,7 @@ fn written(heap: &mut Heap, port: Value) -> String {
     heap.string_text(string)
 }
 
-/// What `%port-take-pending!` takes.
+/// Returns the text that `%port-take-pending!` takes.
 fn taken(heap: &mut Heap, port: Value, force: bool) -> Option<String> {
     let bytes = done(heap, "%port-take-pending!", &[port, Value::boolean(force)]);
     bytes
@@ -70,7 +70,7 @@ fn taken(heap: &mut Heap, port: Value, force: bool) -> Option<String> {
         .then(|| String::from_utf8(heap.raw_bytes(bytes).to_vec()).unwrap())
 }
 
-/// A short text for a value that reading answers.
+/// Shows the result of a reading procedure as a short text.
 fn shown(heap: &Heap, value: Value) -> String {
     match value {
         Value::FALSE | Value::DEFAULT => "more".to_owned(),
@@ -80,7 +80,7 @@ fn shown(heap: &Heap, value: Value) -> String {
     }
 }
 
-/// Reads from a fresh port with each step in turn, and checks the answers.
+/// Reads from a fresh port with each step in turn, and checks the results.
 fn check_reads(make: impl FnOnce(&mut Heap) -> Value, steps: &[(&str, Option<i32>, &str)]) {
     let mut heap = heap();
     let port = make(&mut heap);

@@ -1,6 +1,7 @@
 //! Reading data from ports.
 //!
-//! INVARIANT: a datum is read from no more text than a few times its own length, however much is buffered behind it.
+//! INVARIANT: reading a datum inspects no more text than a few times the datum's length, however
+//! much is buffered after it.
 //! It does not know the syntax. Read next: `datum/reader.rs`.
 
 use std::collections::BTreeSet;
@@ -12,10 +13,11 @@ use crate::datum::reader::{ReadError, read_first};
 use crate::heap::{Flags, Heap, Kind};
 use crate::value::Value;
 
-/// Bytes that are looked at first.
+/// The number of bytes inspected first.
 const WINDOW_BYTES: usize = 1024;
 
-/// Reads one datum; the end-of-file object, or [`Value::DEFAULT`], which has no text, where the port lacks text.
+/// Reads one datum; returns the end-of-file object, or [`Value::DEFAULT`], which no text denotes,
+/// if the port lacks text.
 pub(super) fn read(context: &mut Context<'_>, port: Value) -> Result<Value, Failure> {
     let has_ended = has(context.heap, port, flag::AT_END);
     let available = pending(context.heap, port).len();
@@ -62,12 +64,12 @@ fn read_error(error: &ReadError) -> Failure {
     }
 }
 
-/// Whether no further character can be part of the datum at the end of this text.
+/// Returns whether no further character can belong to the datum at the end of this text.
 fn is_closed(text: &str) -> bool {
     text.ends_with([')', ']', '"'])
 }
 
-/// The characters of bytes, up to one that is incomplete.
+/// Returns the characters of bytes, up to an incomplete one.
 fn decoded(bytes: &[u8], is_all: bool) -> String {
     if let Ok(text) = str::from_utf8(bytes) {
         return text.to_owned();
@@ -80,7 +82,7 @@ fn decoded(bytes: &[u8], is_all: bool) -> String {
     text
 }
 
-/// How many of the bytes the first `end` bytes of their decoded text stand for.
+/// Returns the number of bytes that encode the first `end` bytes of their decoded text.
 fn encoded_length(bytes: &[u8], text: &str, end: usize, is_all: bool) -> usize {
     if bytes.get(..end) == Some(&text.as_bytes()[..end]) {
         return end;
@@ -95,7 +97,7 @@ fn encoded_length(bytes: &[u8], text: &str, end: usize, is_all: bool) -> usize {
     consumed
 }
 
-/// The value of a datum, all of which the program may change.
+/// Makes the value of a datum; the program may change all of it.
 fn fresh(heap: &mut Heap, datum: &Datum) -> Result<Value, Failure> {
     let value = heap.literal(datum)?;
     let mut seen = BTreeSet::new();

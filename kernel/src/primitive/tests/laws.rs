@@ -1,4 +1,4 @@
-//! Laws that hold of any arguments, and facts about identity that rows cannot show.
+//! Laws for arbitrary arguments, and facts about identity that rows cannot show.
 
 use super::*;
 use crate::number::Number;
@@ -26,7 +26,7 @@ fn number() -> impl Strategy<Value = Number> {
     ]
 }
 
-/// Checks that a primitive gives for numbers what [`Number`] does.
+/// Checks that a primitive gives the same result for numbers as [`Number`].
 fn check_numbers(
     name: &str,
     operands: &[&Number],
@@ -39,7 +39,7 @@ fn check_numbers(
     Ok(())
 }
 
-/// Checks that a primitive holds of strings when a predicate does.
+/// Checks that a primitive and a predicate agree on strings.
 fn check_relation(name: &str, arguments: &[&str], expected: bool) -> Result<(), TestCaseError> {
     let mut heap = heap();
     let arguments: Vec<Value> = arguments.iter().map(|text| heap.string(text).unwrap()).collect();
@@ -256,7 +256,8 @@ fn many_mentions_of_a_long_sequence_meet_the_heap_s_limit() {
     }
 }
 
-/// Runs the loop that `force` is in Scheme, where the thunk of the promise for `n` gives a promise for `n` − 1, down to 0.
+/// Runs the loop of `force` in Scheme, where the thunk of the promise for `n` returns a promise for
+/// `n` − 1, down to 0.
 #[test]
 fn a_chain_of_delayed_promises_is_forced_in_one_promise() {
     let mut heap = heap();

@@ -1,4 +1,4 @@
-//! Rows of ports, reading and writing; what ports do over several calls stands in `primitive/port/tests.rs`.
+//! Rows of ports, reading and writing; `primitive/port/tests.rs` tests sequences of calls.
 
 use super::Row;
 
