@@ -1,7 +1,9 @@
-//! How long do collections take with 100 MB of live data (ms of processor time), and how much memory does the process take (times the live data)?
+//! How long do collections take with 100 MB of live data (ms of processor time), and how much
+//! memory does the process take (times the live data)?
 //!
-//! A program keeps lists in a table and goes on replacing some by fresh ones, while most of what it allocates dies at once. It runs in slices of a few
-//! microseconds; a slice in which a collection fell is counted as that collection's pause, so the figures err on the long side.
+//! A program keeps lists in a table and replaces some by fresh ones again and again, while most of
+//! its allocations die at once. It runs in slices of a few microseconds; a slice with a collection
+//! counts whole as that collection's pause, so the figures are slightly too high.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run has nothing to say")]
 
 #[path = "../tests/common/process.rs"]
@@ -34,13 +36,14 @@ const PROGRAM: &str = "
 
 const SLICE: u64 = 500;
 
-/// The processor time of this thread in ms: other work on the computer is no pause of ours.
+/// Returns the processor time of this thread in ms, which other work on the computer does not
+/// affect.
 fn now_ms() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
-/// The pauses of minor and of major collections, in ms.
+/// Measures the pauses of minor and of major collections, in ms.
 fn pauses() -> [Vec<f64>; 2] {
     let unit = compiled("collection", PROGRAM);
     let code = code_of(&[&unit]);
@@ -68,13 +71,13 @@ fn pauses() -> [Vec<f64>; 2] {
     }
 }
 
-/// The `part`th smallest of every hundred.
+/// Returns the `part`th percentile.
 fn percentile(sorted: &[f64], part: usize) -> f64 {
     let place = (sorted.len() * part / 100).min(sorted.len().saturating_sub(1));
     sorted.get(place).copied().unwrap_or(f64::NAN)
 }
 
-/// The most memory that the process has had, in bytes, where the system tells.
+/// Returns the greatest memory that the process has had, in bytes, where the system reports it.
 fn peak_bytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

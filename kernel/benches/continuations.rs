@@ -1,4 +1,5 @@
-//! How large is the image of a continuation that is parked some calls deep (bytes), and by how much does it grow with each frame?
+//! How large is the image of a continuation that is parked some calls deep (bytes), and by how much
+//! does it grow with each frame?
 
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -12,7 +13,7 @@ use duet_kernel::image::freeze;
 use duet_kernel::machine::{Instance, Machine};
 use process::{code_of, compiled};
 
-/// Each frame keeps its procedure's arguments and a value of its own for later.
+/// Each frame keeps its procedure's arguments and one more value for later.
 const PROGRAM: &str = "
     (define (wait) (wait))
     (define (below depth name)
@@ -20,7 +21,7 @@ const PROGRAM: &str = "
         (if (= depth 0) (wait) (list name price (below (- depth 1) name)))))
     (below DEPTH \"order 4711\")";
 
-/// The bytes of the image of a continuation `depth` calls deep.
+/// Returns the size of the image of a continuation `depth` calls deep, in bytes.
 fn image_bytes(depth: usize) -> usize {
     let unit = compiled("continuations", &PROGRAM.replace("DEPTH", &depth.to_string()));
     let code = code_of(&[&unit]);

@@ -1,6 +1,7 @@
-//! When memory runs out: it depends on what lives, and on nothing that a replay need not share.
+//! Running out of memory depends only on the live data, which a replay shares.
 //!
-//! A run whose heap was just collected and one whose heap is full of garbage must stop at the same instruction, or replaying a run could come out otherwise.
+//! A run whose heap was just collected and one whose heap is full of garbage must stop at the same
+//! instruction, because a replay has other garbage.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common {
@@ -13,7 +14,7 @@ use duet_kernel::machine::{BacktraceEntry, Instance, Machine, Outcome, backtrace
 use duet_kernel::unit::CompiledUnit;
 use duet_kernel::value::Value;
 
-/// Each does one thing over and over, and keeps what comes of it.
+/// Steps that each repeat one action and keep its results.
 const STEPS: &[(&str, &str)] = &[
     ("pairs", "(cons 1 2)"),
     ("vectors", "(make-vector 7 0)"),
@@ -46,7 +47,7 @@ const STEPS: &[(&str, &str)] = &[
     ("deep recursion", "(deep 9)"),
 ];
 
-/// A program that takes steps without end, or one.
+/// Makes a program that takes the step once or without end.
 fn stepping(step: &str, is_endless: bool) -> CompiledUnit {
     let next = if is_endless { "(loop (+ n 1))" } else { "'done" };
     let text = format!(
@@ -57,19 +58,19 @@ fn stepping(step: &str, is_endless: bool) -> CompiledUnit {
     compiled("brink", &text)
 }
 
-/// Whether a program finishes, how much fuel that takes, and where its memory runs out.
+/// Whether a program finishes, the fuel that it takes, and the place where its memory runs out.
 type End = (bool, u64, Vec<BacktraceEntry>);
 
 /// Garbage in a heap.
 #[derive(Clone, Copy, Debug)]
 enum Garbage {
-    /// So many words.
+    /// This many words.
     Words(usize),
-    /// As much as leaves so many words.
+    /// Enough to leave this many words free.
     AllBut(usize),
 }
 
-/// Runs a program in a heap that holds `kept` words besides, if they fit, and garbage.
+/// Runs a program in a heap that also holds `kept` words, if they fit, and garbage.
 fn end(program: &CompiledUnit, kept: usize, garbage: Garbage) -> Option<End> {
     let code = code_of(&[program]);
     let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 40 << 10 }));

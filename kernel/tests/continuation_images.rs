@@ -1,4 +1,4 @@
-//! A computation that is interrupted anywhere and goes on elsewhere gives what it would have given.
+//! A computation that is interrupted anywhere and continues elsewhere gives the same result.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 #[path = "common/process.rs"]
@@ -17,16 +17,17 @@ use duet_kernel::value::Value;
 use process::{code_of, compiled};
 use proptest::prelude::*;
 
-/// More than any program here takes, so that one that has lost its way is told.
+/// More than any program here takes, so that a program that does not end is detected.
 const FUEL_MAX: u64 = 1_000_000;
 
 const LIMITS: Limits = Limits { bytes_max: 64 << 20 };
 
-/// Runs before the program and leaves globals and literals behind, under names that the programs use too.
+/// Runs before the program and leaves globals and literals, under names that the programs also use.
 const FIRST: &str = "(define kept '(first literal)) (define (f x) (cons x kept)) (define unused 1) (f 'global)";
 const SECOND: &str = "(define (g . rest) rest) (define h \"text\") (g h '#(second literal))";
 
-/// What the machine calls when something fails: takes its time, then gives the condition to the nearest handler.
+/// The procedure that the machine calls on an error: it takes some time, then passes the condition
+/// to the nearest handler.
 const CONTROL: &str = "(define (%signal condition)
     (let wait ((i 0)) (if (< i 15) (wait (+ i 1)) (%abort-to-prompt 'error (list condition)))))";
 
@@ -112,7 +113,7 @@ const PROGRAMS: &[&str] = &[
      (let loop ((i 0)) (if (< i 15) (loop (+ i 1)) (list (same?) (default 1) (default 1 2 3 4) (apply list 1 '(2 3)) (call-with-values (lambda () (values 1 2)) list))))",
 ];
 
-/// The programs, and three orders in which a process may have loaded one of them.
+/// The programs, and three orders in which a process may load them.
 struct World {
     programs: Vec<[CodeSpace; 3]>,
     names: [CompiledUnit; 3],
@@ -121,7 +122,7 @@ struct World {
 impl World {
     fn new() -> World {
         let mut control = compiled("control", CONTROL);
-        // Where the machine looks for it.
+        // The machine looks for it in this library.
         control.globals[0].library = Name::from("(duet internal control)");
         let names = [control, compiled("decoy", FIRST), compiled("decoy", SECOND)];
         let [control, first, second] = &names;
@@ -140,20 +141,20 @@ impl World {
     }
 }
 
-/// How a computation travels.
+/// The way a computation travels.
 #[derive(Clone, Copy, Debug)]
 enum Vehicle {
     /// As the graph of its instance.
     Graph,
     /// As its heap, word for word.
     Heap,
-    /// Within the heap that it is in.
+    /// As a continuation within its heap.
     Parked,
-    /// Not at all.
+    /// It does not travel.
     Stays,
 }
 
-/// A process that the machine visits.
+/// A process in which a computation runs.
 struct Place<'a> {
     instance: Instance,
     code: &'a CodeSpace,
@@ -184,7 +185,7 @@ fn shown(place: &Place<'_>, value: Value) -> String {
     print(&place.instance.heap, place.code, value, Style::Write, 1 << 20).unwrap()
 }
 
-/// The value of the program and of the globals that the others left.
+/// Shows the value of the program and of the globals that the others left.
 fn result(place: &Place<'_>, value: Value, names: &[CompiledUnit]) -> String {
     let globals = names.iter().flat_map(|unit| &unit.globals);
     let others = globals.map(|name: &GlobalName| match place.instance.global(place.code, name) {
@@ -195,7 +196,7 @@ fn result(place: &Place<'_>, value: Value, names: &[CompiledUnit]) -> String {
     format!("{} {}", shown(place, value), others.join(" "))
 }
 
-/// Runs a program in slices; between two of them it travels.
+/// Runs a program in slices; between slices it travels.
 fn run_travelling(world: &World, program: usize, steps: &[(u64, Vehicle)]) -> String {
     let spaces = &world.programs[program];
     let mut store: BTreeMap<ChunkName, Vec<u8>> = BTreeMap::new();
@@ -313,14 +314,15 @@ fn interruptions_change_neither_the_value_nor_a_word_of_the_heap() {
     }
 }
 
-/// Runs the last unit of a code space in slices: its value, and the heap as its snapshot has it.
+/// Runs the last unit of a code space in slices; returns its value, and the chunks of its heap's
+/// snapshot.
 fn run_sliced(code: &CodeSpace, slice: u64) -> (String, Vec<Vec<u8>>) {
     let mut machine = Machine::new();
     let mut place = Place {
         instance: Instance::new(LIMITS),
         code,
     };
-    // The control library, then the program.
+    // First the control library, then the program.
     run_whole(&mut machine, &mut place, 1);
     let procedure = place.instance.unit_procedure(code, code.units().len() - 1).unwrap();
     machine.start(&mut place.instance, procedure, &[]);

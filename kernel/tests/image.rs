@@ -1,4 +1,4 @@
-//! Running computations that are frozen, or whose whole heap is, and go on elsewhere.
+//! Frozen computations, and snapshots of whole heaps, that continue elsewhere.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 #[path = "common/bare.rs"]
@@ -49,7 +49,7 @@ impl Process {
         self.machine.start(&mut self.instance, procedure, &[]);
     }
 
-    /// Runs for `fuel`: the program's value, or what is left of it.
+    /// Runs for `fuel`; returns the program's value, or the rest of the computation.
     fn run(&mut self, mut fuel: u64) -> Result<Value, Value> {
         match self.machine.run(&mut self.instance, &self.code, &mut fuel).unwrap() {
             Outcome::Finished(value) => Ok(value),
@@ -95,7 +95,7 @@ const PROGRAMS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Runs each program in slices; between two of them `travel` takes what is left of it somewhere and gives it back.
+/// Runs each program in slices; between slices `travel` moves the rest of the computation.
 fn check_travelling(mut travel: impl FnMut(&mut Process, Value, &str) -> Value) {
     for (text, expected) in PROGRAMS {
         for slice in [1, 5, 17] {
@@ -124,7 +124,7 @@ fn a_frozen_fiber_goes_on_in_another_process() {
     check_travelling(|process, parked, text| {
         let image = freeze(&process.instance.heap, &[parked], &process.code).unwrap();
         let mut other = Process::new();
-        // Another program comes first, so that code lies elsewhere.
+        // Loads another program first, so that code has other positions.
         other.load("(let f ((x 1)) (if (< x 5) (f (+ x 1)) 'other))");
         other.load(text);
         other.instance.link(&other.code).unwrap();
@@ -143,7 +143,7 @@ fn a_restored_heap_goes_on_as_if_nothing_had_happened() {
         heap.set_register(Register::Runtime0, parked);
         heap.collect_minor(&mut [], &process.code);
         let taken = snapshot(heap, &process.code).unwrap();
-        // A later snapshot may count on the root of this one.
+        // A later snapshot may refer to the root of this one.
         let chunks = taken.chunks.iter().chain([&taken.root]);
         store.extend(chunks.map(|chunk| (chunk.name, chunk.bytes.clone())));
         process.machine = Machine::new();

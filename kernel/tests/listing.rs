@@ -1,6 +1,7 @@
-//! What each construct becomes: its expansion and its instructions, as snapshots.
+//! The translation of each construct: its expansion and its instructions, as snapshots.
 //!
-//! INVARIANT: a construct is the body of a procedure of a few variables, so that a listing shows the construct and little else.
+//! INVARIANT: a construct is the body of a procedure of a few variables, so that a listing shows
+//! little but the construct.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 #[path = "common/bare.rs"]
@@ -11,7 +12,7 @@ use duet_kernel::compiler::compile;
 
 use bare::{NoLibraries, expander};
 
-/// The text, its expansion, and its code.
+/// Shows the text, its expansion, and its code.
 fn listing(program: &str) -> String {
     let code = CodeSpace::new(&[]);
     let mut expander = expander(&code);
@@ -20,7 +21,7 @@ fn listing(program: &str) -> String {
     let unit = expansion.units.last().unwrap();
     let compiled = compile(unit, &code).unwrap();
     let compiled = compiled.to_string();
-    // The unit itself only defines the procedure.
+    // Skip the unit itself, which only defines the procedure.
     let procedures = compiled
         .split_once("\nblock 1:")
         .filter(|_| program.starts_with("(define (f"));

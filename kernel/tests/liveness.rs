@@ -1,4 +1,4 @@
-//! What a computation will not read again is garbage, though a register still holds it.
+//! An object that a computation will not read again is garbage, even if a register still holds it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 #[path = "common/process.rs"]
@@ -12,7 +12,8 @@ use duet_kernel::value::Value;
 use process::{code_of, compiled};
 use proptest::prelude::*;
 
-/// A list whose next pair is made when it is first asked for and then stays: whoever holds the head holds all that was seen.
+/// A lazy list: a pair is made at its first access and then stays, so the head keeps all accessed
+/// pairs alive.
 const LAZY: &str = "
     (define (node n) (vector n #f))
     (define (next v)
@@ -20,7 +21,8 @@ const LAZY: &str = "
       (vector-ref v 1))
     (define (walk v n) (if (= n 0) (vector-ref v 0) (walk (next v) (- n 1))))";
 
-/// Each walks along LENGTH nodes whose head stays in a register, a closure or a captured frame that is not read again.
+/// Each walks along LENGTH nodes whose head stays in a register, a closure or a captured frame that
+/// is not read again.
 const WALKS: &[&str] = &[
     "(define (f) (let ((head (node 0))) (let ((last (walk head LENGTH))) last))) (f)",
     "(define (f) (let ((head (node 0))) (let loop ((v head) (n LENGTH)) (if (= n 0) (vector-ref v 0) (loop (next v) (- n 1)))))) (f)",
@@ -40,7 +42,7 @@ const WALKS: &[&str] = &[
     "(define (f depth head) (if (= depth 0) (walk head LENGTH) (+ 0 (f (- depth 1) head)))) (f 9000 (node 0))",
 ];
 
-/// Runs a program within `bytes_max`, in slices of `slice`, with what is waiting parked after every slice.
+/// Runs a program within `bytes_max`, in slices of `slice`, and parks it after every slice.
 fn run(text: &str, bytes_max: usize, slice: u64) -> Result<String, String> {
     let unit = compiled("test", text);
     let code = code_of(&[&unit]);
@@ -93,7 +95,7 @@ fn what_is_read_again_is_kept() {
     assert!(run_length("300000").is_err(), "the whole list is kept and does not fit");
 }
 
-/// A continuation that waits in `(handle …)`, and its code.
+/// Makes a continuation that waits in `(handle …)`, and its code.
 fn parked(text: &str) -> (Instance, duet_kernel::code::CodeSpace, Value) {
     let unit = compiled("test", text);
     let code = code_of(&[&unit]);
@@ -105,7 +107,7 @@ fn parked(text: &str) -> (Instance, duet_kernel::code::CodeSpace, Value) {
     (instance, code, parked)
 }
 
-/// The list has 100 elements, of which the computation needs the length alone.
+/// The list has 100 elements, but the computation needs only its length.
 const HANDLE: &str = "
     (define (numbers n) (if (= n 0) '() (cons n (numbers (- n 1)))))
     (define (count l n) (if (null? l) n (count (cdr l) (+ n 1))))
@@ -135,7 +137,8 @@ fn a_collection_frees_what_captured_frames_will_not_read() {
     );
 }
 
-/// Evaluates a program that keeps `kept` words of 128 Ki and needs 2 million more, 100 at a time; how it ended, and how often all was collected.
+/// Evaluates a program that keeps `kept` words of 128 Ki and needs 2 million more, 100 at a time;
+/// returns its outcome, and the number of major collections.
 fn evaluate_in_little_memory(kept: usize, is_counted: bool) -> (Outcome, u64) {
     let text = format!(
         "(define kept (make-vector {kept} 0)) (define last #f)

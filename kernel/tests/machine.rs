@@ -21,7 +21,7 @@ struct Session {
     instance: Instance,
     code: CodeSpace,
     expander: Expander,
-    /// Fuel of one slice; the program is interrupted and parked whenever it is used up.
+    /// The fuel of one slice; the program is interrupted and parked whenever it is used up.
     slice: u64,
 }
 
@@ -39,7 +39,7 @@ impl Session {
         }
     }
 
-    /// Evaluates a program; its last form's value, or the object that it raised.
+    /// Evaluates a program; returns its last form's value, or the object that it raised.
     fn evaluate(&mut self, text: &str) -> Result<Value, Value> {
         let expansion = self.expander.expand_program("test", text, &mut NoLibraries);
         let expansion = expansion.unwrap_or_else(|errors| panic!("{text}: {errors:?}"));
@@ -71,7 +71,7 @@ impl Session {
     }
 }
 
-/// Checks a program's value, uninterrupted and interrupted often.
+/// Checks a program's value, without interruption and with many.
 fn check(program: &str, expected: &str) {
     for slice in [u64::MAX, 1, 2, 7] {
         let mut session = Session::new(slice);
@@ -219,7 +219,7 @@ fn prompts_delimit() {
     );
 }
 
-/// What a form evaluates to, as text; a condition by its kind, message and irritants.
+/// Shows the value of a form as text; a condition by its kind, message and irritants.
 fn outcome(session: &mut Session, program: &str) -> String {
     let (heap, value) = match session.evaluate(program) {
         Ok(value) => (&session.instance.heap, value),
@@ -344,7 +344,7 @@ fn errors_name_what_failed() {
     );
 }
 
-/// A damaged image may hold anything where the library has the procedure that raises conditions.
+/// A damaged image may hold any value in place of the procedure that raises conditions.
 #[test]
 fn an_error_ends_the_computation_whatever_should_raise_it() {
     for signal in [
@@ -367,7 +367,8 @@ fn an_error_ends_the_computation_whatever_should_raise_it() {
     }
 }
 
-/// Frames of one instance must not show words of another: a collection would follow them.
+/// Frames of one instance must not contain words of another, because a collection would follow
+/// them.
 #[test]
 fn instances_take_turns_on_one_machine() {
     let mut first = Session::new(u64::MAX);
@@ -383,7 +384,7 @@ fn instances_take_turns_on_one_machine() {
     assert_eq!(value.as_fixnum(), Some(120_000));
 }
 
-/// What a program gives: its value as it is written, or the message of the condition it raises.
+/// Returns a program's value as `write` writes it, or the message of the condition that it raises.
 fn written_outcome(program: &str) -> String {
     let mut session = Session::new(u64::MAX);
     let value = session.evaluate(program);
@@ -394,7 +395,7 @@ fn written_outcome(program: &str) -> String {
     }
 }
 
-/// Checks that a call, which is an instruction, gives what the primitive gives as a value.
+/// Checks that a call, which is an instruction, gives the same result as the primitive as a value.
 fn check_same(name: &str, arguments: &str) {
     let direct = written_outcome(&format!("({name} {arguments})"));
     let called = written_outcome(&format!(

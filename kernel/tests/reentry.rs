@@ -1,7 +1,9 @@
-//! Programs of captures, aborts and re-entries, drawn at random: whatever way the machine takes through them, they come to the same.
+//! Random programs of captures, aborts and re-entries give the same result on every path through
+//! the machine.
 //!
-//! Continuations have a way that takes its words from those at hand and ends in a plain prompt, and others for what is special. A heap that is nearly full, a
-//! computation that is parked all the time, so that its chain is made of many links, and primitives that always go the long way lead through those.
+//! Continuations have a fast path for plain prompts when enough words are at hand, and slow paths
+//! for the rest. A nearly full heap, parking at every slice (which splits the chain into many
+//! links), and primitives without a fast path exercise the slow paths.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common {
@@ -19,28 +21,28 @@ use duet_kernel::value::Value;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
-/// A program, as an expression of a number.
+/// A program: an expression over a number.
 #[derive(Clone, Debug)]
 enum Program {
     Number(i8),
     Sum(Box<Program>, Box<Program>),
-    /// So many frames around it.
+    /// The program inside this many frames.
     Deep(u8, Box<Program>),
-    /// In a prompt with this tag, whose handler is one of [`HANDLERS`].
+    /// The program in a prompt with this tag, whose handler is one of [`HANDLERS`].
     Prompt(bool, usize, Box<Program>),
-    /// A value for the nearest prompt with this tag, if there is one.
+    /// Passes a value to the nearest prompt with this tag, if there is one.
     Abort(bool, Box<Program>),
-    /// Notes the continuation of the whole program here.
+    /// Stores the continuation of the whole program.
     Capture(Box<Program>),
-    /// A value for the continuation that was noted last.
+    /// Passes a value to the continuation that was stored last.
     Throw(Box<Program>),
-    /// A value for the part that a handler kept last.
+    /// Passes a value to the part that a handler stored last.
     Resume(Box<Program>),
-    /// With one more winder in force, or one more frame of the dynamic environment.
+    /// The program under one more winder, or one more frame of the dynamic environment.
     Extent(bool, Box<Program>),
 }
 
-/// What handlers do with the continuation up to their prompt and the value.
+/// The uses that handlers make of the continuation up to their prompt and the value.
 const HANDLERS: [&str; 5] = [
     "(lambda (k value) (note value))",
     "(lambda (k value) (if (spend) (resume k value) value))",
@@ -78,7 +80,7 @@ impl Program {
     }
 }
 
-/// The program that these draws stand for: they are used up in its order, and what is missing is a number.
+/// Makes the program for these draws; if they run out, the rest is a number.
 fn program_of(draws: &mut impl Iterator<Item = u16>) -> Program {
     let Some(draw) = draws.next() else {
         return Program::Number(7);
@@ -99,7 +101,7 @@ fn program_of(draws: &mut impl Iterator<Item = u16>) -> Program {
     }
 }
 
-/// Programs that are long enough for much to happen.
+/// Generates programs with enough draws for many operations.
 fn programs() -> impl Strategy<Value = Program> {
     proptest::collection::vec(any::<u16>(), 20..150).prop_map(|draws| {
         let mut draws = draws.into_iter().peekable();
@@ -111,7 +113,8 @@ fn programs() -> impl Strategy<Value = Program> {
     })
 }
 
-/// What programs are made of. Each note leaves garbage behind; what is entered again is paid for, so that there is an end.
+/// Definitions for the programs. Each note leaves garbage; each re-entry uses up a budget, so that
+/// programs end.
 const PRELUDE: &str = "
     (define budget 30)
     (define (spend) (if (> budget 0) (begin (set! budget (- budget 1)) #t) #f))
@@ -132,13 +135,13 @@ const PRELUDE: &str = "
           (%set-winders! (%find-prompt tag))
           (%abort-to-prompt tag (cons k values)))))";
 
-/// The ways of programs, and of the machine where nothing is special.
+/// The operations of programs, on the machine's fast paths.
 const SHORT_WAYS: &str = "
     (define (abort tag value) (%abort-with-continuation tag (cons value '()) through))
     (define (resume k value) (k value))
     (define (throw k value) (k value))";
 
-/// Primitives that do the same and always go the long way.
+/// Primitives with the same results that always take the slow path.
 const LONG_WAYS: &str = "
     (define (abort tag value) (through tag (cons value '())))
     (define (resume k value) (%resume-composable k (cons value '())))
@@ -151,13 +154,13 @@ fn unit_of(program: &Program, garbage: usize, ways: &str) -> CompiledUnit {
     compiled("program", &text)
 }
 
-/// How a program is run.
+/// The way a program runs.
 #[derive(Clone, Copy)]
 struct Way {
     bytes_max: usize,
-    /// After so much fuel it is parked, and goes on with another machine.
+    /// The fuel after which it is parked and continues on another machine.
     slice: u64,
-    /// Whether it goes on in an instance that was thawed.
+    /// Whether it continues in a thawed instance.
     is_frozen: bool,
 }
 
@@ -167,7 +170,7 @@ const PLAIN: Way = Way {
     is_frozen: false,
 };
 
-/// What it comes to and the fuel that it took; nothing if it runs out of memory.
+/// Returns its result and the fuel that it took; nothing if it runs out of memory.
 fn run(unit: &CompiledUnit, way: Way) -> Option<(String, u64)> {
     let limits = Limits {
         bytes_max: way.bytes_max,
@@ -207,7 +210,7 @@ fn is_out_of_memory(instance: &Instance, object: Value) -> bool {
     heap.is_kind(object, Kind::Condition) && heap.symbol_name(heap.field(object, condition::KIND)) == "out-of-memory"
 }
 
-/// Memory for what most programs keep and a little more.
+/// Memory for most programs and a little more.
 const TIGHT_BYTES: usize = 48 << 10;
 
 fn check(program: &Program, garbage: usize, slice: u64) -> TestCaseResult {

@@ -45,7 +45,7 @@ fn session() -> Expander {
     expander(&code).with_transformers(Box::new(TransformerMachine::new(&[])))
 }
 
-/// The program's own unit, printed; or its errors, each with the text that it points at.
+/// Returns the program's own unit, printed; or its errors, each with the text of its span.
 fn expand(libraries: &[(&str, &'static str)], program: &str) -> String {
     let mut session = session();
     let mut texts = Texts(
@@ -117,7 +117,7 @@ fn errors_name_the_macro_and_the_place() {
     }
 }
 
-/// Errors without their notes, which repeat the definition.
+/// Checks errors without their notes, which repeat the definition.
 fn check_error(program: &str, expected: &str) {
     let shown = expand(&[], program);
     let main = shown.split(';').next().unwrap_or_default();
@@ -310,7 +310,7 @@ const RULES: &str = "(define-syntax swap (syntax-rules () ((_ x y e) (let ((tmp 
     (define-syntax def (syntax-rules () ((_ x e) (let () (define hidden 1) (define x hidden) e))))
     (define-syntax name (syntax-rules () ((_ (x ...) e) (let-syntax ((m (syntax-rules () ((_ y) (list x ... y))))) (m e)))))";
 
-/// The same, written as procedures.
+/// The same macros, written as procedures.
 const PROCEDURES: &str =
     "(define-syntax swap (lambda (f) (syntax-case f () ((_ x y e) #'(let ((tmp x)) (let ((x y) (y tmp)) e))))))
     (define-syntax with (lambda (f) (syntax-case f () ((_ x e)
@@ -339,7 +339,7 @@ fn nested_uses(shape: &[u8]) -> String {
     format!("(define (main {}) {text})", names.join(" "))
 }
 
-/// The listing without the names of variables, which temporaries share with nothing.
+/// Returns the listing without the names of variables, because temporaries have unique ones.
 fn anonymous(program: &str) -> String {
     let expansion = session().expand_program("main", program, &mut Texts::default());
     let mut unit = Arc::unwrap_or_clone(expansion.unwrap().units.pop().unwrap());
@@ -349,7 +349,7 @@ fn anonymous(program: &str) -> String {
     unit.to_string()
 }
 
-/// Words of which programs with macros are made.
+/// Words for random programs with macros.
 const WORDS: [&str; 30] = [
     "(",
     "(",
@@ -403,7 +403,7 @@ proptest! {
         prop_assert_eq!(anonymous(&format!("{RULES} {uses}")), anonymous(&format!("{PROCEDURES} {uses}")));
     }
 
-    /// Whatever the text, each error lies in it, and expanding again gives the same.
+    /// For any text, each error lies in the text, and a second expansion gives the same result.
     #[test]
     fn any_text_has_one_outcome(words in proptest::collection::vec(0..WORDS.len(), 0..40)) {
         let body: Vec<_> = words.iter().map(|word| WORDS[*word]).collect();

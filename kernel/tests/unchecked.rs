@@ -1,6 +1,7 @@
-//! Programs that take the machine's unchecked accesses past everything that moves stack, heap and code under them.
+//! Programs that move stack, heap and code under the machine's unchecked accesses.
 //!
-//! They are small, because they are what Miri runs: it takes seconds for what takes a processor a millisecond. `docs/src/testing.md` has the command.
+//! They are small, because Miri runs them and takes seconds for a millisecond of processor time.
+//! `docs/src/testing.md` has the command.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod common {
@@ -15,18 +16,20 @@ use duet_kernel::printer::{Anonymous, write_limited};
 use duet_kernel::unit::CompiledUnit;
 use duet_kernel::value::Value;
 
-/// What happens to a computation whenever its slice of fuel is used up.
+/// The action on a computation whenever its slice of fuel is used up.
 #[derive(Clone, Copy)]
 enum Between {
-    /// It goes on.
+    /// It continues.
     Nothing,
-    /// It is parked as a continuation in its heap and taken up by another machine.
+    /// It is parked as a continuation in its heap and resumed by another machine.
     Park,
-    /// The instance is frozen to bytes, and goes on in a code space with another program before its own.
+    /// The instance is frozen to bytes, and continues in a code space with another program before
+    /// its own.
     Freeze,
 }
 
-/// Runs a program in a heap of at most `bytes_max`, with a break after each `slice` of fuel: its value as it is written, and what its heap has done.
+/// Runs a program in a heap of at most `bytes_max`, with a break after each `slice` of fuel;
+/// returns its value as `write` writes it, and its heap's statistics.
 fn run(program: &CompiledUnit, bytes_max: usize, slice: u64, between: Between) -> (String, Statistics) {
     let limits = Limits { bytes_max };
     let other = matches!(between, Between::Freeze).then(|| compiled("other", "(define other '(1 2 3))"));
@@ -111,7 +114,8 @@ fn continuations_prompts_and_images() {
     check(&program, 40, Between::Freeze, "(102 7 30)");
 }
 
-/// Two generators take turns, each inside of a prompt of its own; then one is continued twice from the same place.
+/// Two generators alternate, each inside its own prompt; then one is continued twice from the same
+/// place.
 const GENERATORS: &str = "
     (define (in-prompt thunk handler) (%call-with-prompt 'p thunk handler (cons '%prompt 'p)))
     (define (yield value) (%abort-with-continuation 'p (cons value '()) car))
@@ -145,13 +149,14 @@ fn collections_under_a_running_program() {
     let program = compiled("garbage", GARBAGE);
     let statistics = check(&program, u64::MAX, Between::Nothing, "(30 (7 . 7))");
     assert!(statistics.collections_minor > 1, "{statistics:?}");
-    // Where nothing more may be allocated, everything is collected at once.
+    // In a heap that may not grow, every collection is major.
     let (value, statistics) = run(&program, 120 << 10, u64::MAX, Between::Nothing);
     assert_eq!(value, "(30 (7 . 7))");
     assert!(statistics.collections_major > 1, "{statistics:?}");
 }
 
-/// Each call passes many arguments, so that few calls fill the stack: Miri looks at all of a segment whenever a call returns into it.
+/// Each call passes many arguments, so that few calls fill the stack, because Miri checks a whole
+/// segment whenever a call returns into it.
 #[test]
 fn the_stack_moves_to_the_heap() {
     const ARGUMENTS: usize = 200;
@@ -167,7 +172,8 @@ fn the_stack_moves_to_the_heap() {
     );
 }
 
-/// A frame that comes back from a continuation may be larger than anything that was called on the stack it comes back to.
+/// A frame that returns from a continuation may be larger than any that was called on the stack it
+/// returns to.
 #[test]
 fn large_frames_come_back_to_a_small_stack() {
     let names: String = (0..100).map(|number| format!(" a{number}")).collect();

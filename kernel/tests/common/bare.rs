@@ -1,4 +1,4 @@
-//! The bare kernel library and nothing else: what programs of these tests are expanded with.
+//! The bare kernel library, with which the programs of these tests are expanded.
 //!
 //! INVARIANT: a program that imports or includes anything does not compile here.
 
@@ -6,7 +6,7 @@ use duet_kernel::code::CodeSpace;
 use duet_kernel::datum::Name;
 use duet_kernel::expander::{Expander, Libraries, LibraryName, SourceError, SourceText};
 
-/// No library and no file.
+/// Finds no library and no file.
 pub(crate) struct NoLibraries;
 
 impl Libraries for NoLibraries {
@@ -23,7 +23,7 @@ impl Libraries for NoLibraries {
     }
 }
 
-/// An expander that knows the primitives of a code space.
+/// Makes an expander that knows the primitives of a code space.
 pub(crate) fn expander(code: &CodeSpace) -> Expander {
     let kernel = LibraryName {
         parts: vec![Name::from("duet"), Name::from("kernel")],

@@ -19,7 +19,7 @@ pub(crate) fn compiled(name: &str, text: &str) -> CompiledUnit {
     compile(&units[0], &code).unwrap()
 }
 
-/// A code space with these units, in this order.
+/// Makes a code space with these units, in this order.
 pub(crate) fn code_of(units: &[&CompiledUnit]) -> CodeSpace {
     let mut code = CodeSpace::new(&[]);
     for unit in units {
