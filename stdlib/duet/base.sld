@@ -21,7 +21,7 @@
     ;; Strings.
     string-index string-contains string-prefix? string-suffix? string-trim string-trim-left string-trim-right
     string-split string-join
-    ;; A number that equal values share; what is known of a name.
+    ;; A hash that equal values share; the description of a name.
     (rename %hash equal-hash) describe
     ;; Multiple values.
     receive)
@@ -41,7 +41,7 @@
          (unless expression
            (raise (%make-condition 'assertion-failed "assertion failed" '(expression)))))))
 
-    ;;;> The strings of a list, one after the other with `delimiter` between them.
+    ;;;> Concatenates the strings of a list with `delimiter` between them.
     (define (string-join strings delimiter)
       (if (null? strings)
           ""

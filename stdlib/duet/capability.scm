@@ -1,39 +1,42 @@
-;;;> A caveat: what matches the pattern becomes what the template makes of it; nothing else passes.
+;;;> Makes a caveat that rewrites: a value that matches the pattern becomes the value of the
+;;;> template; no other value passes.
 (define (rewrite pattern template) (record 'rewrite pattern template))
 
-;;;> A caveat: the first of several rewrites whose pattern matches.
+;;;> Makes a caveat of several rewrites, of which the first whose pattern matches applies.
 (define (alternatives . rewrites) (record 'or rewrites))
 
-;;;> A caveat: what matches the pattern does not pass, and all else does.
+;;;> Makes a caveat that rejects values that match the pattern; all others pass.
 (define (reject pattern) (record 'reject pattern))
 
-;;;> The pattern that matches anything. The symbols `Boolean`, `Double`, `SignedInteger`, `String`, `ByteString`, `Symbol` and `Embedded` match
-;;;> what they name.
+;;;> The pattern that matches anything. The symbols `Boolean`, `Double`, `SignedInteger`, `String`,
+;;;> `ByteString`, `Symbol` and `Embedded` match values of that type.
 (define anything (record '_))
 
-;;;> A pattern: what matches another one, for `ref` to refer to. Parts are counted from 0, from the outside in and from left to right.
+;;;> Makes a pattern that binds the value which another pattern matches, for `ref`. Bindings are
+;;;> numbered from 0, from the outside in and from left to right.
 (define (bind pattern) (record 'bind pattern))
 
-;;;> In a pattern and in a template: this value.
+;;;> Makes a pattern or template for one value.
 (define (lit value) (record 'lit value))
 
-;;;> In a pattern and in a template: a record of a label and exactly these fields.
+;;;> Makes a pattern or template for a record with a label and exactly these fields.
 (define (rec label . fields) (record 'rec label fields))
 
-;;;> In a pattern and in a template: a list of exactly these items.
+;;;> Makes a pattern or template for a list of exactly these items.
 (define (arr . items) (record 'arr items))
 
-;;;> A dictionary of keys and patterns or templates, `(dict key part …)`. As a pattern it also matches one that has further keys.
+;;;> Makes a pattern or template for a dictionary: `(dict key part …)`. The pattern also matches a
+;;;> dictionary with further keys.
 (define (dict . entries) (record 'dict (apply dictionary entries)))
 
-;;;> A pattern: what matches all of several.
+;;;> Makes a pattern that matches the values that all the patterns match.
 (define (both . patterns) (record 'and patterns))
 
-;;;> A pattern: what another one does not match.
+;;;> Makes a pattern that matches the values that another pattern does not match.
 (define (except pattern) (record 'not pattern))
 
-;;;> A template: a part that the pattern bound.
+;;;> Makes a template for the value that the pattern bound under a number.
 (define (ref number) (record 'ref number))
 
-;;;> A template: the capability that another one makes, narrowed by caveats.
+;;;> Makes a template for the capability of another template, attenuated by caveats.
 (define (narrow template . caveats) (record 'attenuate template caveats))

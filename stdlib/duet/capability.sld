@@ -1,5 +1,5 @@
-;;; Capabilities: what may be done, as a thing that can be passed on, narrowed and taken back.
-;;; Caveats and their parts are records, as the Syndicate protocol has them.
+;;; Capabilities: rights as values that can be passed on, attenuated and revoked.
+;;; Caveats and their parts are records, as in the Syndicate protocol.
 (define-library (duet capability)
   (export
     tool-capability dataspace-capability facet-capability

@@ -1,7 +1,9 @@
-;;; Coroutines, and generators and tasks made of them, are first-class continuations: going in and out costs the same however deep
-;;; the caller's stack is, and all of it can be stored with the run, undone and replayed.
+;;; Coroutines are first-class continuations, and generators and tasks are made of them. Entering
+;;; and leaving one costs the same however deep the caller's stack is, and the run stores, undoes
+;;; and replays all of it.
 
-;;;> Calls `receiver` with a procedure that leaves the call with the values given to it. Called later, it raises an error.
+;;;> Calls `receiver` with a procedure that leaves the call and returns its arguments from it.
+;;;> Calling that procedure after the call has returned raises an error.
 (define (call-with-escape-continuation receiver)
   (let ((is-over #f))
     (call-with-values
@@ -19,24 +21,25 @@
 ;;;> The same as `call-with-escape-continuation`.
 (define (call/ec receiver) (call-with-escape-continuation receiver))
 
-;;;> Evaluates the body with `escape` bound to a procedure that leaves it with values.
+;;;> Evaluates the body with `escape` bound to a procedure that leaves the body with its arguments
+;;;> as values.
 (define-syntax let/ec
   (syntax-rules ()
     ((_ escape body ...) (call-with-escape-continuation (lambda (escape) body ...)))))
 
 (define-record-type coroutine
   (%coroutine continue return is-done)
-  ;;;> Whether an object is a coroutine.
+  ;;;> Returns whether an object is a coroutine.
   coroutine?
   (continue %continue %set-continue!)
   (return %return %set-return!)
-  ;;;> Whether a coroutine has returned.
+  ;;;> Returns whether a coroutine has returned.
   (is-done coroutine-done? %set-done!))
 
-;;; The coroutine that is running, innermost, or #f.
+;;; The running coroutine, the innermost one, or #f.
 (define %running #f)
 
-;;;> Makes a coroutine of a procedure, which is called with the value of the first `resume`.
+;;;> Makes a coroutine of a procedure. The first `resume` calls the procedure with its value.
 (define (make-coroutine procedure)
   (letrec ((coroutine
             (%coroutine
@@ -50,8 +53,9 @@
               #f)))
     coroutine))
 
-;;;> Runs a coroutine until it suspends or returns: the value that it gives. `value` is what its `suspend` returns, or its procedure is called
-;;;> with. What it raises is raised here. Fails if it has returned or is running.
+;;;> Runs a coroutine until it suspends or returns, and returns the value that it passes. The
+;;;> coroutine's `suspend`, or at first its procedure, receives `value`. An object that the
+;;;> coroutine raises is raised here. Fails if the coroutine has returned or is running.
 (define resume
   (case-lambda
     ((coroutine) (resume coroutine (if #f #f)))
@@ -79,14 +83,16 @@
     (set! %running running)
     resumed))
 
-;;;> Leaves the running coroutine with a value for whoever resumed it; the value of the `resume` that goes on with it.
+;;;> Leaves the running coroutine and passes a value to its `resume`. Returns the value of the next
+;;;> `resume`.
 (define suspend
   (case-lambda
     (() (suspend (if #f #f)))
     ((value)
      (if %running (%suspend %running value) (error "suspend: no coroutine is running")))))
 
-;;;> Makes a generator: `(body yield)` is run as far as each object given to `yield`; at its end come end-of-file objects.
+;;;> Makes a generator that runs `(body yield)`: each call of `yield` provides one object of the
+;;;> generator. After the end it returns end-of-file objects.
 (define (make-coroutine-generator body)
   (letrec ((coroutine (make-coroutine (lambda (value) (body (lambda (object) (%suspend coroutine object)))))))
     (lambda ()
@@ -95,7 +101,8 @@
           (let ((object (resume coroutine)))
             (if (coroutine-done? coroutine) (eof-object) object))))))
 
-;;;> A procedure that makes generators: in its body, `yield`, the name that comes first, gives an object.
+;;;> Makes a procedure that makes generators; the first name, `yield`, is bound in its body to a
+;;;> procedure that provides an object.
 (define-syntax generator-lambda
   (syntax-rules ()
     ((_ yield formals body ...)
@@ -106,7 +113,8 @@
   (syntax-rules ()
     ((_ (name . formals) yield body ...) (define name (generator-lambda yield formals body ...)))))
 
-;;; A task is a record of whether it is over, its value or what it raised, and what waits for it.
+;;; A task is a record of its state, its value or the object it raised, and the coroutines that wait
+;;; for it.
 (define-record-type task
   (%task state content waiting)
   %task?
@@ -114,7 +122,7 @@
   (content %content %set-content!)
   (waiting %waiting %set-waiting!))
 
-;;; The tasks that can go on, oldest first, as a pair of a list and a reversed list.
+;;; The tasks that are ready to run, oldest first, as a pair of a list and a reversed list.
 (define %ready (cons '() '()))
 
 (define (%enqueue! thunk) (set-cdr! %ready (cons thunk (cdr %ready))))
@@ -136,10 +144,10 @@
   (for-each %enqueue! (reverse (%waiting task)))
   (%set-waiting! task '()))
 
-;;; The task that is running, or #f.
+;;; The running task, or #f.
 (define %current-task #f)
 
-;;; Runs a task until it is over or waits for another one.
+;;; Runs a task until it ends or waits for another one.
 (define (%step task coroutine)
   (let ((outer %current-task))
     (set! %current-task task)
@@ -158,16 +166,18 @@
     (%enqueue! (lambda () (%step task coroutine)))
     task))
 
-;;;> A task that evaluates the body once tasks run, in turn with others; `await` gives its value.
+;;;> Makes a task that evaluates the body when tasks run, in turn with others; `await` returns its
+;;;> value.
 (define-syntax async
   (syntax-rules () ((_ body ...) (%start (lambda () body ...)))))
 
-;;; The value of a task that is over.
+;;; Returns the value of a task that has ended, or raises its object.
 (define (%outcome task)
   (if (eq? (%state task) 'done) (%content task) (raise (%content task))))
 
-;;;> The value of a task: inside of a task, after others have run meanwhile; outside, after running tasks until it is over.
-;;;> What the task raised is raised here. Fails if the task waits for something that never comes.
+;;;> Returns the value of a task. Inside a task, other tasks run meanwhile; outside, tasks run until
+;;;> this one ends. An object that the task raised is raised here. Fails if the task waits for an
+;;;> event that never comes.
 (define (await task)
   (cond ((not (%task? task)) task)
         ((not (eq? (%state task) 'running)) (%outcome task))
@@ -179,7 +189,7 @@
                    (else (next) (if (eq? (%state task) 'running) (loop))))))
          (%outcome task))))
 
-;;;> Runs tasks until none can go on.
+;;;> Runs tasks until none is ready.
 (define (run-tasks)
   (let ((next (%dequeue!)))
     (if next

@@ -1,12 +1,13 @@
-;;;> Asserts a record of a label and payload; its handle.
+;;;> Asserts a record of a label and payload; returns its handle.
 (define (signal! label . payload)
   (assert! (apply record label payload)))
 
-;;;> Tells a record of a label and payload, once, to everyone who observes it.
+;;;> Sends a record of a label and payload as a message to all its observers.
 (define (pulse! label . payload)
   (message! (apply record label payload)))
 
-;;; Wait descriptors are records; that of `(record label :field n :equals value)` is the record value itself.
+;;; A wait descriptor is a record; that of `(record label :field n :equals value)` is the record
+;;; value itself.
 
 ;;;> Describes a wait for a signal: `(signal label [:scope value])`.
 (define (signal label . options) (apply record 'signal label options))
@@ -17,24 +18,28 @@
 ;;;> Describes a wait for a person: `(user-input :prompt value [:tag tag])`.
 (define (user-input . options) (apply record 'user-input options))
 
-;;;> Describes a wait until a procedure of one value answers true: `(predicate procedure [:pattern pattern])`.
+;;;> Describes a wait until a procedure of one value returns true: `(predicate procedure [:pattern
+;;;> pattern])`.
 (define (predicate procedure . options) (apply record 'predicate procedure options))
 
-;;;> Describes a wait until a time has passed: `(elapsed milliseconds)`. The timer starts when the wait begins.
+;;;> Describes a wait for a duration: `(elapsed milliseconds)`. The timer starts when the wait
+;;;> begins.
 (define (elapsed milliseconds) (record 'elapsed milliseconds))
 
-;;;> Suspends the fiber until what the descriptor describes is there; the value that satisfied it.
+;;;> Suspends the fiber until the descriptor is satisfied; returns the value that satisfied it.
 (define (await descriptor) (%await descriptor #f))
 
-;;;> Like `await`, for what arrives after the call only.
+;;;> Like `await`, but ignores values from before the call.
 (define (await-next descriptor) (%await descriptor #t))
 
-;;; Waits for the first of several descriptors and calls its receiver with what satisfied it.
+;;; Waits for the first of several descriptors and calls its receiver with the value that satisfied
+;;; it.
 (define (%select descriptors receivers)
   (let ((chosen (%await descriptors #f)))
     ((list-ref receivers (car chosen)) (cdr chosen))))
 
-;;;> Waits for the first of several descriptors, each written `(descriptor body ...)` or `(descriptor => receiver)`; what its clause comes to.
+;;;> Waits for the first of several descriptors, each written `(descriptor body ...)` or
+;;;> `(descriptor => receiver)`; returns the value of its clause.
 (define-syntax select
   (syntax-rules (=>)
     ((_ "clauses" (descriptor ...) (receiver ...)) (%select (list descriptor ...) (list receiver ...)))
@@ -44,32 +49,35 @@
      (select "clauses" (descriptor ... next) (receiver ... (lambda (value) body ...)) clause ...))
     ((_ clause ...) (select "clauses" () () clause ...))))
 
-;;;> Like `await`, but for so many milliseconds at most; then what `otherwise`, a procedure of no arguments, returns, or `#f`.
+;;;> Like `await`, but waits at most this many milliseconds; then returns the value of `otherwise`,
+;;;> a procedure of no arguments, or `#f`.
 (define (with-timeout milliseconds descriptor . otherwise)
   (let ((chosen (%await (list descriptor (elapsed milliseconds)) #f)))
     (cond ((eqv? (car chosen) 0) (cdr chosen))
           ((pair? otherwise) ((car otherwise)))
           (else #f))))
 
-;;;> Suspends the fiber for so many milliseconds.
+;;;> Suspends the fiber for this many milliseconds.
 (define (sleep milliseconds)
   (await (elapsed milliseconds))
   (if #f #f))
 
-;;; Calls `run` with the present facet, in a facet of its own that is the timer.
+;;; Calls `run` with the current facet, in a new facet that is the timer.
 (define (%timer run)
   (let ((home (current-facet)) (timer (spawn-facet!)))
     (spawn (lambda () (run home timer)) timer)
     timer))
 
-;;;> Calls `thunk` in the current facet after so many milliseconds. Returns the timer, for `cancel!`; it ends with the current facet.
+;;;> Calls `thunk` in the current facet after this many milliseconds. Returns the timer, for
+;;;> `cancel!`; it ends with the current facet.
 (define (after milliseconds thunk)
   (%timer (lambda (home timer)
             (sleep milliseconds)
             (spawn thunk home)
             (stop-facet! timer))))
 
-;;;> Calls `thunk` in the current facet again and again, each time after so many milliseconds. Returns the timer, for `cancel!`.
+;;;> Calls `thunk` in the current facet repeatedly, at this interval in milliseconds. Returns the
+;;;> timer, for `cancel!`.
 (define (every milliseconds thunk)
   (%timer (lambda (home timer)
             (let again ()
@@ -77,18 +85,19 @@
               (spawn thunk home)
               (again)))))
 
-;;;> Stops a timer that `after` or `every` returned; one that has run out is left alone.
+;;;> Stops a timer that `after` or `every` returned; does nothing if it has expired.
 (define (cancel! timer) (stop-facet! timer))
 
-;;; The value after a keyword in a list of keywords and values.
+;;; Returns the value after a keyword in a list of keywords and values.
 (define (%option options keyword default)
   (cond ((null? options) default)
         ((null? (cdr options)) (%wrong-type 'attach-entity! "a keyword and a value" options))
         ((eq? (car options) keyword) (cadr options))
         (else (%option (cddr options) keyword default))))
 
-;;;> Has an entity play `role` inside this actor, in a facet of its own: `(attach-entity! role [:config value] [:facet parent])`. Its procedure
-;;;> is called in this turn, after the present fiber has parked. Returns the facet. Fails with `unknown-role`, and with `already-attached`
+;;;> Lets an entity play `role` inside this actor, in a facet of its own: `(attach-entity! role
+;;;> [:config value] [:facet parent])`. Its procedure is called in this turn, after the current
+;;;> fiber has parked. Returns the facet. Fails with `unknown-role`, and with `already-attached`
 ;;;> while another entity inside this actor plays the role.
 (define (attach-entity! role . options)
   (let* ((parent (%option options ':facet #f))
@@ -97,24 +106,27 @@
     (spawn (lambda () ((cdr attached) config)) (car attached))
     (car attached)))
 
-;;;> Uses a tool and waits for its result; a failure is raised as a condition.
+;;;> Calls a tool and waits for its result; raises a failure as a condition.
 (define (call-tool role capability payload)
   (let ((tag (generate-request-id! role capability)))
     (invoke-tool! role capability payload :tag tag)
     (await (tool-result :tag tag))))
 
-;;; A handler of events `(kind captures [handle])` that calls `procedure` with the captures of one kind.
+;;; Makes a handler of events `(kind captures [handle])` that calls `procedure` with the captures of
+;;; one kind.
 (define (%on kind procedure)
   (lambda (event)
     (if (eq? (record-label event) kind)
         (apply procedure (car (record-fields event))))))
 
-;;;> Evaluates the body, with the template's captures bound, for each matching assertion that appears.
+;;;> Evaluates the body, with the template's captures bound, for each matching assertion that
+;;;> appears.
 (define-syntax on-assert
   (syntax-rules ()
     ((_ template body ...) (watch (pattern template) (%on 'added (capture-lambda template body ...))))))
 
-;;;> Evaluates the body, with the template's captures bound, for each matching assertion that disappears.
+;;;> Evaluates the body, with the template's captures bound, for each matching assertion that
+;;;> disappears.
 (define-syntax on-retract
   (syntax-rules ()
     ((_ template body ...) (watch (pattern template) (%on 'removed (capture-lambda template body ...))))))
@@ -124,7 +136,8 @@
   (syntax-rules ()
     ((_ template body ...) (watch (pattern template) (%on 'message (capture-lambda template body ...))))))
 
-;;; Watches; calls `procedure` with the captures of each match that appears, in a facet that stops when the match disappears.
+;;; Watches for matches; calls `procedure` with the captures of each match that appears, in a facet
+;;; that stops when the match disappears.
 (define (%during pattern procedure)
   (let ((facets (dictionary)))
     (watch pattern
@@ -141,7 +154,8 @@
                (if facet (stop-facet! facet))))
             (else #f)))))))
 
-;;;> Evaluates the body, with the template's captures bound, for each matching assertion, in a facet that lives as long as the match.
+;;;> Evaluates the body, with the template's captures bound, for each matching assertion, in a facet
+;;;> that lives as long as the match.
 (define-syntax during
   (syntax-rules ()
     ((_ template body ...) (%during (pattern template) (capture-lambda template body ...)))))

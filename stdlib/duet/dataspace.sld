@@ -1,5 +1,5 @@
 ;;; The dataspace: assertions, observers, waits, facets, tools.
-;;; Procedures not defined here are supplied by the runtime.
+;;; The runtime provides the procedures that are not defined here.
 (define-library (duet dataspace)
   (export
     assert! retract! update! signal! message! pulse! send! sync!

@@ -1,5 +1,6 @@
-;;;> Runs `duet` with these words in the workspace and returns what it wrote to standard output. Exit codes 0 and 4 (the run waits for a person) are
-;;;> well; any other raises a condition with what it said. The program needs the tool `process/run`, and a journal of its own (`--memory` or
+;;;> Runs `duet` with these words in the workspace and returns its standard output. Exit codes 0 and
+;;;> 4 (the run waits for a person) mean success; any other raises a condition with the command's
+;;;> message. The program needs the tool `process/run`, and a journal of its own (`--memory` or
 ;;;> `--journal`), because a journal has one writer.
 (define (history-command . words)
   (let* ((done (call-tool 'history "process/run" (dictionary 'arguments (cons "duet" words))))
@@ -13,19 +14,21 @@
       (car words)
       (string-append (car words) " " (%words (cdr words)))))
 
-;;;> Begins a run of a program under a name; returns what it wrote until it waits or ends.
+;;;> Starts a run of a program under a name; returns its output until it waits or ends.
 (define (run-program! program name)
   (history-command "run" program "--name" name))
 
-;;;> Begins a branch at a turn: `(fork-branch! "plan/main@1" "other")`; several names begin several branches at once.
+;;;> Starts a branch at a turn: `(fork-branch! "plan/main@1" "other")`; several names start several
+;;;> branches at once.
 (define (fork-branch! address branch . others)
   (apply history-command "fork" address branch others))
 
-;;;> Answers the oldest open question of a branch, which goes on; returns what it wrote.
+;;;> Answers the oldest open question of a branch and continues the branch; returns its output.
 (define (answer! address text)
   (history-command "answer" address text))
 
-;;;> Begins a branch on which the world said something else in the turn addressed; returns what it wrote.
+;;;> Starts a branch on which the input in the addressed turn is replaced by another text; returns
+;;;> its output.
 (define (amend! address text branch)
   (history-command "amend" address text "--branch" branch))
 
@@ -33,20 +36,20 @@
 (define (goto! address)
   (history-command "goto" address))
 
-;;;> Takes the facts of one branch over on another, which goes on; returns what was taken over and what it wrote.
+;;;> Copies the facts of one branch to another, which continues; returns the facts and its output.
 (define (merge-branch! from into)
   (history-command "merge" from "--into" into))
 
-;;;> Lists the facts at a turn that match a pattern in Preserves text, as Scheme values.
+;;;> Returns the facts at a turn that match a pattern in Preserves text, as a list of Scheme values.
 (define (branch-facts address pattern)
   (map (lambda (line) (text->value (%after-columns line)))
        (%lines (history-command "facts" address pattern))))
 
-;;;> Says how two turns or branches differ: the lines that `duet diff` shows.
+;;;> Returns the differences between two turns or branches: the lines of `duet diff`.
 (define (branch-difference one other)
   (%lines (history-command "diff" one other)))
 
-;;;> Lists the branches of a run as addresses with their newest turns.
+;;;> Returns the branches of a run, as addresses with their newest turns.
 (define (branch-heads address)
   (map (lambda (line) (substring line 2 (string-length line)))
        (%lines (history-command "branches" address))))
@@ -63,11 +66,12 @@
            (loop (+ at 1) (+ at 1) (cons (substring text start at) lines)))
           (else (loop start (+ at 1) lines)))))
 
-;;;> Reads a value in Preserves text: numbers, strings, symbols, booleans, sequences as lists, records, dictionaries from keys to values.
+;;;> Reads a value from Preserves text: numbers, strings, symbols, booleans, sequences as lists,
+;;;> records, dictionaries.
 (define (text->value text)
   (%value (read (open-input-string (%as-scheme text)))))
 
-;;; Brackets become lists that begin with what they are; text inside quotation marks stays.
+;;; Brackets become lists that begin with their type; text inside quotation marks stays.
 (define (%as-scheme text)
   (let ((out (open-output-string)))
     (let loop ((at 0) (end #f))

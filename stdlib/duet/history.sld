@@ -1,4 +1,5 @@
-;;; Branches of other runs: to begin, answer, compare and merge them, as the command `duet` does, from a program.
+;;; Branches of other runs: a program starts, answers, compares and merges them, as the command
+;;; `duet` does.
 (define-library (duet history)
   (export
     history-command run-program! fork-branch! answer! amend! goto! merge-branch!

@@ -1,5 +1,5 @@
-;;; JSON as policy is written in it. A list whose elements are all pairs with a symbol or string first is an object, any other list or vector an
-;;; array, `null` is null, any other symbol a string.
+;;; The JSON of policy entries. A list whose elements are all pairs with a symbol or string first is
+;;; an object, any other list or vector an array, `null` is null, any other symbol a string.
 
 (define (%json value)
   (cond
@@ -30,7 +30,7 @@
     (string-append (%json (if (symbol? (car entry)) (symbol->string (car entry)) (car entry))) ":" (%json (cdr entry))))
   (string-append "{" (string-join (map field fields) ",") "}"))
 
-;;; Scheme writes 1. and .5, which JSON does not know.
+;;; Scheme writes 1. and .5, which are not JSON.
 (define (%json-real value)
   (let* ((text (number->string value)) (length (string-length text)))
     (cond
@@ -48,7 +48,8 @@
         (else (string char)))))
   (string-append "\"" (apply string-append (map escaped (string->list text))) "\""))
 
-;;; A predicate: `(exists fact.a)`, `(not (eq fact.a.value "x"))`. Symbols are paths; `(ref path)` and `(lit value)` are operands.
+;;; A predicate: `(exists fact.a)`, `(not (eq fact.a.value "x"))`. Symbols are paths; `(ref path)`
+;;; and `(lit value)` are operands.
 (define (%predicate form)
   (if (and (pair? form) (symbol? (car form)) (list? form))
       (list (cons 'op (car form)) (cons 'args (list->vector (map %operand (cdr form)))))
@@ -60,10 +61,11 @@
     ((and (pair? form) (memq (car form) '(ref lit)) (pair? (cdr form)) (null? (cddr form))) (list (cons (car form) (cadr form))))
     (else form)))
 
-;;;> The JSON text of an entry: version 1 and the fields, an association list.
+;;;> Returns the JSON text of an entry: version 1 and the fields, an association list.
 (define (entry-text fields) (%json (cons '(v . 1) fields)))
 
-;;; Asserts an entry and lets the turn commit, because policy is what it was when a turn began.
+;;; Asserts an entry and lets the turn commit, because the policy of a turn is that of its
+;;; beginning.
 (define (%enter label name fields)
   (let ((handle (assert! (record label name (entry-text fields)))))
     (yield)
@@ -77,10 +79,11 @@
 
 (define %constraint-options '(:effect :tool :capability :when :on-fail :reason))
 
-;;;> Enters a constraint, which holds from the next turn on, at which this returns its handle. `:effect` is `deny` (the default) or `allow`; `:tool`
-;;;> or `:capability` says what it is about, by default everything; `:when` is a predicate, such as `'(missing fact.source)`; `:on-fail` is `block`
-;;;> (the default), `ask` or `defer`; `:reason` is for people. It lasts until it is removed. Fails with `policy-denied` without
-;;;> `policy/update`.
+;;;> Enters a constraint, and returns its handle in the next turn, from which on it holds. `:effect`
+;;;> is `deny` (the default) or `allow`; `:tool` or `:capability` selects its subject, by default
+;;;> everything; `:when` is a predicate, such as `'(missing fact.source)`; `:on-fail` is `block`
+;;;> (the default), `ask` or `defer`; `:reason` is for people to read. It lasts until it is removed.
+;;;> Fails with `policy-denied` without `policy/update`.
 (define (define-constraint name . options)
   (let check ((rest options))
     (cond
@@ -103,36 +106,41 @@
         (if when (list (cons 'when (%predicate when))) '())
         (if reason (list (cons 'reason reason)) '())))))
 
-;;;> Takes a constraint, or any other entry of this actor, away; it is gone when this returns.
+;;;> Removes a constraint, or any other entry of this actor; it is gone when this returns.
 (define (remove-constraint! handle)
   (retract! handle)
   (yield))
 
-;;;> Grants `capability` to an actor until the entry is removed, from the next turn on; the handle. Nobody can grant more than they have.
+;;;> Grants `capability` to an actor from the next turn on, until the entry is removed; returns the
+;;;> handle. No actor can grant more than it has.
 (define (grant! actor capability)
   (let ((name (if (symbol? capability) (symbol->string capability) capability)))
     (define (plain char) (if (or (char-alphabetic? char) (char-numeric? char) (memv char '(#\- #\_))) char #\_))
     (%enter 'constraint (string-append "grant." (session-name actor) "." (string-map plain name))
       (list '(effect . allow) (list 'subject (cons 'capability name))))))
 
-;;;> Enters `policy.name` with fields, an association list; the handle. It holds from the next turn on.
+;;;> Enters `policy.name` with fields, an association list; returns the handle. It holds from the
+;;;> next turn on.
 (define (set-policy! name fields) (%enter 'policy name fields))
 
-;;;> Enters the goal `goal.name` with fields, an association list; the handle.
+;;;> Enters the goal `goal.name` with fields, an association list; returns the handle.
 (define (set-goal! name fields) (%enter 'goal name fields))
 
-;;;> Enters the fact `fact.name` with fields, an association list; the handle.
+;;;> Enters the fact `fact.name` with fields, an association list; returns the handle.
 (define (record-fact! name fields) (%enter 'fact name fields))
 
-;;;> Proposes items together, each `(call tool payload)`, `(entry record)` or `(remove handle)`: all of them happen, or none. A pair of the name under
-;;;> which they wait, or `#f`, and a list of what each gave: a tag for `tool-result`, a handle, or `#f`. Fails with `policy-denied`.
+;;;> Proposes items together, each `(call tool payload)`, `(entry record)` or `(remove handle)`:
+;;;> either all of them happen, or none. Returns a pair of the name under which they wait, or `#f`,
+;;;> and a list of their results: a tag for `tool-result`, a handle, or `#f`. Fails with
+;;;> `policy-denied`.
 (define (propose! . items) (%propose items))
 
-;;;> What policy would say if the items were proposed together now, as `propose!` takes them: a list of the decision, what follows, the reason's code,
-;;;> the key of the entry that decided or `#f`, and an explanation. Nothing happens.
+;;;> Returns the verdict of policy if the items, as for `propose!`, were proposed together now: a
+;;;> list of the decision, its consequence, the reason's code, the key of the entry that decided or
+;;;> `#f`, and an explanation. Performs nothing.
 (define (explain . items) (%explain items))
 
-;;;> Says whether a condition is a refusal by policy.
+;;;> Returns whether a condition is a refusal by policy.
 (define (policy-refusal? object)
   (and (condition? object) (eq? (condition-kind object) 'policy-denied)))
 
@@ -140,15 +148,16 @@
   (let ((irritants (condition-irritants condition)))
     (and (< index (length irritants)) (list-ref irritants index))))
 
-;;;> What follows from a refusal: `block` or `degrade`; of a proposal that was rejected, the reason's code.
+;;;> Returns the consequence of a refusal: `block` or `degrade`; of a rejected proposal, the
+;;;> reason's code.
 (define (refusal-follows condition) (%refusal-part condition 0))
 
-;;;> The code of a refusal's reason, a symbol such as `constraint_deny`.
+;;;> Returns the code of a refusal's reason, a symbol such as `constraint_deny`.
 (define (refusal-code condition)
   (or (%refusal-part condition 1) (%refusal-part condition 0)))
 
-;;;> The key of the entry that decided, or `#f`.
+;;;> Returns the key of the entry that decided, or `#f`.
 (define (refusal-key condition) (%refusal-part condition 2))
 
-;;;> Why, a string for people.
+;;;> Returns the explanation of a refusal, a string for people to read.
 (define (refusal-explanation condition) (or (%refusal-part condition 3) (condition-message condition)))

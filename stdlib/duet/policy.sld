@@ -1,5 +1,5 @@
 ;;; Policy: constraints, grants, proposals and their approval.
-;;; Procedures not defined here are supplied by the runtime.
+;;; The runtime provides the procedures that are not defined here.
 (define-library (duet policy)
   (export
     define-constraint remove-constraint! grant! set-policy! set-goal! record-fact! entry-text

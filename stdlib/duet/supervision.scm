@@ -1,5 +1,6 @@
-;;; A child is spawned into a facet of its own, to which it is linked, so stopping the facet ends the child. A child whose facet was stopped on purpose is
-;;; not its supervisor's affair any more: what becomes of it is told to a closure that sees that the child's facet is no longer the current one.
+;;; A child is spawned into a facet of its own, to which it is linked, so stopping the facet ends
+;;; the child. A supervisor ignores a child whose facet was stopped on purpose: the closure that
+;;; learns of its end sees that its facet is no longer the child's current one.
 
 (define-record-type <child>
   (%make-child role config restart facet actor)
@@ -12,7 +13,7 @@
 
 (define-record-type <supervisor>
   (%make-supervisor strategy children intensity period restarts facet)
-  ;;;> Whether an object is a supervisor.
+  ;;;> Returns whether an object is a supervisor.
   supervisor?
   (strategy %strategy)
   (children %children %set-children!)
@@ -23,8 +24,9 @@
 
 (define (%wrong message . irritants) (apply error message irritants))
 
-;;;> Describes a child of a supervisor: the entity that plays `role`, called with `config`, by default `#f`. `restart` says when it is spawned again:
-;;;> `permanent`, the default, whenever it ends; `transient`, if it failed; `temporary`, never.
+;;;> Describes a child of a supervisor: the entity that plays `role`, called with `config`, by
+;;;> default `#f`. `restart` says when it is spawned again: `permanent`, the default, whenever it
+;;;> ends; `transient`, if it failed; `temporary`, never.
 (define (child role . options)
   (let ((config (if (pair? options) (car options) #f))
         (restart (if (and (pair? options) (pair? (cdr options))) (cadr options) 'permanent)))
@@ -39,11 +41,13 @@
         ((memq (car options) '(:intensity :period)) (%setting (cddr options) keyword default))
         (else (%wrong "supervise: options are :intensity and :period" (car options)))))
 
-;;;> Spawns the children, in their order, and spawns them again when they end: `(supervise strategy children [:intensity n] [:period milliseconds])`.
-;;;> The strategy says who is spawned again with the one that ended: `one-for-one`, only it; `one-for-all`, all of them; `rest-for-one`, those after it
-;;;> in the list. When there are more than `:intensity` restarts, by default 3, within `:period`, by default 5000 ms, the supervisor gives up: it ends all
-;;;> children and raises the condition of the last one in the current facet, which ends this actor unless a supervisor of its own brings it back.
-;;;> Returns the supervisor, which ends with the current facet.
+;;;> Spawns the children, in their order, and spawns them again when they end: `(supervise strategy
+;;;> children [:intensity n] [:period milliseconds])`. The strategy selects the children to restart
+;;;> when one ends: `one-for-one`, only that one; `one-for-all`, all of them; `rest-for-one`, that
+;;;> one and those after it in the list. After more than `:intensity` restarts, by default 3, within
+;;;> `:period`, by default 5000 ms, the supervisor gives up: it ends all children and raises the
+;;;> condition of the last one in the current facet, which ends this actor unless its own supervisor
+;;;> restarts it. Returns the supervisor, which ends with the current facet.
 (define (supervise strategy children . options)
   (if (not (memq strategy '(one-for-one one-for-all rest-for-one)))
       (%wrong "supervise: a strategy is one-for-one, one-for-all or rest-for-one" strategy))
@@ -104,7 +108,8 @@
     ((one-for-all) (%children supervisor))
     (else (memq child (%children supervisor)))))
 
-;;; The facet of the present fiber is about to stop, so what is raised must be raised by a fiber of the facet around it.
+;;; The facet of the current fiber is about to stop, so a fiber of the facet around it must raise
+;;; the object.
 (define (%give-up supervisor reason)
   (let ((facet (%facet supervisor)))
     (on-stop
@@ -113,15 +118,15 @@
                    (%make-condition 'restart-intensity "a supervised entity ended too often" '())))))
     (stop-facet! facet)))
 
-;;;> The children of a supervisor, in their order: a list of pairs of role and actor.
+;;;> Returns the children of a supervisor, in their order: a list of pairs of role and actor.
 (define (supervisor-children supervisor)
   (map (lambda (child) (cons (%child-role child) (%child-actor child))) (%children supervisor)))
 
 ;;;> Ends a supervisor and its children.
 (define (stop-supervisor! supervisor) (stop-facet! (%facet supervisor)))
 
-;;;> Spawns an entity whose failure is this actor's too: `(spawn-linked-entity! role [config])`. If it fails, its condition is raised here; as always, it
-;;;> ends with the current facet.
+;;;> Spawns an entity whose failure is also this actor's: `(spawn-linked-entity! role [config])`. If
+;;;> it fails, its condition is raised here; as always, it ends with the current facet.
 (define (spawn-linked-entity! role . config)
   (spawn-entity! role
     ':config (if (pair? config) (car config) #f)

@@ -1,4 +1,4 @@
-;;; Supervision: entities that are spawned again when they fail.
+;;; Supervision: restarting entities that fail.
 (define-library (duet supervision)
   (export
     supervise supervisor? supervisor-children stop-supervisor! child

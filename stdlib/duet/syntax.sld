@@ -1,18 +1,19 @@
-;;; Procedural macros: `syntax-case` and what goes with it.
+;;; Procedural macros: `syntax-case` and related forms.
 (define-library (duet syntax)
   (export
     ;; Taking syntax apart and making it.
     syntax-case with-syntax syntax quasisyntax unsyntax unsyntax-splicing ... _
     syntax? identifier? bound-identifier=? free-identifier=? syntax->datum datum->syntax syntax->list generate-temporaries
     syntax-violation
-    ;; Macros that are no forms.
+    ;; Macros that are not forms.
     identifier-syntax make-variable-transformer
-    ;; What transformers use.
+    ;; Forms for the code of transformers.
     begin-for-syntax define-for-syntax)
   (on-demand)
   (import (duet kernel))
   (begin
-    ;;;> A transformer of identifiers: each use stands for the expression, and with a second clause each assignment for another.
+    ;;;> Makes a transformer of identifiers: each use expands to the expression, and with a second
+    ;;;> clause each assignment to another.
     (define-syntax identifier-syntax
       (syntax-rules (set!)
         ((_ (identifier expression) ((set! variable value) assignment))

@@ -1,8 +1,9 @@
 //! Duet's standard library: Scheme sources, embedded.
 //!
 //! Owns the list of files.
-//! INVARIANT: every `.sld` and `.scm` file of this folder is in the list.
+//! INVARIANT: the list contains every `.sld` and `.scm` file of this folder.
 //! It does not read, find or expand libraries.
+//! Read next: `../duet/base.sld`.
 
 macro_rules! embed {
     ($( $path:literal, )*) => {

@@ -1,10 +1,10 @@
-;;; The dynamic state is a list of frames, one for each dynamic extent that is in force, innermost first:
-;;;   (key . value)        a parameter has this value
-;;;   (%handler . proc)    an exception handler
-;;;   (%mask . #f)         one more of the handlers further out is running
-;;;   (%prompt . tag)      a prompt
-;;; A frame is removed by taking the first one off, never by restoring a remembered list,
-;;; so that frames captured by a composable continuation mean the same wherever they are resumed.
+;;; The dynamic state is a list of frames, one for each current dynamic extent, innermost first:
+;;;     (key . value)        a parameter has this value
+;;;     (%handler . proc)    an exception handler
+;;;     (%mask . #f)         one more of the outer handlers is running
+;;;     (%prompt . tag)      a prompt
+;;; A frame is removed by taking the first one off, never by restoring a saved list, so that frames
+;;; captured by a composable continuation mean the same wherever they are resumed.
 
 (define (%with-frame frame thunk)
   (%set-dynamic! (cons frame (%dynamic)))
@@ -20,10 +20,10 @@
       (%set-dynamic! old)
       result)))
 
-;;; A winder is (before after . dynamic state of the call of dynamic-wind).
+;;; A winder is (before after . the dynamic state of the call of dynamic-wind).
 
-;;;> Calls `before`, `thunk` and `after` in turn, and `before` or `after` again
-;;;> whenever a continuation enters or leaves the extent of `thunk`.
+;;;> Calls `before`, `thunk` and `after` in turn, and `before` or `after` again whenever a
+;;;> continuation enters or leaves the extent of `thunk`.
 (define (dynamic-wind before thunk after)
   (before)
   (%set-winders! (cons (cons before (cons after (%dynamic))) (%winders)))

@@ -1,5 +1,6 @@
-;;; Evaluating data. The host compiles a datum to procedures that are to be called in order: first what libraries still have to be evaluated, then the
-;;; datum itself. An environment is known by its import sets, written as text; the one that takes definitions by the empty text.
+;;; Evaluating data. The host compiles a datum to procedures that must be called in order: first
+;;; those of the libraries that are not evaluated yet, then the datum itself. An environment is
+;;; identified by its import sets, written as text; the mutable one by the empty text.
 
 (define-record-type <environment>
   (%make-environment imports)
@@ -8,10 +9,11 @@
 
 (define %interaction-environment (%make-environment ""))
 
-;;;> The environment that takes definitions. It belongs to the actor and lasts as long as the actor does.
+;;;> Returns the mutable environment. It belongs to the actor and lasts as long as the actor does.
 (define (interaction-environment) %interaction-environment)
 
-;;;> An environment in which is visible what the import sets provide. Only expressions can be evaluated in it.
+;;;> Makes an immutable environment with the names of the import sets. Only expressions can be
+;;;> evaluated in it.
 (define (environment . import-sets)
   (%make-environment (%environment import-sets)))
 
@@ -23,13 +25,14 @@
         ((car procedures))
         (%run (cdr procedures)))))
 
-;;;> Evaluates a datum and returns its values. Without an environment, in the one that takes definitions.
+;;;> Evaluates a datum and returns its values. The default environment is the mutable one.
 (define eval
   (case-lambda
     ((expression) (%run (%compile expression "")))
     ((expression environment) (%run (%compile expression (%environment-imports environment))))))
 
-;;;> Reads data from a file and evaluates them one by one. Without an environment, in the one that takes definitions.
+;;;> Reads data from a file and evaluates them one by one. The default environment is the mutable
+;;;> one.
 (define load
   (case-lambda
     ((path) (load path %interaction-environment))
@@ -47,12 +50,12 @@
   (if (not (eqv? version 5))
       (raise (%make-condition 'wrong-type "the version of the report must be 5" (list version)))))
 
-;;;> The environment of R5RS, the version being 5.
+;;;> Returns the environment of R5RS; the version must be 5.
 (define (scheme-report-environment version)
   (%check-version version)
   (environment '(scheme r5rs)))
 
-;;;> The environment of the syntax of R5RS alone, the version being 5.
+;;;> Returns the environment of only the syntax of R5RS; the version must be 5.
 (define (null-environment version)
   (%check-version version)
   (environment
@@ -60,7 +63,7 @@
            and begin case cond define define-syntax delay do else if lambda let let* let-syntax letrec letrec-syntax or
            quasiquote quote set! syntax-rules unquote unquote-splicing => ... _)))
 
-;;; Evaluates what a person has typed and shows its values, those left out that nobody has specified.
+;;; Evaluates the input of a person and shows its values, except unspecified ones.
 (define (%interact procedures)
   (call-with-values
     (lambda () (%run procedures))

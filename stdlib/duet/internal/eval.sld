@@ -1,4 +1,4 @@
-;;; Evaluation: data, files of data, and what a person types.
+;;; Evaluation: data, files of data, and the input of a person.
 (define-library (duet internal eval)
   (export
     environment environment? eval interaction-environment load null-environment scheme-report-environment

@@ -1,4 +1,4 @@
-;;; Calls `use` with the innermost handler that is not running, or `none`.
+;;; Calls `use` with the innermost handler that is not running; calls `none` if there is none.
 (define (%with-handler use none)
   (let loop ((frames (%dynamic)) (masked 0))
     (if (null? frames)
@@ -14,7 +14,7 @@
   (if (not (procedure? handler)) (%wrong-type 'with-exception-handler "a procedure" handler))
   (%with-frame (cons '%handler handler) thunk))
 
-;;;> Raises any object; the values that the handler returns are the values of the call.
+;;;> Raises any object; the call returns the values that the handler returns.
 (define (raise-continuable object)
   (%with-handler
     (lambda (handler) (%with-frame '(%mask . #f) (lambda () (handler object))))
@@ -46,10 +46,11 @@
 (define (%condition-of-kind? object kind)
   (and (condition? object) (eq? (condition-kind object) kind)))
 
-;;;> Whether an object is a condition raised by the reader.
+;;;> Returns whether an object is a condition raised by the reader.
 (define (read-error? object) (%condition-of-kind? object 'read-error))
 
-;;;> Whether an object is a condition raised because a file cannot be opened, or what the program asked of it was not granted.
+;;;> Returns whether an object is a condition raised because a file cannot be opened, or because an
+;;;> operation on it was not granted.
 (define (file-error? object)
   (or (%condition-of-kind? object 'file-error)
       (and (%condition-of-kind? object 'capability-denied)
@@ -58,7 +59,8 @@
                   (memq (car irritants) '(workspace/read workspace/write workspace/delete workspace/exists))
                   #t)))))
 
-;;; Clauses are tried in the extent of the guard; if none holds, the object is raised again where it was raised.
+;;; Clauses are tried in the extent of the guard; if none holds, the object is raised again at its
+;;; original place.
 (define (%guard handle body)
   ((%call/cc
      (lambda (leave)
@@ -73,7 +75,7 @@
            (let ((result (body)))
              (lambda () result))))))))
 
-;;; A guard with an `else` clause never goes back to where the object was raised.
+;;; A guard with an `else` clause never returns to the place where the object was raised.
 (define (%guard-all handle body)
   ((%call/cc
      (lambda (leave)
@@ -83,7 +85,8 @@
            (let ((result (body)))
              (lambda () result))))))))
 
-;;;> Evaluates the body; if it raises an object, evaluates the first clause that holds with the variable bound to it.
+;;;> Evaluates the body; if it raises an object, evaluates the first clause that holds, with the
+;;;> variable bound to the object.
 (define-syntax guard
   (syntax-rules (else)
     ((_ (variable clause ... (else expression ...)) body ...)

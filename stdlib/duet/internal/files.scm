@@ -1,13 +1,15 @@
-;;; Files. A port on a file is one in memory: reading takes the whole file when it is opened, writing puts the whole file in
-;;; place when the port is flushed or closed, or the program ends. Each of these is a call of a tool, which the journal records.
+;;; Files. A port on a file is one in memory: opening it for reading reads the whole file, and
+;;; flushing or closing it, or the end of the program, writes the whole file. Each of these is a
+;;; call of a tool, which the journal records.
 
-;;; The files that are open for writing, the newest first: lists of port, path, and how much of it was saved, in characters or bytes.
+;;; The files that are open for writing, newest first: lists of port, path, and the saved length, in
+;;; characters or bytes.
 (define %open-files '())
 
-;;; What may be wrong with a file, among the kinds of failure of the tools.
+;;; The kinds of tool failures that concern a file.
 (define %file-faults '(not-found denied outside-root bad-argument output-limit timeout no-such-tool failed))
 
-;;; Calls `thunk`; a failure that is about the file becomes a `file-error` that names the path.
+;;; Calls `thunk`; a failure that concerns the file becomes a `file-error` that names the path.
 (define (%with-file path thunk)
   (with-exception-handler
     (lambda (fault)
@@ -18,7 +20,7 @@
             fault)))
     thunk))
 
-;;; The pieces of a file, in order.
+;;; Returns the pieces of a file, in order.
 (define (%file-pieces path)
   (%with-file path
     (lambda ()
@@ -47,21 +49,21 @@
            (map (lambda (piece) (if (string? piece) (string->utf8 piece) piece))
                 (%file-pieces path)))))
 
-;;; Makes the file, or empties it, and remembers what its port is for.
+;;; Creates or empties the file, and remembers the file of the port.
 (define (%open-file path empty port)
   (%with-file path (lambda () (%file-write path empty)))
   (set! %open-files (cons (list port path 0) %open-files))
   port)
 
-;;;> Opens a file of text for writing; what was in it is gone.
+;;;> Opens a file of text for writing; its old content is lost.
 (define (open-output-file path)
   (%open-file path "" (open-output-string)))
 
-;;;> Opens a file of bytes for writing; what was in it is gone.
+;;;> Opens a file of bytes for writing; its old content is lost.
 (define (open-binary-output-file path)
   (%open-file path #u8() (open-output-bytevector)))
 
-;;; Puts all that was written to a file in it, unless that was done.
+;;; Writes the whole output to the file, unless that was done.
 (define (%save file)
   (let* ((port (car file))
          (is-text? (textual-port? port))
@@ -73,7 +75,7 @@
           (%with-file path (lambda () (%file-write path content)))
           (list-set! file 2 length)))))
 
-;;; A port was closed: if it is on a file, all that was written goes there.
+;;; After a port was closed: if it is on a file, writes the whole output there.
 (define (%finish port)
   (let ((file (assq port %open-files)))
     (if file
@@ -104,7 +106,7 @@
   (call-with-port (open-output-file path)
     (lambda (port) (parameterize ((current-output-port port)) (thunk)))))
 
-;;;> Whether there is a file, or something else, at the path.
+;;;> Returns whether a file, or any other entry, exists at the path.
 (define (file-exists? path)
   (%with-file path (lambda () (%file-exists? path))))
 

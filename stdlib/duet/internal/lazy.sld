@@ -4,25 +4,26 @@
   (on-demand)
   (import (duet kernel))
   (begin
-    ;;;> A promise of the value of the promise that the expression gives, in constant space however long the chain.
-    ;;;> An expression that gives something else is as with delay.
+    ;;;> Makes a promise for the value of the promise that the expression returns, in constant space
+    ;;;> however long the chain.
+    ;;;> If the expression returns another object, works like delay.
     (define-syntax delay-force
       (syntax-rules () ((_ expression) (%make-promise #f (lambda () expression)))))
 
-    ;;;> A promise of the value of the expression, which is evaluated when first forced.
+    ;;;> Makes a promise for the value of the expression, which is evaluated at the first force.
     (define-syntax delay
       (syntax-rules () ((_ expression) (delay-force (%make-promise #t expression)))))
 
-    ;;;> A promise that is already kept; a promise is its own.
+    ;;;> Makes a promise that already has its value; returns a promise unchanged.
     (define (make-promise value)
       (if (promise? value) value (%make-promise #t value)))
 
-    ;;;> The value of a promise; any other object is its own value.
+    ;;;> Returns the value of a promise; any other object is its own value.
     (define (force promise)
       (cond ((not (promise? promise)) promise)
             ((%promise-state promise) (%promise-content promise))
             (else
              (let ((next ((%promise-content promise))))
-               ;; Forcing may have kept the promise meanwhile.
+               ;; Forcing may have determined the value of the promise meanwhile.
                (if (not (%promise-state promise)) (%promise-take! promise (make-promise next)))
                (force promise)))))))

@@ -1,4 +1,4 @@
-;;; A parameter is a procedure that answers its key when asked with this object.
+;;; A parameter is a procedure that returns its key when it is called with this object.
 (define %key-request (list 'key))
 
 (define-record-type parameter-key
@@ -6,8 +6,9 @@
   %key?
   (converter %key-converter))
 
-;;;> Makes a parameter whose value is `value`, passed through the converter if there is one. Called with an argument,
-;;;> the parameter takes that as its value, converted too, where it is bound: in the innermost `parameterize`, if there is one.
+;;;> Makes a parameter with the value `value`, converted if there is a converter. Calling the
+;;;> parameter with an argument sets its value, also converted, in the innermost `parameterize` of
+;;;> it, or else globally.
 (define (make-parameter value . converters)
   (let* ((converter (if (pair? converters) (car converters) #f))
          (default (if converter (converter value) value))
@@ -35,7 +36,7 @@
          (converter (%key-converter key)))
     (cons key (if converter (converter value) value))))
 
-;;; All values are converted before the first is in force.
+;;; All values are converted before the first binding takes effect.
 (define (%with-frames frames thunk)
   (if (null? frames)
       (thunk)

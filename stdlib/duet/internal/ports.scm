@@ -1,29 +1,32 @@
-;;;> The port that reading procedures use unless told otherwise.
+;;;> The default port of reading procedures, a parameter.
 (define current-input-port (make-parameter (%console-port 0)))
 
-;;;> The port that writing procedures use unless told otherwise.
+;;;> The default port of writing procedures, a parameter.
 (define current-output-port (make-parameter (%console-port 1)))
 
-;;;> The port for messages about errors.
+;;;> The port for error messages, a parameter.
 (define current-error-port (make-parameter (%console-port 2)))
 
-;;; How much the console is asked for at once.
+;;; The number of bytes requested from the console at once.
 (define %console-read-bytes 65536)
 
-;;; A reading primitive answers #f while the port's buffer does not hold enough. Only a console port can lack data;
-;;; the runtime's %console-read suspends the fiber until there are bytes, none of them at the end of the input.
+;;; A reading primitive returns #f while the port's buffer lacks data. Only a console port can lack
+;;; data; the runtime's %console-read suspends the fiber until there are bytes, and returns none at
+;;; the end of the input.
 (define (%reading read port)
   (or (read port)
       (begin
         (%port-supply! port (%console-read %console-read-bytes))
         (%reading read port))))
 
-;;; Hands what a console port has buffered to the runtime, which does so itself whenever the program stops running.
+;;; Passes the buffered output of a console port to the runtime, which also takes it whenever the
+;;; program stops running.
 (define (%emit port)
   (let ((bytes (%port-take-pending! port #t)))
     (if bytes (%console-write (%port-stream port) bytes))))
 
-;;; The runtime calls this when nobody caught an object and there is output that has not been committed: commits it, then fails again.
+;;; The runtime calls this when an object is not caught and there is uncommitted output: commits it,
+;;; then fails again.
 (define (%fail object)
   (%console-write 1 (bytevector))
   (%uncaught object))
@@ -39,7 +42,7 @@
 ;;;> Reads one character, or the end-of-file object.
 (define-reader read-char %port-read-char)
 
-;;;> Answers the next character, or the end-of-file object, without reading it.
+;;;> Returns the next character, or the end-of-file object, without reading it.
 (define-reader peek-char %port-peek-char)
 
 ;;;> Reads the rest of a line without its end, or the end-of-file object.
@@ -48,7 +51,7 @@
 ;;;> Reads one byte, or the end-of-file object.
 (define-reader read-u8 %port-read-u8)
 
-;;;> Answers the next byte, or the end-of-file object, without reading it.
+;;;> Returns the next byte, or the end-of-file object, without reading it.
 (define-reader peek-u8 %port-peek-u8)
 
 ;;;> Reads one datum, or the end-of-file object.
@@ -57,18 +60,18 @@
     (() (read (current-input-port)))
     ((port) (cdr (%reading %read-boxed port)))))
 
-;;; The datum in a pair, for it may be #f.
+;;; Reads a datum into a pair, because it may be #f.
 (define (%read-boxed port)
   (let ((datum (%port-read port)))
     (if (default-object? datum) #f (cons 'datum datum))))
 
-;;;> Whether a character can be read without waiting.
+;;;> Returns whether a character can be read without waiting.
 (define char-ready?
   (case-lambda
     (() (%port-char-ready? (current-input-port)))
     ((port) (%port-char-ready? port))))
 
-;;;> Whether a byte can be read without waiting.
+;;;> Returns whether a byte can be read without waiting.
 (define u8-ready?
   (case-lambda
     (() (%port-u8-ready? (current-input-port)))
@@ -86,7 +89,7 @@
     ((count) (read-bytevector count (current-input-port)))
     ((count port) (%reading (lambda (port) (%port-read-bytevector port count)) port))))
 
-;;;> Reads bytes into a bytevector; how many, or the end-of-file object.
+;;;> Reads bytes into a bytevector; returns their number, or the end-of-file object.
 (define read-bytevector!
   (case-lambda
     ((target) (read-bytevector! target (current-input-port)))
@@ -108,13 +111,13 @@
          ((object port) (if (primitive object port) (%emit port)))
          ((object) (let ((port (current-output-port))) (if (primitive object port) (%emit port)))))))))
 
-;;;> Writes an object so that it can be read back; labels mark what contains itself.
+;;;> Writes an object so that it can be read back; labels mark parts that contain themselves.
 (define-writer write %write)
 
-;;;> Writes an object for people: strings and characters as they are.
+;;;> Writes an object for people to read: strings and characters as they are.
 (define-writer display %display)
 
-;;;> Writes an object with labels for everything that occurs twice.
+;;;> Writes an object with labels for all parts that occur twice.
 (define-writer write-shared %write-shared)
 
 ;;;> Writes an object without labels; exhausts the memory limit for circular data.
@@ -146,7 +149,7 @@
     ((bytes) (write-bytevector bytes (current-output-port)))
     ((bytes port . range) (if (apply %write-bytevector bytes port range) (%emit port)))))
 
-;;;> Passes on what the port holds back; a file then has all that was written.
+;;;> Passes on the buffered output of the port; a file then has all of it.
 (define flush-output-port
   (case-lambda
     (() (flush-output-port (current-output-port)))
@@ -155,12 +158,12 @@
      (let ((file (assq port %open-files)))
        (if file (%save file))))))
 
-;;;> Closes a port; of a file, all that was written is then in it.
+;;;> Closes a port; a file then has all of its output.
 (define (close-port port)
   (%close-port port)
   (%finish port))
 
-;;;> Closes an output port; of a file, all that was written is then in it.
+;;;> Closes an output port; a file then has all of its output.
 (define (close-output-port port)
   (%close-output-port port)
   (%finish port))
@@ -173,7 +176,7 @@
       (close-port port)
       (apply values results))))
 
-;;;> The string that `thunk` writes to the current output port.
+;;;> Returns the string that `thunk` writes to the current output port.
 (define (with-output-to-string thunk)
   (let ((port (open-output-string)))
     (parameterize ((current-output-port port)) (thunk))

@@ -1,4 +1,4 @@
-;;; Ports: the current ones, reading that waits for data, writing that hands data on, files.
+;;; Ports: the current ones, reading that waits for data, writing that passes data on, files.
 (define-library (duet internal ports)
   (export
     current-input-port current-output-port current-error-port

@@ -1,4 +1,4 @@
-;;;> Makes a prompt tag different from all others; the optional name is for people.
+;;;> Makes a prompt tag different from all others; the optional name is for people to read.
 (define make-prompt-tag
   (case-lambda
     (() (list 'prompt))
@@ -6,30 +6,32 @@
 
 (define %default-tag (make-prompt-tag 'default))
 
-;;;> The tag that `prompt`, `control`, `reset` and `shift` use.
+;;;> Returns the tag of `prompt`, `control`, `reset` and `shift`.
 (define (default-prompt-tag) %default-tag)
 
-;;;> Calls `thunk` inside of a prompt. If it aborts to the tag, `handler` is called, outside of the prompt,
-;;;> with a continuation of the frames up to the prompt and the values given to `abort-to-prompt`.
+;;;> Calls `thunk` inside a prompt. An abort to the tag calls `handler`, outside the prompt, with a
+;;;> continuation of the frames up to the prompt and the values given to `abort-to-prompt`.
 (define (call-with-prompt tag thunk handler)
-  ;; The machine takes the frame off again when the prompt's body returns, so that the body is a tail call.
+  ;; The machine removes the frame when the prompt's body returns, so that the body is a tail call.
   (%call-with-prompt tag thunk handler (cons '%prompt tag)))
 
-;;; The part of the dynamic state that starts with the frame of the nearest prompt of a tag.
+;;; Returns the part of the dynamic state that starts with the frame of the nearest prompt of a tag.
 (define (%prompt-frames tag)
   (let loop ((frames (%dynamic)))
     (cond ((null? frames) '())
           ((and (eq? (car (car frames)) '%prompt) (eq? (cdr (car frames)) tag)) frames)
           (else (loop (cdr frames))))))
 
-;;; The frames of `state` inside of the prompt whose frame starts `base`, put in front of the current state instead.
+;;; Moves the frames of `state` inside the prompt whose frame starts `base` to the front of the
+;;; current state.
 (define (%rebase state base)
   (let loop ((frames state))
     (if (or (null? frames) (eq? frames base))
         (%dynamic)
         (cons (car frames) (loop (cdr frames))))))
 
-;;; Enters the extents captured by a composable continuation, outermost first, on top of the current ones.
+;;; Enters the extents captured by a composable continuation, outermost first, on top of the current
+;;; ones.
 (define (%wind-again winders outside base)
   (if (not (eq? winders outside))
       (let ((winder (car winders)))
@@ -38,7 +40,8 @@
           (%with-dynamic state (car winder))
           (%set-winders! (cons (cons (car winder) (cons (cadr winder) state)) (%winders)))))))
 
-;;; The raw continuation resumes with winders and dynamic state as they are, and its frames take off what is put on here.
+;;; The raw continuation resumes with the current winders and dynamic state, and its frames remove
+;;; those that are added here.
 (define (%composable-procedure k tag)
   (let* ((outside (%find-prompt tag))
          (winders (%composable-winders k))
@@ -55,7 +58,8 @@
   (if (not (%find-prompt tag))
       (raise (%make-condition 'no-prompt "there is no prompt with this tag" (list tag)))))
 
-;;;> Calls `receiver` with a procedure that extends the current continuation by the frames up to the prompt.
+;;;> Calls `receiver` with a procedure that extends the current continuation by the frames up to the
+;;;> prompt.
 (define call-with-composable-continuation
   (case-lambda
     ((receiver) (call-with-composable-continuation receiver %default-tag))
@@ -63,11 +67,12 @@
      (%require-prompt tag)
      (%call-with-composable tag (lambda (k) (receiver (%composable-procedure k tag)))))))
 
-;;;> Leaves the nearest prompt of the tag; its handler gets the continuation that was left, and the values.
+;;;> Aborts to the nearest prompt of the tag; its handler receives the continuation up to the
+;;;> prompt, and the values.
 (define (abort-to-prompt tag . vals)
   (%abort-with-continuation tag vals %abort-through-extents))
 
-;;; As `abort-to-prompt`, where there are extents to leave, or frames of the dynamic state.
+;;; Works like `abort-to-prompt`, when there are extents to leave, or frames of the dynamic state.
 (define (%abort-through-extents tag vals)
   (%require-prompt tag)
   (%call-with-composable tag
@@ -76,7 +81,7 @@
         (%unwind (%find-prompt tag))
         (%abort-to-prompt tag (cons resume vals))))))
 
-;;; The handler is called with what `control` wants to do, inside of the prompt again.
+;;; The handler runs the action of `control` inside the prompt again.
 (define (%prompt tag thunk)
   (call-with-prompt tag thunk (lambda (k receiver) (%prompt tag (lambda () (receiver k))))))
 
@@ -84,11 +89,12 @@
   (abort-to-prompt tag
     (lambda (k) (receiver (lambda vals (%prompt tag (lambda () (apply k vals))))))))
 
-;;;> Evaluates the body inside of a prompt.
+;;;> Evaluates the body inside a prompt.
 (define-syntax prompt
   (syntax-rules () ((_ body ...) (prompt-at %default-tag body ...))))
 
-;;;> Evaluates the body in place of the nearest prompt's content, with `k` bound to the continuation up to that prompt.
+;;;> Evaluates the body in place of the nearest prompt's content, with `k` bound to the continuation
+;;;> up to that prompt.
 (define-syntax control
   (syntax-rules () ((_ k body ...) (control-at %default-tag k body ...))))
 
@@ -104,7 +110,7 @@
 (define-syntax reset
   (syntax-rules () ((_ body ...) (prompt-at %default-tag body ...))))
 
-;;;> Like `control`, but calling `k` sets up a prompt of its own.
+;;;> Like `control`, but calling `k` installs a new prompt.
 (define-syntax shift
   (syntax-rules () ((_ k body ...) (shift-at %default-tag k body ...))))
 

@@ -1,11 +1,11 @@
 (define (%check-end procedure tail)
   (if (not (null? tail)) (%wrong-type procedure "a proper list" tail)))
 
-;;; That what is left of a list, beside the end of a shorter one, is a list so far.
+;;; Checks that the rest of a list, at the end of a shorter one, is a list so far.
 (define (%check-rest procedure tail)
   (if (not (pair? tail)) (%check-end procedure tail)))
 
-;;; The first elements of lists, or #f if one of them has none.
+;;; Returns the first elements of lists, or #f if one of them has none.
 (define (%cars lists)
   (let loop ((lists lists) (cars '()))
     (cond ((null? lists) (reverse cars))
@@ -16,7 +16,8 @@
   (let loop ((lists lists) (cdrs '()))
     (if (null? lists) (reverse cdrs) (loop (cdr lists) (cons (cdr (car lists)) cdrs)))))
 
-;;;> The list of what `procedure` answers for the elements of one or more lists, up to the end of the shortest.
+;;;> Returns the list of the values of `procedure` for the elements of one or more lists, up to the
+;;;> end of the shortest.
 (define map
   (case-lambda
     ((procedure list)
@@ -42,7 +43,8 @@
 (define (%check-rests procedure lists)
   (for-each (lambda (rest) (%check-rest procedure rest)) lists))
 
-;;;> Calls `procedure` for the elements of one or more lists in order, up to the end of the shortest.
+;;;> Calls `procedure` for the elements of one or more lists in order, up to the end of the
+;;;> shortest.
 (define for-each
   (case-lambda
     ((procedure list)
@@ -62,7 +64,8 @@
              (begin (apply procedure cars) (loop (%cdrs lists)))
              (%check-rests 'for-each lists)))))))
 
-;;;> The first tail of the list whose first element is the object, by `equal?` or another predicate; or #f.
+;;;> Returns the first tail of the list whose first element is the object, by `equal?` or another
+;;;> predicate, or #f.
 (define member
   (case-lambda
     ((object list) (%member object list))
@@ -72,7 +75,8 @@
              ((same? object (car rest)) rest)
              (else (loop (cdr rest))))))))
 
-;;;> The first pair of the list whose car is the object, by `equal?` or another predicate; or #f.
+;;;> Returns the first pair of the list whose car is the object, by `equal?` or another predicate,
+;;;> or #f.
 (define assoc
   (case-lambda
     ((object list) (%assoc object list))
@@ -85,14 +89,14 @@
 (define (%shortest lengths)
   (apply min lengths))
 
-;;; What `procedure` answers for each index below `end`, as a list; safe against re-entry.
+;;; Returns the values of `procedure` for each index below `end`, as a list; safe against re-entry.
 (define (%collect procedure end)
   (let loop ((index 0) (result '()))
     (if (< index end)
         (loop (+ index 1) (cons (procedure index) result))
         (reverse result))))
 
-;;;> The vector of what `procedure` answers for the elements of one or more vectors.
+;;;> Returns the vector of the values of `procedure` for the elements of one or more vectors.
 (define vector-map
   (case-lambda
     ((procedure vector)
@@ -114,7 +118,7 @@
        (do ((index 0 (+ index 1))) ((= index end))
          (apply procedure (map (lambda (vector) (vector-ref vector index)) vectors)))))))
 
-;;;> The string of what `procedure` answers for the characters of one or more strings.
+;;;> Returns the string of the values of `procedure` for the characters of one or more strings.
 (define string-map
   (case-lambda
     ((procedure string) (list->string (map procedure (string->list string))))

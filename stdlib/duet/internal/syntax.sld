@@ -1,9 +1,10 @@
-;;; Derived syntax of (scheme base), and what it needs.
+;;; Derived syntax of (scheme base), and its helpers.
 (define-library (duet internal syntax)
   (export let-values let*-values features)
   (import (duet kernel))
   (begin
-    ;;;> Binds the variables of each formals list to the values of its expression, one after the other.
+    ;;;> Binds the variables of each formals list to the values of its expression, one after the
+    ;;;> other.
     (define-syntax let*-values
       (syntax-rules ()
         ((_ () body ...) (let () body ...))
@@ -11,7 +12,8 @@
          (call-with-values (lambda () expression)
            (lambda formals (let*-values (more ...) body ...))))))
 
-    ;;;> Binds the variables of each formals list to the values of its expression, all expressions outside of the scope.
+    ;;;> Binds the variables of each formals list to the values of its expression; all expressions
+    ;;;> are outside the scope.
     (define-syntax let-values
       (syntax-rules ()
         ((_ ((formals expression)) body ...)
@@ -33,5 +35,5 @@
          (call-with-values (lambda () expression)
            (lambda (temporary ... . new) (%let-values more (binding ... (variable new)) body))))))
 
-    ;;;> The features that `cond-expand` knows.
+    ;;;> Returns the features that `cond-expand` knows.
     (define (features) (%features))))

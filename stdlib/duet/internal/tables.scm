@@ -1,19 +1,20 @@
-;;; A table keeps entries, pairs of key and value, in one of two ways:
-;;;   own     `entries` is a dictionary from key to entry, which compares keys by `equal?` or by `eqv?`
-;;;   any     `entries` is a dictionary from hash to a list of entries, newest first; `shared` is how many there are
+;;; A table stores entries, pairs of key and value, in one of two ways:
+;;;     own     `entries` is a dictionary from key to entry, which compares keys by `equal?` or by `eqv?`
+;;;     any     `entries` is a dictionary from hash to a list of entries, newest first; `shared` is their number
 
 (define-record-type hash-table
   (%table kind same hash entries shared)
-  ;;;> Whether an object is a hash table.
+  ;;;> Returns whether an object is a hash table.
   %table?
   (kind %table-kind)
-  ;;;> The equivalence of a hash table.
+  ;;;> Returns the equivalence of a hash table.
   (same %table-same)
   (hash %table-hash)
   (entries %entries %set-entries!)
   (shared %shared %set-shared!))
 
-;;; Makes an empty table by an equivalence and a hash function that agrees with it, or #f for one of the library's own equivalences.
+;;; Makes an empty table by an equivalence and a hash function that agrees with it, or #f for one of
+;;; the library's own equivalences.
 (define (%make-table same? hash)
   (if (not (procedure? same?)) (%wrong-type 'make-hash-table "a procedure" same?))
   (cond ((or (eq? same? equal?) (eq? same? string=?) (eq? same? symbol=?) (eq? same? boolean=?))
@@ -21,7 +22,7 @@
         ((or (eq? same? eqv?) (eq? same? eq?)) (%table 'own same? hash (%identity-dictionary) 0))
         (else (%table 'any same? (or hash (%default-hash same?)) (dictionary) 0))))
 
-;;; A hash function for an equivalence that comes without one.
+;;; Returns a hash function for an equivalence that comes without one.
 (define (%default-hash same?)
   (cond ((eq? same? string-ci=?) (lambda (string) (%hash (string-foldcase string))))
         ((or (eq? same? char=?) (eq? same? char-ci=?)) (lambda (char) (%hash (char-foldcase char))))
@@ -33,18 +34,18 @@
         ((same? (car (car entries)) key) (car entries))
         (else (%find-in (cdr entries) key same?))))
 
-;;; The entry of a key, or #f.
+;;; Returns the entry of a key, or #f.
 (define (%table-find table key)
   (if (eq? (%table-kind table) 'own)
       (dictionary-ref (%entries table) key #f)
       (%find-in (dictionary-ref (%entries table) ((%table-hash table) key) '()) key (%table-same table))))
 
-;;; Gives a key a value.
+;;; Sets the value of a key.
 (define (%table-put! table key value)
   (let ((entry (%table-find table key)))
     (if entry (set-cdr! entry value) (%table-add! table (cons key value)))))
 
-;;; Adds an entry whose key is not there.
+;;; Adds an entry for a key that the table lacks.
 (define (%table-add! table entry)
   (if (eq? (%table-kind table) 'own)
       (dictionary-set! (%entries table) (car entry) entry)
@@ -57,7 +58,7 @@
       (cdr entries)
       (cons (car entries) (%without entry (cdr entries)))))
 
-;;; Takes an entry from those that share a list.
+;;; Removes an entry from a list of entries with the same hash.
 (define (%unshare! table entry)
   (let* ((hash ((%table-hash table) (car entry)))
          (lists (%entries table))
@@ -67,7 +68,7 @@
         (dictionary-set! lists hash left))
     (%set-shared! table (- (%shared table) 1))))
 
-;;; Removes the entry of a key; the entry, or #f if there was none.
+;;; Removes the entry of a key; returns the entry, or #f if there was none.
 (define (%table-remove! table key)
   (let ((entry (%table-find table key)))
     (if entry
@@ -76,11 +77,11 @@
             (%unshare! table entry)))
     entry))
 
-;;;> How many entries a hash table has.
+;;;> Returns the number of entries in a hash table.
 (define (%table-count table)
   (if (eq? (%table-kind table) 'own) (dictionary-count (%entries table)) (%shared table)))
 
-;;; All entries in order, those of equal hash together.
+;;; Returns all entries in order, those of equal hash together.
 (define (%table-entries table)
   (let ((entries (dictionary-values (%entries table))))
     (if (eq? (%table-kind table) 'own) entries (apply append (map reverse entries)))))
@@ -91,10 +92,10 @@
     (%set-entries! table (%entries fresh))
     (%set-shared! table 0)))
 
-;;; An empty table by the same equivalence.
+;;; Makes an empty table with the same equivalence.
 (define (%table-fresh table) (%make-table (%table-same table) (%table-hash table)))
 
-;;; A table with the same keys and values.
+;;; Makes a table with the same keys and values.
 (define (%table-copy table)
   (let ((copy (%table-fresh table)))
     (for-each (lambda (entry) (%table-add! copy (cons (car entry) (cdr entry)))) (%table-entries table))

@@ -1,4 +1,4 @@
-;;; Hash tables by any equivalence, in order of insertion; what SRFI 69 and SRFI 125 share.
+;;; Hash tables by any equivalence, in order of insertion; shared by SRFI 69 and SRFI 125.
 (define-library (duet internal tables)
   (export
     %make-table %table? %table-same %table-hash %table-find %table-put! %table-remove! %table-count %table-clear! %table-copy
