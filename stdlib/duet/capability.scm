@@ -8,8 +8,8 @@
 ;;;> Makes a caveat that rejects values that match the pattern; all others pass.
 (define (reject pattern) (record 'reject pattern))
 
-;;;> The pattern that matches anything. The symbols `Boolean`, `Double`, `SignedInteger`, `String`,
-;;;> `ByteString`, `Symbol` and `Embedded` match values of that type.
+;;;> Returns the pattern that matches anything. The symbols `Boolean`, `Double`, `SignedInteger`,
+;;;> `String`, `ByteString`, `Symbol` and `Embedded` match values of that type.
 (define anything (record '_))
 
 ;;;> Makes a pattern that binds the value which another pattern matches, for `ref`. Bindings are

@@ -18,7 +18,7 @@
         (set! is-over #t)
         (apply values vals)))))
 
-;;;> The same as `call-with-escape-continuation`.
+;;;> Returns the same as `call-with-escape-continuation`.
 (define (call/ec receiver) (call-with-escape-continuation receiver))
 
 ;;;> Evaluates the body with `escape` bound to a procedure that leaves the body with its arguments

@@ -5,10 +5,10 @@
   (import (duet kernel) (only (duet internal control) %exit-extents call/cc raise raise-continuable with-exception-handler) (only (duet internal sequences) map)
           (only (duet internal ports) %save-files))
   (begin
-    ;;; The variables that a single file is granted.
+    ;;; The variables that are looked up if `environment/*` is not granted.
     (define %plain-variables '("HOME" "LANG" "LOGNAME" "PATH" "PWD" "SHELL" "TERM" "TZ" "USER"))
 
-    ;;; Calls `thunk`; without the grant that it needs, `otherwise` with the condition that says so.
+    ;;; Calls `thunk`; without the grant that it needs, calls `otherwise` with the condition.
     (define (%if-granted thunk otherwise)
       (call/cc
         (lambda (return)
@@ -19,13 +19,15 @@
                   (raise-continuable fault)))
             thunk))))
 
-    ;;; The pair of a variable's name and value, if it is set and granted, in a list.
+    ;;; Returns a list with the pair of a variable's name and value, or the empty list if the
+    ;;; variable is not set or not granted.
     (define (%granted-variable name)
       (let ((value (%if-granted (lambda () (get-environment-variable name)) (lambda (fault) #f))))
         (if value (list (cons name value)) '())))
 
-    ;;;> The environment variables, a list of pairs of name and value: all of them if `environment/*` was granted, else those of a few plain ones that
-    ;;;> were granted and are set. Fails with `capability-denied` if none was.
+    ;;;> Returns the environment variables, a list of pairs of name and value: all of them if
+    ;;;> `environment/*` is granted, else a few common ones that are granted and set. Fails with
+    ;;;> `capability-denied` if none is granted.
     (define (get-environment-variables)
       (%if-granted
         (lambda () (map (lambda (variable) (cons (car variable) (cadr variable))) (%environment-variables)))

@@ -7,7 +7,7 @@
     (define-record-type box-type
       ;;;> Makes a box that holds a value.
       (box value)
-      ;;;> Whether an object is a box.
+      ;;;> Returns whether an object is a box.
       box?
-      ;;;> What a box holds.
+      ;;;> Returns the value in a box, or replaces it.
       (value unbox set-box!))))

@@ -1,4 +1,4 @@
-;;; SRFI 113: sets and bags by comparators. They are never changed in place behind a name without `!`.
+;;; SRFI 113: sets and bags by comparators. Only procedures with a name in `!` change them in place.
 (define-library (srfi 113)
   (export
     set set-unfold set? set-contains? set-empty? set-disjoint? set-member set-element-comparator

@@ -1,5 +1,6 @@
-;;; SRFI 115: regular expressions, written as S-expressions. A match is the leftmost one; of several that begin there, the one that comes first when
-;;; alternatives are tried from left to right and repetitions take as much as they can.
+;;; SRFI 115: regular expressions, written as S-expressions. A match is the leftmost one; of several
+;;; at the same place, it is the first when alternatives are tried from left to right and
+;;; repetitions are greedy.
 (define-library (srfi 115)
   (export
     regexp regexp? valid-sre? rx regexp->sre char-set->sre

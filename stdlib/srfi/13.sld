@@ -1,5 +1,5 @@
-;;; SRFI 13: strings; what is not a matter of speed or shared storage. Where a criterion is asked for, it is a character,
-;;; a set of characters or a predicate.
+;;; SRFI 13: strings, without its procedures for speed or shared storage. A criterion is a
+;;; character, a set of characters or a predicate.
 (define-library (srfi 13)
   (export
     string? string-null? string-every string-any make-string string string-tabulate

@@ -12,24 +12,25 @@
   (on-demand)
   (import (scheme base) (scheme case-lambda) (only (duet internal lists) list-sort vector-sort append-reverse))
   (begin
-    ;;;> Whether no element of a list comes before an earlier one.
+    ;;;> Returns whether no element of a list comes before an earlier one.
     (define (list-sorted? less? list)
       (or (null? list)
           (let loop ((first (car list)) (rest (cdr list)))
             (or (null? rest)
                 (and (not (less? (car rest) first)) (loop (car rest) (cdr rest)))))))
 
-    ;;;> Whether no element of a vector, from `start` to before `end`, comes before an earlier one.
+    ;;;> Returns whether no element of a vector, from `start` up to but not including `end`, comes
+    ;;;> before an earlier one.
     (define (vector-sorted? less? vector . range) (list-sorted? less? (apply vector->list vector range)))
 
-    ;;;> Sorts the elements of a vector from `start` to before `end` in place.
+    ;;;> Sorts the elements of a vector from `start` up to but not including `end` in place.
     (define vector-sort!
       (case-lambda
         ((less? vector) (vector-sort! less? vector 0))
         ((less? vector start) (vector-sort! less? vector start (vector-length vector)))
         ((less? vector start end) (vector-copy! vector start (vector-sort less? vector start end)))))
 
-    ;;;> One sorted list of the elements of two; of equal elements those of the first come first.
+    ;;;> Merges two sorted lists into one; of equal elements those of the first come first.
     (define (list-merge less? a b)
       (let loop ((a a) (b b) (merged '()))
         (cond ((null? a) (append-reverse merged b))
@@ -37,7 +38,7 @@
               ((less? (car b) (car a)) (loop a (cdr b) (cons (car b) merged)))
               (else (loop (cdr a) b (cons (car a) merged))))))
 
-    ;;; The chosen parts of two vectors, merged into a list.
+    ;;; Merges the selected parts of two vectors into a list.
     (define (%merged less? a b range)
       (let* ((start-a (if (pair? range) (car range) 0))
              (range (if (pair? range) (cdr range) '()))
@@ -45,7 +46,8 @@
              (range (if (pair? range) (cdr range) '())))
         (list-merge less? (vector->list a start-a end-a) (apply vector->list b range))))
 
-    ;;;> One sorted vector of the elements of two, or of the parts `start1`, `end1`, `start2`, `end2`.
+    ;;;> Merges two sorted vectors, or the parts `start1`, `end1`, `start2`, `end2` of them, into
+    ;;;> one.
     (define (vector-merge less? a b . range) (list->vector (%merged less? a b range)))
 
     ;;;> Merges two sorted vectors, or parts of them, into `to` from index `start` on.
@@ -54,18 +56,19 @@
                     (if (pair? options) (car options) 0)
                     (list->vector (%merged less? a b (if (pair? options) (cdr options) '())))))
 
-    ;;;> A list with one element in place of neighbours that are the same.
+    ;;;> Returns a list with only the first of neighbours that are the same.
     (define (list-delete-neighbor-dups same? list)
       (let loop ((list list) (kept '()))
         (cond ((null? list) (reverse kept))
               ((and (pair? kept) (same? (car kept) (car list))) (loop (cdr list) kept))
               (else (loop (cdr list) (cons (car list) kept))))))
 
-    ;;;> A vector with one element in place of neighbours that are the same.
+    ;;;> Returns a vector with only the first of neighbours that are the same.
     (define (vector-delete-neighbor-dups same? vector . range)
       (list->vector (list-delete-neighbor-dups same? (apply vector->list vector range))))
 
-    ;;;> Does the same in place; the end of what is left, the first index beyond it.
+    ;;;> Like `vector-delete-neighbor-dups`, but in place; returns the index after the last
+    ;;;> remaining element.
     (define (vector-delete-neighbor-dups! same? vector . range)
       (let ((kept (apply vector-delete-neighbor-dups same? vector range))
             (start (if (pair? range) (car range) 0)))
@@ -78,22 +81,23 @@
               ((odd? length) (vector-ref sorted half))
               (else (mean (vector-ref sorted (- half 1)) (vector-ref sorted half))))))
 
-    ;;;> The element in the middle of the sorted vector; of an even number what `mean` answers for the two; of none, `nothing`.
+    ;;;> Returns the middle element of the sorted vector; of an even number the value of `mean` for
+    ;;;> the two; of none, `nothing`.
     (define vector-find-median
       (case-lambda
         ((less? vector nothing) (vector-find-median less? vector nothing (lambda (a b) (/ (+ a b) 2))))
         ((less? vector nothing mean) (%median (vector-sort less? vector) nothing mean))))
 
-    ;;;> Sorts the vector and does the same.
+    ;;;> Like `vector-find-median`, but sorts the vector.
     (define (vector-find-median! less? vector nothing . mean)
       (vector-sort! less? vector)
       (apply vector-find-median less? vector nothing mean))
 
-    ;;;> The element that stands at index `k` once the part of the vector is sorted, which it is.
+    ;;;> Sorts the part of the vector and returns its element at index `k`.
     (define (vector-select! less? vector k . range)
       (apply vector-sort! less? vector range)
       (vector-ref vector (+ k (if (pair? range) (car range) 0))))
 
-    ;;;> Puts the `k` smallest elements of the part of the vector first.
+    ;;;> Moves the `k` smallest elements of the part of the vector to the front.
     (define (vector-separate! less? vector k . range)
       (apply vector-sort! less? vector range))))

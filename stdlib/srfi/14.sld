@@ -1,4 +1,5 @@
-;;; SRFI 14: sets of characters, of all of Unicode. Sets are never changed: the procedures with `!` answer a set as the others do.
+;;; SRFI 14: sets of characters, of all of Unicode. Sets are immutable: the procedures with `!`
+;;; return a set like the others.
 (define-library (srfi 14)
   (export
     char-set? char-set= char-set<= char-set-hash char-set-cursor char-set-ref char-set-cursor-next end-of-char-set?

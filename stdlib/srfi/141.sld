@@ -10,10 +10,10 @@
   (on-demand)
   (import (scheme base))
   (begin
-    ;;;> The quotient rounded upwards.
+    ;;;> Returns the quotient rounded upwards.
     (define (ceiling-quotient n d) (- (floor-quotient (- n) d)))
 
-    ;;;> The quotient rounded to the nearest integer, a half to the even one.
+    ;;;> Returns the quotient rounded to the nearest integer, a half to the even one.
     (define (round-quotient n d)
       (let* ((q (floor-quotient n d)) (twice (* 2 (abs (- n (* d q))))) (whole (abs d)))
         (cond ((< twice whole) q)
@@ -21,33 +21,37 @@
               ((even? q) q)
               (else (+ q 1)))))
 
-    ;;;> The quotient for which the remainder is not negative.
+    ;;;> Returns the quotient for which the remainder is not negative.
     (define (euclidean-quotient n d) (if (> d 0) (floor-quotient n d) (ceiling-quotient n d)))
 
-    ;;;> The quotient for which the remainder is at least minus half the divisor's magnitude and less than half of it.
+    ;;;> Returns the quotient for which the remainder is at least minus half the divisor's magnitude
+    ;;;> and less than half of it.
     (define (balanced-quotient n d)
       (let* ((q (euclidean-quotient n d)) (r (- n (* d q))))
         (cond ((< (* 2 r) (abs d)) q)
               ((> d 0) (+ q 1))
               (else (- q 1)))))
 
-    ;;;> The quotient and the remainder, the quotient rounded upwards.
+    ;;;> Returns the quotient and the remainder, the quotient rounded upwards.
     (define (ceiling/ n d)
       (let ((q (ceiling-quotient n d))) (values q (- n (* d q)))))
-    ;;;> The remainder that belongs to `ceiling-quotient`.
+    ;;;> Returns the remainder for `ceiling-quotient`.
     (define (ceiling-remainder n d) (- n (* d (ceiling-quotient n d))))
-    ;;;> The quotient and the remainder, the quotient rounded to the nearest integer, a half to the even one.
+    ;;;> Returns the quotient and the remainder, the quotient rounded to the nearest integer, a half
+    ;;;> to the even one.
     (define (round/ n d)
       (let ((q (round-quotient n d))) (values q (- n (* d q)))))
-    ;;;> The remainder that belongs to `round-quotient`.
+    ;;;> Returns the remainder for `round-quotient`.
     (define (round-remainder n d) (- n (* d (round-quotient n d))))
-    ;;;> The quotient and the remainder, the quotient rounded so that the remainder is not negative.
+    ;;;> Returns the quotient and the remainder, the quotient rounded so that the remainder is not
+    ;;;> negative.
     (define (euclidean/ n d)
       (let ((q (euclidean-quotient n d))) (values q (- n (* d q)))))
-    ;;;> The remainder that belongs to `euclidean-quotient`.
+    ;;;> Returns the remainder for `euclidean-quotient`.
     (define (euclidean-remainder n d) (- n (* d (euclidean-quotient n d))))
-    ;;;> The quotient and the remainder, the quotient rounded so that the remainder is at least minus half the divisor's magnitude and less than half of it.
+    ;;;> Returns the quotient and the remainder, the quotient rounded so that the remainder is at
+    ;;;> least minus half the divisor's magnitude and less than half of it.
     (define (balanced/ n d)
       (let ((q (balanced-quotient n d))) (values q (- n (* d q)))))
-    ;;;> The remainder that belongs to `balanced-quotient`.
+    ;;;> Returns the remainder for `balanced-quotient`.
     (define (balanced-remainder n d) (- n (* d (balanced-quotient n d))))))

@@ -1,5 +1,6 @@
-;;; SRFI 143: fixnums. All integers are of one kind here; what is done with fixnums is done at their speed, and these procedures differ from
-;;; the general ones in that a result which is no fixnum is an error.
+;;; SRFI 143: fixnums. All integers are of one kind here, and operations on fixnums are fast anyway;
+;;; these procedures differ from the general ones in that a result which is not a fixnum is an
+;;; error.
 (define-library (srfi 143)
   (export
     fx-width fx-greatest fx-least fixnum?
@@ -14,14 +15,14 @@
   (on-demand)
   (import (scheme base) (srfi 151))
   (begin
-    ;;;> How many bits a fixnum has, its sign included.
+    ;;;> The number of bits of a fixnum, including its sign.
     (define fx-width 61)
     ;;;> The greatest fixnum.
     (define fx-greatest 1152921504606846975)
     ;;;> The least fixnum.
     (define fx-least -1152921504606846976)
 
-    ;;;> Whether an object is a fixnum.
+    ;;;> Returns whether an object is a fixnum.
     (define (fixnum? object) (and (exact-integer? object) (<= fx-least object fx-greatest)))
 
     (define (%fixnum procedure number)
@@ -29,43 +30,43 @@
           number
           (error (string-append (symbol->string procedure) ": the result is no fixnum") number)))
 
-    ;;;> The sum.
+    ;;;> Returns the sum.
     (define (fx+ a b) (%fixnum 'fx+ (+ a b)))
-    ;;;> The difference.
+    ;;;> Returns the difference.
     (define (fx- a b) (%fixnum 'fx- (- a b)))
-    ;;;> The product.
+    ;;;> Returns the product.
     (define (fx* a b) (%fixnum 'fx* (* a b)))
-    ;;;> The number with the other sign.
+    ;;;> Returns the number with the opposite sign.
     (define (fxneg a) (%fixnum 'fxneg (- a)))
-    ;;;> The magnitude.
+    ;;;> Returns the magnitude.
     (define (fxabs a) (%fixnum 'fxabs (abs a)))
-    ;;;> The square.
+    ;;;> Returns the square.
     (define (fxsquare a) (%fixnum 'fxsquare (* a a)))
-    ;;;> The number times two to the power of `count`, rounded down.
+    ;;;> Returns the number times two to the power of `count`, rounded down.
     (define (fxarithmetic-shift a count) (%fixnum 'fxarithmetic-shift (arithmetic-shift a count)))
-    ;;;> The number with its bits moved up.
+    ;;;> Returns the number with its bits shifted left.
     (define (fxarithmetic-shift-left a count) (%fixnum 'fxarithmetic-shift-left (arithmetic-shift a count)))
-    ;;;> The number with its bits moved down.
+    ;;;> Returns the number with its bits shifted right.
     (define (fxarithmetic-shift-right a count) (%fixnum 'fxarithmetic-shift-right (arithmetic-shift a (- count))))
-    ;;;> The number with the bit at an index as the boolean says.
+    ;;;> Returns the number with the bit at an index set as the boolean says.
     (define (fxcopy-bit index a on?) (%fixnum 'fxcopy-bit (copy-bit index a on?)))
-    ;;;> The number with the field rotated towards the higher bits.
+    ;;;> Returns the number with the field rotated towards the higher bits.
     (define (fxbit-field-rotate a count start end) (%fixnum 'fxbit-field-rotate (bit-field-rotate a count start end)))
-    ;;;> The number with the bits of the field in reverse order.
+    ;;;> Returns the number with the bits of the field in reverse order.
     (define (fxbit-field-reverse a start end) (%fixnum 'fxbit-field-reverse (bit-field-reverse a start end)))
 
-    ;;;> The integer square root and what remains.
+    ;;;> Returns the integer square root and the remainder.
     (define (fxsqrt a) (exact-integer-sqrt a))
 
-    ;;; The low fixnum of a number and what is above it, in units of fixnums.
+    ;;; Returns the low fixnum of a number and the rest above it, in units of fixnums.
     (define (%split number)
       (let* ((range (arithmetic-shift 1 fx-width)) (low (modulo number range)))
         (let ((low (if (> low fx-greatest) (- low range) low)))
           (values low (quotient (- number low) range)))))
 
-    ;;;> The low fixnum of `a + b + c`, and the carry.
+    ;;;> Returns the low fixnum of `a + b + c`, and the carry.
     (define (fx+/carry a b c) (%split (+ a b c)))
-    ;;;> The low fixnum of `a - b - c`, and the carry.
+    ;;;> Returns the low fixnum of `a - b - c`, and the carry.
     (define (fx-/carry a b c) (%split (- a b c)))
-    ;;;> The low fixnum of `a * b + c`, and the carry.
+    ;;;> Returns the low fixnum of `a * b + c`, and the carry.
     (define (fx*/carry a b c) (%split (+ (* a b) c)))))

@@ -1,5 +1,5 @@
-;;; SRFI 144: flonums. What is done with flonums is done at the speed of the general procedures, which these are where both mean the same; what would leave
-;;; the real line answers a NaN here.
+;;; SRFI 144: flonums. Procedures that mean the same as the general ones are these, and as fast. A
+;;; result that is not real is a NaN here.
 (define-library (srfi 144)
   (export
     fl-e fl-1/e fl-e-2 fl-e-pi/4 fl-log2-e fl-log10-e fl-log-2 fl-1/log-2 fl-log-3 fl-log-pi fl-log-10 fl-1/log-10

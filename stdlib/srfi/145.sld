@@ -4,7 +4,7 @@
   (on-demand)
   (import (scheme base))
   (begin
-    ;;;> The value of an expression; if it is false, an error with the messages.
+    ;;;> Returns the value of an expression; if it is false, raises an error with the messages.
     (define-syntax assume
       (syntax-rules ()
         ((_ expression message ...)

@@ -1,4 +1,5 @@
-;;; SRFI 146: mappings in the order of their keys. Mappings are never changed: the procedures with `!` answer a mapping as the others do.
+;;; SRFI 146: mappings in the order of their keys. Mappings are immutable: the procedures with `!`
+;;; return a mapping like the others.
 (define-library (srfi 146)
   (export
     mapping mapping-unfold mapping/ordered mapping-unfold/ordered mapping? mapping-contains? mapping-empty? mapping-disjoint?

@@ -1,4 +1,4 @@
-;;; SRFI 151: bits of exact integers, as unending two's complement.
+;;; SRFI 151: bits of exact integers, as infinite two's complement.
 (define-library (srfi 151)
   (export
     bitwise-not bitwise-and (rename bitwise-or bitwise-ior) bitwise-xor bitwise-eqv bitwise-nand bitwise-nor
@@ -15,73 +15,73 @@
           (rename (only (duet kernel) bitwise-and bitwise-or bitwise-xor bitwise-not arithmetic-shift bit-count integer-length)
             (bit-count %ones)))
   (begin
-    ;;;> How many bits of a number are 1; of a negative number, how many are 0.
+    ;;;> Returns the number of bits that are 1; of a negative number, the number of bits that are 0.
     (define (bit-count number) (if (negative? number) (%ones (bitwise-not number)) (%ones number)))
 
-    ;;;> The bits that are the same in an even number of the numbers' complements.
+    ;;;> Returns the integer whose bits are 1 where an even number of the arguments have a 0.
     (define (bitwise-eqv . numbers)
       (fold (lambda (number result) (bitwise-not (bitwise-xor number result))) -1 numbers))
 
-    ;;;> The bits that are not 1 in both.
+    ;;;> Returns the bits that are not 1 in both.
     (define (bitwise-nand a b) (bitwise-not (bitwise-and a b)))
-    ;;;> The bits that are 0 in both.
+    ;;;> Returns the bits that are 0 in both.
     (define (bitwise-nor a b) (bitwise-not (bitwise-or a b)))
-    ;;;> The bits that are 0 in the first and 1 in the second.
+    ;;;> Returns the bits that are 0 in the first and 1 in the second.
     (define (bitwise-andc1 a b) (bitwise-and (bitwise-not a) b))
-    ;;;> The bits that are 1 in the first and 0 in the second.
+    ;;;> Returns the bits that are 1 in the first and 0 in the second.
     (define (bitwise-andc2 a b) (bitwise-and a (bitwise-not b)))
-    ;;;> The bits that are 0 in the first or 1 in the second.
+    ;;;> Returns the bits that are 0 in the first or 1 in the second.
     (define (bitwise-orc1 a b) (bitwise-or (bitwise-not a) b))
-    ;;;> The bits that are 1 in the first or 0 in the second.
+    ;;;> Returns the bits that are 1 in the first or 0 in the second.
     (define (bitwise-orc2 a b) (bitwise-or a (bitwise-not b)))
 
-    ;;;> The bits of `a` where those of `mask` are 1, those of `b` elsewhere.
+    ;;;> Returns the bits of `a` where those of `mask` are 1, those of `b` elsewhere.
     (define (bitwise-if mask a b) (bitwise-or (bitwise-and mask a) (bitwise-andc1 mask b)))
 
     (define (%power index) (arithmetic-shift 1 index))
 
-    ;;; A number whose bits from `start` to before `end` are 1.
+    ;;; A number whose bits from `start` up to but not including `end` are 1.
     (define (%mask start end) (arithmetic-shift (- (%power (- end start)) 1) start))
 
-    ;;;> Whether the bit at an index is 1.
+    ;;;> Returns whether the bit at an index is 1.
     (define (bit-set? index number) (odd? (arithmetic-shift number (- index))))
 
-    ;;;> The number with the bit at an index as the boolean says.
+    ;;;> Returns the number with the bit at an index set as the boolean says.
     (define (copy-bit index number on?)
       (if on? (bitwise-or number (%power index)) (bitwise-andc2 number (%power index))))
 
-    ;;;> The number with two bits exchanged.
+    ;;;> Returns the number with two bits exchanged.
     (define (bit-swap i j number)
       (let ((bit-i (bit-set? i number)) (bit-j (bit-set? j number)))
         (copy-bit i (copy-bit j number bit-i) bit-j)))
 
-    ;;;> Whether any of the bits that are 1 in `bits` is 1.
+    ;;;> Returns whether any of the bits that are 1 in `bits` is 1.
     (define (any-bit-set? bits number) (not (= (bitwise-and bits number) 0)))
-    ;;;> Whether all of the bits that are 1 in `bits` are 1.
+    ;;;> Returns whether all of the bits that are 1 in `bits` are 1.
     (define (every-bit-set? bits number) (= (bitwise-and bits number) bits))
 
-    ;;;> The index of the lowest bit that is 1, or -1.
+    ;;;> Returns the index of the lowest bit that is 1, or -1.
     (define (first-set-bit number)
       (if (= number 0) -1 (- (integer-length (bitwise-and number (- number))) 1)))
 
-    ;;;> The bits from index `start` to before `end`, as a number.
+    ;;;> Returns the bits from index `start` up to but not including `end`, as a number.
     (define (bit-field number start end)
       (bitwise-and (arithmetic-shift number (- start)) (%mask 0 (- end start))))
-    ;;;> Whether any bit of the field is 1.
+    ;;;> Returns whether any bit of the field is 1.
     (define (bit-field-any? number start end) (not (= (bit-field number start end) 0)))
-    ;;;> Whether all bits of the field are 1.
+    ;;;> Returns whether all bits of the field are 1.
     (define (bit-field-every? number start end) (= (bit-field number start end) (%mask 0 (- end start))))
-    ;;;> The number with the bits of the field 0.
+    ;;;> Returns the number with the bits of the field set to 0.
     (define (bit-field-clear number start end) (bitwise-andc2 number (%mask start end)))
-    ;;;> The number with the bits of the field 1.
+    ;;;> Returns the number with the bits of the field set to 1.
     (define (bit-field-set number start end) (bitwise-or number (%mask start end)))
-    ;;;> The number with the lowest bits of another in the field.
+    ;;;> Returns the number with the field replaced by the lowest bits of another.
     (define (bit-field-replace number other start end)
       (bitwise-if (%mask start end) (arithmetic-shift other start) number))
-    ;;;> The number with the same field of another.
+    ;;;> Returns the number with the field replaced by the same field of another.
     (define (bit-field-replace-same number other start end) (bitwise-if (%mask start end) other number))
 
-    ;;;> The number with the field rotated by `count` towards the higher bits.
+    ;;;> Returns the number with the field rotated by `count` towards the higher bits.
     (define (bit-field-rotate number count start end)
       (let ((width (- end start)))
         (if (= width 0)
@@ -93,36 +93,38 @@
                 start
                 end)))))
 
-    ;;;> The number with the bits of the field in reverse order.
+    ;;;> Returns the number with the bits of the field in reverse order.
     (define (bit-field-reverse number start end)
       (bit-field-replace number (list->bits (reverse (bits->list (bit-field number start end) (- end start)))) start end))
 
-    ;;;> A list of booleans, one for each bit from the lowest on; of `count` bits or all that matter.
+    ;;;> Returns a list of booleans, one for each bit from the lowest on; `count` bits, or all
+    ;;;> significant ones.
     (define (bits->list number . count)
       (let ((count (if (pair? count) (car count) (integer-length number))))
         (let loop ((index (- count 1)) (list '()))
           (if (< index 0) list (loop (- index 1) (cons (bit-set? index number) list))))))
-    ;;;> A vector of booleans, as `bits->list`.
+    ;;;> Returns a vector of booleans, like `bits->list`.
     (define (bits->vector number . count) (list->vector (apply bits->list number count)))
-    ;;;> The number of the bits in a list of booleans, the lowest first.
+    ;;;> Returns the number with the bits of a list of booleans, the lowest first.
     (define (list->bits list)
       (fold (lambda (on? number) (+ (* 2 number) (if on? 1 0))) 0 (reverse list)))
-    ;;;> The number of the bits in a vector of booleans, the lowest first.
+    ;;;> Returns the number with the bits of a vector of booleans, the lowest first.
     (define (vector->bits vector) (list->bits (vector->list vector)))
-    ;;;> The number of the arguments, booleans, the lowest bit first.
+    ;;;> Returns the number with the bits of the arguments, booleans, the lowest first.
     (define (bits . booleans) (list->bits booleans))
 
     ;;;> Combines the bits, booleans from the lowest on: `(combine bit accumulated)`.
     (define (bitwise-fold combine initial number) (fold combine initial (bits->list number)))
     ;;;> Calls `procedure` with the bits, booleans from the lowest on.
     (define (bitwise-for-each procedure number) (for-each procedure (bits->list number)))
-    ;;;> The number of the bits `(bit seed)` from the lowest on, for seeds `(next seed)`, until `(stop? seed)`.
+    ;;;> Returns the number with the bits `(bit seed)` from the lowest on, for seeds `(next seed)`,
+    ;;;> until `(stop? seed)`.
     (define (bitwise-unfold stop? bit next seed)
       (let loop ((seed seed) (index 0) (number 0))
         (if (stop? seed)
             number
             (loop (next seed) (+ index 1) (copy-bit index number (bit seed))))))
-    ;;;> A generator of the bits, booleans from the lowest on, without end.
+    ;;;> Makes an infinite generator of the bits, booleans from the lowest on.
     (define (make-bitwise-generator number)
       (lambda ()
         (let ((bit (odd? number)))

@@ -25,8 +25,8 @@
   (begin
     (define (%add! part port) (if (char? part) (write-char part port) (write-string part port)))
 
-    ;;;> A string of what `(part seed)` answers, characters or strings; seeds `(next seed)` until `(stop? seed)`. It begins with `base` and ends
-    ;;;> with what `final` answers for the last seed.
+    ;;;> Makes a string of `base`, the characters or strings `(part seed)` for seeds `(next seed)`
+    ;;;> until `(stop? seed)`, and the value of `final` for the last seed.
     (define string-unfold
       (case-lambda
         ((stop? part next seed) (string-unfold stop? part next seed "" (lambda (seed) "")))
@@ -39,7 +39,8 @@
                  (begin (%add! (final seed) port) (get-output-string port))
                  (begin (%add! (part seed) port) (loop (next seed)))))))))
 
-    ;;;> As `string-unfold`, from the right: the string ends with `base` and begins with what `final` answers.
+    ;;;> Like `string-unfold`, from the right: the string ends with `base` and begins with the value
+    ;;;> of `final`.
     (define string-unfold-right
       (case-lambda
         ((stop? part next seed) (string-unfold-right stop? part next seed "" (lambda (seed) "")))
@@ -56,7 +57,8 @@
       (values (if (pair? range) (car range) 0)
               (if (and (pair? range) (pair? (cdr range))) (cadr range) (string-length string))))
 
-    ;;; Calls `use` with where a part begins and ends and with the index between them at which `find` finds something, or `otherwise` of both.
+    ;;; Calls `use` with the start and end of a part and with the index between them at which `find`
+    ;;; succeeds; calls `otherwise` with start and end if it fails.
     (define (%cut string find predicate range otherwise use)
       (call-with-values
         (lambda () (%bounds string range))
@@ -65,35 +67,38 @@
 
     (define (%end start end) end)
 
-    ;;;> The longest prefix whose characters satisfy a predicate.
+    ;;;> Returns the longest prefix whose characters satisfy a predicate.
     (define (string-take-while string predicate . range)
       (%cut string string-skip predicate range %end (lambda (start end cut) (substring string start cut))))
 
-    ;;;> The longest suffix whose characters satisfy a predicate.
+    ;;;> Returns the longest suffix whose characters satisfy a predicate.
     (define (string-take-while-right string predicate . range)
       (%cut string string-skip-right predicate range (lambda (start end) (- start 1))
         (lambda (start end cut) (substring string (+ cut 1) end))))
 
-    ;;;> What follows the longest prefix whose characters satisfy a predicate.
+    ;;;> Returns the rest of a string after the longest prefix whose characters satisfy a predicate.
     (define (string-drop-while string predicate . range)
       (%cut string string-skip predicate range %end (lambda (start end cut) (substring string cut end))))
 
-    ;;;> What precedes the longest suffix whose characters satisfy a predicate.
+    ;;;> Returns the part of a string before the longest suffix whose characters satisfy a
+    ;;;> predicate.
     (define (string-drop-while-right string predicate . range)
       (%cut string string-skip-right predicate range (lambda (start end) (- start 1))
         (lambda (start end cut) (substring string start (+ cut 1)))))
 
-    ;;;> Two values: the longest prefix whose characters satisfy a predicate, and the rest.
+    ;;;> Returns two values: the longest prefix whose characters satisfy a predicate, and the rest.
     (define (string-span string predicate . range)
       (%cut string string-skip predicate range %end
         (lambda (start end cut) (values (substring string start cut) (substring string cut end)))))
 
-    ;;;> Two values: the longest prefix whose characters do not satisfy a predicate, and the rest.
+    ;;;> Returns two values: the longest prefix whose characters do not satisfy a predicate, and the
+    ;;;> rest.
     (define (string-break string predicate . range)
       (%cut string string-index predicate range %end
         (lambda (start end cut) (values (substring string start cut) (substring string cut end)))))
 
-    ;;;> The index in a string, or part of it, at which a pattern, or part of it, last occurs, or #f.
+    ;;;> Returns the index in a string, or part of it, of the last occurrence of a pattern, or part
+    ;;;> of it, or #f.
     (define (string-contains-right string pattern . ranges)
       (call-with-values
         (lambda () (%bounds string ranges))
@@ -110,13 +115,14 @@
         ((string start) (string-copy string start))
         ((string start end) (string-copy string start end))))
 
-    ;;;> The characters of a string that do not satisfy a predicate.
+    ;;;> Returns the characters of a string that do not satisfy a predicate.
     (define (string-remove predicate string . range) (apply string-delete predicate string range))
 
-    ;;;> The part from index `from` to before `to` of a string, or part of it, repeated without end in both directions.
+    ;;;> Returns the part from index `from` up to `to`, exclusive, of a string, or part of it,
+    ;;;> repeated infinitely in both directions.
     (define (string-replicate string from to . range) (apply xsubstring string from to range))
 
-    ;;;> A list of pieces of `length` characters, the last one maybe shorter.
+    ;;;> Returns a list of pieces of `length` characters; the last one may be shorter.
     (define (string-segment string length)
       (if (< length 1) (error "string-segment: a piece has at least one character" length))
       (let ((end (string-length string)))
@@ -126,7 +132,7 @@
               (loop (+ start length)
                     (cons (substring string start (min end (+ start length))) pieces))))))
 
-    ;;; The parts between delimiters, at most `limit` of which count; #f is no limit.
+    ;;; Returns the parts between at most `limit` delimiters; #f means no limit.
     (define (%parts string delimiter limit start end)
       (let ((length (string-length delimiter)))
         (let loop ((start start) (limit limit) (parts '()))
@@ -143,8 +149,9 @@
 
     (define (%without-last parts) (reverse (cdr (reverse parts))))
 
-    ;;;> A list of the parts of a string that a delimiter separates. The grammar says what an empty part at an end means: `infix`, `strict-infix`,
-    ;;;> `prefix` or `suffix`. At most `limit` delimiters count.
+    ;;;> Returns a list of the parts of a string that a delimiter separates. The grammar, `infix`,
+    ;;;> `strict-infix`, `prefix` or `suffix`, determines the meaning of an empty part at an end. At
+    ;;;> most `limit` delimiters count.
     (define string-split
       (case-lambda
         ((string delimiter) (string-split string delimiter 'infix))

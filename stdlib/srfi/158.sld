@@ -1,4 +1,5 @@
-;;; SRFI 158: generators and accumulators. A generator is a procedure of no arguments that answers the end-of-file object when it is done.
+;;; SRFI 158: generators and accumulators. A generator is a procedure of no arguments that returns
+;;; the end-of-file object at its end.
 (define-library (srfi 158)
   (export
     generator circular-generator make-iota-generator make-range-generator make-coroutine-generator list->generator vector->generator

@@ -6,22 +6,22 @@
   (begin
     (define-record-type box-type
       (%box values)
-      ;;;> Whether an object is a box.
+      ;;;> Returns whether an object is a box.
       box?
       (values %values))
 
     ;;;> Makes a box that holds the arguments.
     (define (box . values) (%box (list->vector values)))
-    ;;;> The values that a box holds.
+    ;;;> Returns the values in a box.
     (define (unbox box) (apply values (vector->list (%values box))))
-    ;;;> Puts other values, as many as there are, in a box.
+    ;;;> Replaces the values in a box by as many others.
     (define (set-box! box . values)
       (if (not (= (length values) (box-arity box)))
           (error "set-box!: the box holds another number of values" box values))
       (vector-copy! (%values box) 0 (list->vector values)))
-    ;;;> How many values a box holds.
+    ;;;> Returns how many values a box holds.
     (define (box-arity box) (vector-length (%values box)))
-    ;;;> The value of a box at an index.
+    ;;;> Returns the value of a box at an index.
     (define (unbox-value box index) (vector-ref (%values box) index))
     ;;;> Replaces the value of a box at an index.
     (define (set-box-value! box index value) (vector-set! (%values box) index value))))

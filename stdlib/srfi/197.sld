@@ -1,10 +1,12 @@
-;;; SRFI 197: pipelines. In front of the steps another placeholder may be given than `_`, and, where it counts, another ellipsis than `...`.
+;;; SRFI 197: pipelines. Before the steps, another placeholder than `_` may be given and, where it
+;;; applies, another ellipsis than `...`.
 (define-library (srfi 197)
   (export chain chain-and chain-when chain-lambda nest nest-reverse)
   (on-demand)
   (import (scheme base))
   (begin
-    ;;;> Evaluates steps in turn; in each, `_` stands for the value of the one before, several `_` for its values, `_ ...` for all that are left.
+    ;;;> Evaluates steps in sequence; in each, `_` stands for the value of the previous one, several
+    ;;;> `_` for its values, `_ ...` for all remaining ones.
     (define-syntax chain
       (syntax-rules ()
         ((_ value) value)
@@ -13,7 +15,7 @@
         ((_ value placeholder (part ...) . steps) (%chain placeholder (... ...) value ((part ...) . steps)))
         ((_ value placeholder ellipsis . steps) (%chain placeholder ellipsis value steps))))
 
-    ;;; `walk` goes through the parts of a step, with a variable for each placeholder.
+    ;;; `walk` visits the parts of a step, with a variable for each placeholder.
     (define-syntax %chain
       (syntax-rules ()
         ((% placeholder ellipsis value ()) value)
@@ -46,7 +48,8 @@
          (let ((before value))
            (and before (%chain-and placeholder (%chain placeholder (... ...) before (step)) steps))))))
 
-    ;;;> Like `chain`, with steps `(guard? step)` that are left out if the guard, in which `_` is the value, is false, and `(step)`.
+    ;;;> Like `chain`, with steps `(step)` and `(guard? step)`; the latter are skipped if the guard,
+    ;;;> in which `_` is the value, is false.
     (define-syntax chain-when
       (syntax-rules ()
         ((_ value) value)
@@ -69,12 +72,12 @@
         ((% placeholder before (part ...)) (%chain placeholder (... ...) before ((part ...))))
         ((% placeholder before other) other)))
 
-    ;;;> The procedure that passes its arguments through the steps of a `chain`.
+    ;;;> Makes a procedure that passes its arguments through the steps of a `chain`.
     (define-syntax chain-lambda
       (syntax-rules ()
         ((_ . steps) (lambda arguments (chain (apply values arguments) . steps)))))
 
-    ;;;> Puts each expression, the last first, in the place of `_` in the one before.
+    ;;;> Inserts each expression, the last first, at the `_` of the previous one.
     (define-syntax nest
       (syntax-rules ()
         ((_ last) last)
@@ -97,7 +100,7 @@
                  ((put (part :::) (other . others)) (put (part ::: other) others)))))
            (put () step)))))
 
-    ;;;> Puts each expression in the place of `_` in the one after.
+    ;;;> Inserts each expression at the `_` of the next one.
     (define-syntax nest-reverse
       (syntax-rules ()
         ((_ first) first)

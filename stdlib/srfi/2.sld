@@ -4,7 +4,8 @@
   (on-demand)
   (import (scheme base))
   (begin
-    ;;;> Evaluates clauses in turn — `(variable expression)`, which binds, `(expression)` or a variable — until one is false; then the body.
+    ;;;> Evaluates clauses in sequence — `(variable expression)`, which binds, `(expression)` or a
+    ;;;> variable — until one is false; then evaluates the body.
     (define-syntax and-let*
       (syntax-rules ()
         ((_ ()) #t)

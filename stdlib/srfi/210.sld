@@ -14,7 +14,8 @@
          (let ((it procedure))
            (%ordered () (object ...) producer (lambda (first) (lambda rest (apply it (append first rest)))))))))
 
-    ;;; Evaluates objects from left to right and calls what `make` makes of their list with the values of the producer.
+    ;;; Evaluates objects from left to right and calls the value of `make` for their list with the
+    ;;; values of the producer.
     (define-syntax %ordered
       (syntax-rules ()
         ((_ () (object ...) producer make)
@@ -26,17 +27,17 @@
         ((_ consumer producer ...)
          (let ((it consumer)) (apply it (append (list/mv producer) ...))))))
 
-    ;;;> A list of the objects and the values of the last expression.
+    ;;;> Returns a list of the objects and the values of the last expression.
     (define-syntax list/mv
       (syntax-rules ()
         ((_ element ... producer) (apply/mv list element ... producer))))
 
-    ;;;> A vector of the objects and the values of the last expression.
+    ;;;> Returns a vector of the objects and the values of the last expression.
     (define-syntax vector/mv
       (syntax-rules ()
         ((_ element ... producer) (apply/mv vector element ... producer))))
 
-    ;;;> A box of the objects and the values of the last expression.
+    ;;;> Returns a box of the objects and the values of the last expression.
     (define-syntax box/mv
       (syntax-rules ()
         ((_ element ... producer) (apply/mv %box element ... producer))))
@@ -47,7 +48,7 @@
         ((_ index operand ... producer)
          (let ((it index)) (list-ref (list/mv operand ... producer) it)))))
 
-    ;;;> How many values an expression has.
+    ;;;> Returns how many values an expression has.
     (define-syntax coarity
       (syntax-rules ()
         ((_ producer) (length (list/mv producer)))))
@@ -82,21 +83,22 @@
       (syntax-rules ()
         ((_ producer transducer ...) (bind/list (list/mv producer) transducer ...))))
 
-    ;;;> The elements of a list as values.
+    ;;;> Returns the elements of a list as values.
     (define (list-values list) (apply values list))
-    ;;;> The elements of a vector as values.
+    ;;;> Returns the elements of a vector as values.
     (define (vector-values vector) (apply values (vector->list vector)))
-    ;;;> The values of a box.
+    ;;;> Returns the values of a box.
     (define (box-values box) (%unbox box))
-    ;;;> One of the arguments behind it, by its index.
+    ;;;> Returns the argument after it at this index.
     (define (value index . objects) (list-ref objects index))
-    ;;;> The arguments as values.
+    ;;;> Returns the arguments as values.
     (define (identity . objects) (apply values objects))
-    ;;;> A procedure that passes its arguments through procedures, from left to right.
+    ;;;> Returns a procedure that passes its arguments through procedures, from left to right.
     (define (compose-left . transducers) (lambda arguments (apply bind/list arguments transducers)))
-    ;;;> A procedure that passes its arguments through procedures, from right to left.
+    ;;;> Returns a procedure that passes its arguments through procedures, from right to left.
     (define (compose-right . transducers) (apply compose-left (reverse transducers)))
-    ;;;> A procedure that calls `procedure` with each of its arguments and answers the results as values.
+    ;;;> Makes a procedure that calls `procedure` with each of its arguments and returns the results
+    ;;;> as values.
     (define (map-values procedure) (lambda arguments (apply values (map procedure arguments))))
     ;;;> Passes the elements of a list through procedures, from left to right.
     (define (bind/list objects . transducers)

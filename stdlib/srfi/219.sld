@@ -1,10 +1,10 @@
-;;; SRFI 219: definitions of procedures that give procedures.
+;;; SRFI 219: definitions of procedures that return procedures.
 (define-library (srfi 219)
   (export (rename define-curried define))
   (on-demand)
   (import (scheme base))
   (begin
-    ;;;> As `define`; `(define ((f a) b) …)` defines a procedure of `a` that gives one of `b`.
+    ;;;> Like `define`; `(define ((f a) b) …)` defines a procedure of `a` that returns one of `b`.
     (define-syntax define-curried
       (syntax-rules ()
         ((_ ((head . outer) . formals) body ...)

@@ -4,7 +4,8 @@
   (on-demand)
   (import (scheme base))
   (begin
-    ;;; Takes the formals apart: parameters that must be there, then those with defaults, then the name of the rest.
+    ;;; Divides the formals: required parameters, then those with defaults, then the name of the
+    ;;; rest.
     (define-syntax %opt
       (syntax-rules ()
         ((_ bind (required ...) (option ...) ((name default) . more) body)
@@ -14,7 +15,7 @@
         ((_ bind (required ...) options rest body)
          (lambda (required ... . arguments) (bind arguments options rest body)))))
 
-    ;;; Binds one after the other; a default sees what is bound before it.
+    ;;; Binds one after the other; a default is in the scope of the previous ones.
     (define-syntax %in-turn
       (syntax-rules ()
         ((_ arguments () () (body ...))
@@ -26,7 +27,7 @@
                 (others (if given? (cdr arguments) '())))
            (%in-turn others more rest body)))))
 
-    ;;; Binds all at once; a default sees nothing of the others.
+    ;;; Binds all at once; a default is not in the scope of the others.
     (define-syntax %at-once
       (syntax-rules ()
         ((_ arguments options rest body) (%at-once arguments options () rest body))
@@ -39,10 +40,11 @@
                 (others (if given? (cdr arguments) '())))
            (%at-once others more (bound ... (name value)) rest body)))))
 
-    ;;;> A procedure whose last parameters `(name default)` may be left out; a default does not see the other parameters with defaults.
+    ;;;> Makes a procedure whose last parameters `(name default)` are optional; a default is not in
+    ;;;> the scope of other parameters with defaults.
     (define-syntax opt-lambda
       (syntax-rules () ((_ formals body ...) (%opt %at-once () () formals (body ...)))))
-    ;;;> As `opt-lambda`; a default sees the parameters before it.
+    ;;;> Like `opt-lambda`, but a default is in the scope of the parameters before it.
     (define-syntax opt*-lambda
       (syntax-rules () ((_ formals body ...) (%opt %in-turn () () formals (body ...)))))
     ;;;> Binds the formals of an `opt-lambda` to the elements of a list.
@@ -51,9 +53,9 @@
     ;;;> Binds the formals of an `opt*-lambda` to the elements of a list.
     (define-syntax let-optionals*
       (syntax-rules () ((_ list formals body ...) (apply (opt*-lambda formals body ...) list))))
-    ;;;> Defines a procedure as `opt-lambda` makes it.
+    ;;;> Defines a procedure, as if by `opt-lambda`.
     (define-syntax define-optionals
       (syntax-rules () ((_ (name . formals) body ...) (define name (opt-lambda formals body ...)))))
-    ;;;> Defines a procedure as `opt*-lambda` makes it.
+    ;;;> Defines a procedure, as if by `opt*-lambda`.
     (define-syntax define-optionals*
       (syntax-rules () ((_ (name . formals) body ...) (define name (opt*-lambda formals body ...)))))))

@@ -1,24 +1,25 @@
-;;; SRFI 232: curried procedures, which may be given their arguments in any number of calls.
+;;; SRFI 232: curried procedures, which receive their arguments in any number of calls.
 (define-library (srfi 232)
   (export curried define-curried)
   (on-demand)
   (import (scheme base) (scheme case-lambda))
   (begin
-    ;;;> A procedure that is called once it has been given all its arguments, in one call or in several; those beyond are given to its result.
+    ;;;> Makes a procedure that runs once it has received all its arguments, in one call or in
+    ;;;> several; additional arguments are passed to its result.
     (define-syntax curried
       (syntax-rules ()
         ((_ () body ...) (let () body ...))
         ((_ (variable ... . rest) body ...) (%curried (variable ... . rest) body ...))
         ((_ rest body ...) (lambda rest body ...))))
 
-    ;;; From formals with at least one variable.
+    ;;; The formals have at least one variable.
     (define-syntax %curried
       (syntax-rules ()
         ((_ (variable ...) body ...) (%curry (length '(variable ...)) #f (lambda (variable ...) body ...) '()))
         ((_ (variable ... . rest) body ...)
          (%curry (length '(variable ...)) #t (lambda (variable ... . rest) body ...) '()))))
 
-    ;;; A procedure that takes what is missing of `count` arguments.
+    ;;; Makes a procedure that takes the missing ones of `count` arguments.
     (define (%curry count variadic? procedure given)
       (lambda arguments
         (if (null? arguments)

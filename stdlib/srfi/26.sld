@@ -4,7 +4,8 @@
   (on-demand)
   (import (scheme base))
   (begin
-    ;;;> A procedure that calls the first with the others; each `<>` is an argument of its own, `<...>` at the end all that are left.
+    ;;;> Makes a procedure that calls the first expression with the others; each `<>` is an argument
+    ;;;> of its own, and `<...>` at the end stands for all remaining ones.
     (define-syntax cut
       (syntax-rules () ((_ slot ...) (%cut () () slot ...))))
 
@@ -16,7 +17,7 @@
         ((_ (parameter ...) (part ...) <> . slots) (%cut (parameter ... new) (part ... new) . slots))
         ((_ parameters (part ...) expression . slots) (%cut parameters (part ... expression) . slots))))
 
-    ;;;> Like `cut`, but what is given is evaluated once, when the procedure is made.
+    ;;;> Like `cut`, but the given expressions are evaluated once, when the procedure is made.
     (define-syntax cute
       (syntax-rules () ((_ slot ...) (%cute () () () slot ...))))
 

@@ -1,5 +1,6 @@
-;;; SRFI 27: pseudo-random numbers, by L'Ecuyer's MRG32k3a. A run is the same each time: a new source begins at one fixed state, and only
-;;; random-source-randomize! asks the clock, whose answer is an input of the run.
+;;; SRFI 27: pseudo-random numbers, by L'Ecuyer's MRG32k3a. A run is the same each time: a new
+;;; source has a fixed state, and only random-source-randomize! reads the clock, whose time is an
+;;; input of the run.
 (define-library (srfi 27)
   (export
     random-integer random-real default-random-source make-random-source random-source?
@@ -13,7 +14,7 @@
 
     (define-record-type %source
       (%make-source state)
-      ;;;> Whether an object is a source of random numbers.
+      ;;;> Returns whether an object is a source of random numbers.
       random-source?
       (state %state %set-state!))
 
@@ -31,7 +32,7 @@
         (vector-set! s 5 b)
         (if (= difference 0) %m1 difference)))
 
-    ;;; A number from 0 to before `bound`, each as likely as any other.
+    ;;; Returns a number from 0 up to `bound`, exclusive, uniformly distributed.
     (define (%below! source bound)
       (let-values (((range digits)
                     (let loop ((range %m1) (digits 1))
@@ -46,22 +47,22 @@
     (define (%check-source source procedure)
       (if (not (random-source? source)) (error "not a source of random numbers" procedure source)))
 
-    ;;;> A source of random numbers, which begins where every new source begins.
+    ;;;> Makes a source of random numbers, in the state of every new source.
     (define (make-random-source) (%make-source (vector 12345 12345 12345 12345 12345 12345)))
 
-    ;;;> The state of a source, a list that can be written and read.
+    ;;;> Returns the state of a source, a list that can be written and read.
     (define (random-source-state-ref source)
       (%check-source source 'random-source-state-ref)
       (cons 'mrg32k3a (vector->list (%state source))))
 
-    ;;;> Brings a source to a state that `random-source-state-ref` gave.
+    ;;;> Sets a source to a state from `random-source-state-ref`.
     (define (random-source-state-set! source state)
       (%check-source source 'random-source-state-set!)
       (if (not (and (list? state) (= (length state) 7) (eq? (car state) 'mrg32k3a)))
           (error "not a state of a source of random numbers" state))
       (%set-state! source (list->vector (cdr state))))
 
-    ;;; Makes a state of a number, of which every bit matters.
+    ;;; Makes a state from a number, all of whose bits matter.
     (define (%scatter! source number)
       (let ((s (vector 1 1 1 1 1 1)))
         (do ((index 0 (+ index 1)) (rest number (quotient rest 4294944443)))
@@ -71,17 +72,18 @@
         (%set-state! source s)
         (do ((steps 24 (- steps 1))) ((= steps 0)) (%next! source))))
 
-    ;;;> Brings a source to a state that is another each time, by the clock.
+    ;;;> Sets a source to a state that depends on the clock.
     (define (random-source-randomize! source)
       (%check-source source 'random-source-randomize!)
       (%scatter! source (+ (* 4294944443 (current-jiffy)) (exact (floor (* 1000 (current-second)))))))
 
-    ;;;> Brings a source to the state that two numbers, exact and not negative, stand for.
+    ;;;> Sets a source to the state for two non-negative exact integers.
     (define (random-source-pseudo-randomize! source i j)
       (%check-source source 'random-source-pseudo-randomize!)
       (%scatter! source (+ (* (+ i j) (+ i j 1)) (* 2 j) 1)))
 
-    ;;;> A procedure that gives, for a positive exact integer, a random one from 0 to before it.
+    ;;;> Makes a procedure that returns, for a positive exact integer, a random one from 0 up to it,
+    ;;;> exclusive.
     (define (random-source-make-integers source)
       (%check-source source 'random-source-make-integers)
       (lambda (bound)
@@ -89,7 +91,8 @@
             (error "random-integer: the bound must be a positive exact integer" bound))
         (%below! source bound)))
 
-    ;;;> A procedure without arguments that gives random numbers between 0 and 1, or multiples of `unit` between them.
+    ;;;> Makes a procedure without arguments that returns random numbers between 0 and 1, or
+    ;;;> multiples of `unit` between them.
     (define (random-source-make-reals source . unit)
       (%check-source source 'random-source-make-reals)
       (if (null? unit)
@@ -100,7 +103,7 @@
 
     ;;;> The source of `random-integer` and `random-real`.
     (define default-random-source (make-random-source))
-    ;;;> A random exact integer from 0 to before the argument.
+    ;;;> Returns a random exact integer from 0 up to the argument, exclusive.
     (define random-integer (random-source-make-integers default-random-source))
-    ;;;> A random number between 0 and 1, neither included.
+    ;;;> Returns a random number between 0 and 1, both excluded.
     (define random-real (random-source-make-reals default-random-source))))

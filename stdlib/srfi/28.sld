@@ -4,8 +4,9 @@
   (on-demand)
   (import (scheme base) (scheme write))
   (begin
-    ;;;> The text of a template in which `~a` stands for the next object as `display` shows it, `~s` as `write` does,
-    ;;;> `~%` for a newline, `~~` for a tilde. Fails if there are too few objects or the template has another directive.
+    ;;;> Returns the text of a template in which `~a` stands for the next object as `display` writes
+    ;;;> it, `~s` as `write` does, `~%` for a newline, `~~` for a tilde. Fails if there are too few
+    ;;;> objects or the template has another directive.
     (define (format template . objects)
       (let ((in (open-input-string template)) (out (open-output-string)))
         (define (next objects)

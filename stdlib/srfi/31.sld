@@ -4,7 +4,8 @@
   (on-demand)
   (import (scheme base))
   (begin
-    ;;;> The value of an expression that may refer to itself: `(rec name expression)` or `(rec (name . formals) body …)`.
+    ;;;> Returns the value of an expression that may refer to itself: `(rec name expression)` or
+    ;;;> `(rec (name . formals) body …)`.
     (define-syntax rec
       (syntax-rules ()
         ((_ (name . formals) . body) (letrec ((name (lambda formals . body))) name))

@@ -5,10 +5,10 @@
   (on-demand)
   (import (scheme base) (scheme read) (scheme write))
   (begin
-    ;;;> Writes an object with labels for all that it shares; a third argument is ignored.
+    ;;;> Writes an object with labels for all shared parts; ignores a third argument.
     (define (write-with-shared-structure object . options)
       (if (and (pair? options) (car options))
           (write-shared object (car options))
           (write-shared object)))
-    ;;;> Reads a datum, labels included.
+    ;;;> Reads a datum, including labels.
     (define (read-with-shared-structure . port) (apply read port))))

@@ -1,4 +1,4 @@
-;;; SRFI 43: vectors; procedures that are called with elements get the index first.
+;;; SRFI 43: vectors; procedures that are called with elements receive the index first.
 (define-library (srfi 43)
   (export
     make-vector vector vector-unfold vector-unfold-right vector-copy vector-reverse-copy vector-append vector-concatenate
@@ -32,11 +32,11 @@
             accumulated
             (loop (- index 1) (apply combine index accumulated (%elements vectors index))))))
 
-    ;;;> The vector of what `(procedure index element …)` answers.
+    ;;;> Returns the vector of the values of `(procedure index element …)`.
     (define (vector-map procedure . vectors)
       (vector-unfold (lambda (index) (apply procedure index (%elements vectors index))) (%shortest vectors)))
 
-    ;;;> Replaces each element of the first vector by what `(procedure index element …)` answers.
+    ;;;> Replaces each element of the first vector by the values of `(procedure index element …)`.
     (define (vector-map! procedure vector . vectors)
       (vector-copy! vector 0 (apply vector-map procedure vector vectors)))
 
@@ -46,13 +46,13 @@
         (do ((index 0 (+ index 1))) ((= index end))
           (apply procedure index (%elements vectors index)))))
 
-    ;;;> For how many places `(wanted? index element …)` holds.
+    ;;;> Returns the number of indices that satisfy `(wanted? index element …)`.
     (define (vector-count wanted? . vectors)
       (apply vector-fold
              (lambda (index count . elements) (if (apply wanted? index elements) (+ count 1) count))
              0 vectors))
 
-    ;;; A list, or the part of it from an index to before another.
+    ;;; Returns a list, or the part of it from an index up to another, exclusive.
     (define (%part list range)
       (cond ((null? range) list)
             ((null? (cdr range)) (list-tail list (car range)))
@@ -61,14 +61,14 @@
              (let loop ((left (list-tail list (car range))) (count (- (cadr range) (car range))) (part '()))
                (if (= count 0) (reverse part) (loop (cdr left) (- count 1) (cons (car left) part)))))))
 
-    ;;;> A vector of the elements of a list, or of part of it.
+    ;;;> Returns a vector of the elements of a list, or of part of it.
     (define (list->vector list . range) (%list->vector (%part list range)))
 
-    ;;;> A vector of the elements of a list, or of part of it, the last one first.
+    ;;;> Returns a vector of the elements of a list, or of part of it, the last one first.
     (define (reverse-list->vector list . range) (%reverse-list->vector (%part list range)))
 
-    ;;;> The index, in a vector or part of it, of an element for which `(compare element value)` is 0, or #f. The comparison tells by its sign which
-    ;;;> way to look, so the vector must be sorted by it.
+    ;;;> Returns the index, in a vector or part of it, of an element for which `(compare element
+    ;;;> value)` is 0, or #f. The vector must be sorted by the sign of the comparison.
     (define (vector-binary-search vector value compare . range)
       (let* ((start (if (pair? range) (car range) 0))
              (found (%binary-search (if (pair? range) (apply vector-copy vector range) vector) value compare)))

@@ -4,5 +4,5 @@
   (on-demand)
   (import (scheme base) (scheme lazy))
   (begin
-    ;;;> A promise that is already kept, also if the value is a promise.
+    ;;;> Makes a promise that already has its value, even if the value is a promise.
     (define (eager value) (delay value))))

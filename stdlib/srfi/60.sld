@@ -11,15 +11,16 @@
   (on-demand)
   (import (scheme base) (srfi 151))
   (begin
-    ;;;> The number `to` with the lowest bits of `from` in the field.
+    ;;;> Returns the number `to` with the lowest bits of `from` in the field.
     (define (copy-bit-field to from start end) (bit-field-replace to from start end))
-    ;;;> The number with the field rotated by `count` towards the higher bits.
+    ;;;> Returns the number with the field rotated by `count` towards the higher bits.
     (define (rotate-bit-field number count start end) (bit-field-rotate number count start end))
-    ;;;> The number with the bits of the field in reverse order.
+    ;;;> Returns the number with the bits of the field in reverse order.
     (define (reverse-bit-field number start end) (bit-field-reverse number start end))
-    ;;;> A list of booleans, one for each bit, the highest first; of `count` bits or all that matter.
+    ;;;> Returns a list of booleans, one for each bit, the highest first; `count` bits, or all
+    ;;;> significant ones.
     (define (integer->list number . count) (reverse (apply bits->list number count)))
-    ;;;> The number of the bits in a list of booleans, the highest first.
+    ;;;> Returns the number with the bits of a list of booleans, the highest first.
     (define (list->integer booleans) (list->bits (reverse booleans)))
-    ;;;> The number of the arguments, booleans, the highest bit first.
+    ;;;> Returns the number with the bits of the arguments, booleans, the highest first.
     (define (booleans->integer . booleans) (list->integer booleans))))

@@ -4,7 +4,8 @@
   (on-demand)
   (import (scheme base))
   (begin
-    ;;;> As `cond`, with clauses `(generator guard => receiver)` too: the generator's values go to the receiver if the guard accepts them.
+    ;;;> Like `cond`, with additional clauses `(generator guard => receiver)`: the generator's
+    ;;;> values go to the receiver if the guard accepts them.
     (define-syntax general-cond
       (syntax-rules (=> else)
         ((_) (if #f #f))

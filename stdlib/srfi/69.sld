@@ -11,14 +11,15 @@
   (import (scheme base) (scheme case-lambda) (scheme char) (duet internal tables) (only (duet internal lists) fold)
           (only (duet kernel) %hash %identity))
   (begin
-    ;;;> Makes an empty hash table by an equivalence, `equal?` if none is given, and a hash function that agrees with it.
+    ;;;> Makes an empty hash table by an equivalence, `equal?` if none is given, and a hash function
+    ;;;> that agrees with it.
     (define make-hash-table
       (case-lambda
         (() (%make-table equal? #f))
         ((same?) (%make-table same? #f))
         ((same? hash . size) (%make-table same? (and (procedure? hash) hash)))))
 
-    ;;;> Makes a hash table of the entries of an association list; of equal keys the first counts.
+    ;;;> Makes a hash table from an association list; of equal keys the first counts.
     (define (alist->hash-table alist . options)
       (let ((table (apply make-hash-table options)))
         (for-each
@@ -27,10 +28,11 @@
           alist)
         table))
 
-    ;;;> The hash function of a table.
+    ;;;> Returns the hash function of a table.
     (define (hash-table-hash-function table) (or (%table-hash table) hash))
 
-    ;;;> The value of a key. Without one, what `failure` answers; without that, an error.
+    ;;;> Returns the value of a key. Without the key, returns the value of `failure`; without
+    ;;;> `failure`, raises an error.
     (define hash-table-ref
       (case-lambda
         ((table key)
@@ -40,21 +42,22 @@
          (let ((entry (%table-find table key)))
            (if entry (cdr entry) (failure))))))
 
-    ;;;> The value of a key, or `default`.
+    ;;;> Returns the value of a key, or `default`.
     (define (hash-table-ref/default table key default)
       (let ((entry (%table-find table key)))
         (if entry (cdr entry) default)))
 
-    ;;;> Gives a key a value.
+    ;;;> Sets the value of a key.
     (define (hash-table-set! table key value) (%table-put! table key value))
 
     ;;;> Removes a key, if it is there.
     (define (hash-table-delete! table key) (%table-remove! table key) (if #f #f))
 
-    ;;;> Whether a key is there.
+    ;;;> Returns whether a table has a key.
     (define (hash-table-exists? table key) (if (%table-find table key) #t #f))
 
-    ;;;> Replaces the value of a key by what `change` answers for it. Without one, for what `failure` answers; without that, an error.
+    ;;;> Sets a key to the value of `change` for its current value. Without the key, uses the value
+    ;;;> of `failure`; without `failure`, raises an error.
     (define hash-table-update!
       (case-lambda
         ((table key change)
@@ -63,14 +66,14 @@
          (let ((entry (%table-find table key)))
            (%table-put! table key (change (if entry (cdr entry) (failure))))))))
 
-    ;;;> Replaces the value of a key, or `default`, by what `change` answers for it.
+    ;;;> Sets a key to the value of `change` for its current value, or for `default`.
     (define (hash-table-update!/default table key change default)
       (hash-table-update! table key change (lambda () default)))
 
-    ;;;> A list of the keys.
+    ;;;> Returns a list of the keys.
     (define (hash-table-keys table) (map car (%table-entries table)))
 
-    ;;;> A list of the values.
+    ;;;> Returns a list of the values.
     (define (hash-table-values table) (map cdr (%table-entries table)))
 
     ;;;> Calls `procedure` with each key and value.
@@ -81,14 +84,14 @@
     (define (hash-table-fold table combine initial)
       (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated)) initial (%table-entries table)))
 
-    ;;;> An association list of the entries.
+    ;;;> Returns an association list of the entries.
     (define (hash-table->alist table)
       (map (lambda (entry) (cons (car entry) (cdr entry))) (%table-entries table)))
 
-    ;;;> A hash table with the same entries.
+    ;;;> Returns a hash table with the same entries.
     (define (hash-table-copy table . mutable?) (%table-copy table))
 
-    ;;;> Gives the first table the entries of the second, which win.
+    ;;;> Adds the entries of the second table to the first; of equal keys the second's entry counts.
     (define (hash-table-merge! table other)
       (hash-table-walk other (lambda (key value) (%table-put! table key value)))
       table)
@@ -96,14 +99,14 @@
     (define (%bounded number bound)
       (if (null? bound) number (modulo number (car bound))))
 
-    ;;;> A number that objects share that are `equal?`; below `bound`, if there is one.
+    ;;;> Returns a hash that objects which are `equal?` share; below `bound`, if given.
     (define (hash object . bound) (%bounded (%hash object) bound))
 
-    ;;;> A number that equal strings share.
+    ;;;> Returns a hash that equal strings share.
     (define (string-hash string . bound) (%bounded (%hash string) bound))
 
-    ;;;> A number that strings share that differ in case only.
+    ;;;> Returns a hash that strings which differ only in case share.
     (define (string-ci-hash string . bound) (%bounded (%hash (string-foldcase string)) bound))
 
-    ;;;> A number that an object keeps, whatever happens to its parts; pairs share one.
+    ;;;> Returns a hash that an object keeps even if its parts change; pairs share one.
     (define (hash-by-identity object . bound) (%bounded (or (%identity object) 0) bound))))

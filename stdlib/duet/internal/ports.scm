@@ -1,10 +1,10 @@
-;;;> The default port of reading procedures, a parameter.
+;;;> Returns the default port of reading procedures, a parameter.
 (define current-input-port (make-parameter (%console-port 0)))
 
-;;;> The default port of writing procedures, a parameter.
+;;;> Returns the default port of writing procedures, a parameter.
 (define current-output-port (make-parameter (%console-port 1)))
 
-;;;> The port for error messages, a parameter.
+;;;> Returns the port for error messages, a parameter.
 (define current-error-port (make-parameter (%console-port 2)))
 
 ;;; The number of bytes requested from the console at once.

@@ -1,18 +1,18 @@
-;;;> A pair of the second argument and the first.
+;;;> Returns a pair of the second argument and the first.
 (define (xcons tail head) (cons head tail))
 
-;;;> The list of what `procedure` answers for the indices below `count`.
+;;;> Returns the list of the values of `procedure` for the indices below `count`.
 (define (list-tabulate count procedure)
   (let loop ((index (- count 1)) (tail '()))
     (if (< index 0) tail (loop (- index 1) (cons (procedure index) tail)))))
 
-;;;> A list of the arguments, at least one, whose last pair leads back to its first.
+;;;> Makes a circular list of the arguments, at least one.
 (define (circular-list first . rest)
   (let ((list (cons first rest)))
     (set-cdr! (last-pair list) list)
     list))
 
-;;; What follows the last pair of a chain, or the object `circular` if it has none.
+;;; Returns the tail of the last pair of a chain, or the object `circular` if it has none.
 (define (%chain-end chain circular)
   (let loop ((slow chain) (fast chain))
     (if (pair? fast)
@@ -25,27 +25,28 @@
 
 (define %circular (list 'circular))
 
-;;;> Whether an object is a list that ends.
+;;;> Returns whether an object is a list that ends.
 (define (proper-list? object) (list? object))
 
-;;;> Whether an object is a chain of pairs without end.
+;;;> Returns whether an object is a circular list.
 (define (circular-list? object) (eq? (%chain-end object %circular) %circular))
 
-;;;> Whether an object is a chain of pairs, perhaps of none, that ends in something else than the empty list.
+;;;> Returns whether an object is a chain of pairs, possibly none, that ends in an object other than
+;;;> the empty list.
 (define (dotted-list? object)
   (let ((end (%chain-end object %circular)))
     (not (or (null? end) (eq? end %circular)))))
 
-;;;> Whether an object is no pair.
+;;;> Returns whether an object is not a pair.
 (define (not-pair? object) (not (pair? object)))
 
-;;;> Whether a list is empty. Fails if the argument is neither a pair nor the empty list.
+;;;> Returns whether a list is empty. Fails if the argument is neither a pair nor the empty list.
 (define (null-list? list)
   (cond ((pair? list) #f)
         ((null? list) #t)
         (else (error "null-list?: expected a list" list))))
 
-;;;> Whether lists have equal elements at the same places, as `(same? a b)` sees it.
+;;;> Returns whether lists have equal elements at the same indices, by `(same? a b)`.
 (define (list= same? . lists)
   (define (equal a b)
     (cond ((null? a) (null? b))
@@ -57,67 +58,68 @@
             (and (or (eq? first (car rest)) (equal first (car rest)))
                  (loop (car rest) (cdr rest)))))))
 
-;;;> The first element.
+;;;> Returns the first element.
 (define (first list) (car list))
-;;;> The second element.
+;;;> Returns the second element.
 (define (second list) (cadr list))
-;;;> The third element.
+;;;> Returns the third element.
 (define (third list) (caddr list))
-;;;> The fourth element.
+;;;> Returns the fourth element.
 (define (fourth list) (cadddr list))
-;;;> The fifth element.
+;;;> Returns the fifth element.
 (define (fifth list) (list-ref list 4))
-;;;> The sixth element.
+;;;> Returns the sixth element.
 (define (sixth list) (list-ref list 5))
-;;;> The seventh element.
+;;;> Returns the seventh element.
 (define (seventh list) (list-ref list 6))
-;;;> The eighth element.
+;;;> Returns the eighth element.
 (define (eighth list) (list-ref list 7))
-;;;> The ninth element.
+;;;> Returns the ninth element.
 (define (ninth list) (list-ref list 8))
-;;;> The tenth element.
+;;;> Returns the tenth element.
 (define (tenth list) (list-ref list 9))
 
-;;;> Two values: both parts of a pair.
+;;;> Returns two values: both parts of a pair.
 (define (car+cdr pair) (values (car pair) (cdr pair)))
 
-;;; How many pairs a chain that ends has.
+;;; Returns the number of pairs in a chain that ends.
 (define (%pairs chain)
   (let loop ((chain chain) (count 0))
     (if (pair? chain) (loop (cdr chain) (+ count 1)) count)))
 
-;;;> The last `count` elements, with what follows them; shared, not copied.
+;;;> Returns the last `count` elements, with the tail of the last pair; shared, not copied.
 (define (take-right list count)
   (list-tail list (- (%pairs list) count)))
 
-;;;> The list without its last `count` elements.
+;;;> Returns the list without its last `count` elements.
 (define (drop-right list count)
   (take list (- (%pairs list) count)))
 
-;;;> Two values: the first `count` elements, and the rest.
+;;;> Returns two values: the first `count` elements, and the rest.
 (define (split-at list count)
   (values (take list count) (list-tail list count)))
 
-;;;> How many elements a list has, or #f if it is circular.
+;;;> Returns how many elements a list has, or #f if it is circular.
 (define (length+ list)
   (if (circular-list? list) #f (%pairs list)))
 
-;;;> The list of lists of the elements at the same places.
+;;;> Returns the list of lists of the elements at the same indices.
 (define (zip list . lists) (apply map (lambda elements elements) list lists))
 
-;;;> The first elements of the lists in a list.
+;;;> Returns the first elements of the lists in a list.
 (define (unzip1 lists) (map first lists))
-;;;> Two values: the first and the second elements of the lists in a list.
+;;;> Returns two values: the first and the second elements of the lists in a list.
 (define (unzip2 lists) (values (map first lists) (map second lists)))
-;;;> Three values: the first elements of the lists in a list, the second, the third.
+;;;> Returns three values: the first elements of the lists in a list, the second, the third.
 (define (unzip3 lists) (values (map first lists) (map second lists) (map third lists)))
-;;;> Four values, as `unzip3`.
+;;;> Returns four values, like `unzip3`.
 (define (unzip4 lists) (values (map first lists) (map second lists) (map third lists) (map fourth lists)))
-;;;> Five values, as `unzip3`.
+;;;> Returns five values, like `unzip3`.
 (define (unzip5 lists)
   (values (map first lists) (map second lists) (map third lists) (map fourth lists) (map fifth lists)))
 
-;;;> Makes a list from the front: elements `(element seed)`, seeds `(next seed)`, until `(stop? seed)`; then `(tail seed)`, by default `()`.
+;;;> Makes a list from the front: elements `(element seed)`, seeds `(next seed)`, until `(stop?
+;;;> seed)`; its tail is `(tail seed)`, by default `()`.
 (define unfold
   (case-lambda
     ((stop? element next seed) (unfold stop? element next seed (lambda (seed) '())))
@@ -127,7 +129,8 @@
            (append-reverse elements (tail seed))
            (let ((new (element seed))) (loop (next seed) (cons new elements))))))))
 
-;;;> Makes a list from its end: elements `(element seed)`, seeds `(next seed)`, until `(stop? seed)`; in front of `tail`, by default `()`.
+;;;> Makes a list from its end: elements `(element seed)`, seeds `(next seed)`, until `(stop?
+;;;> seed)`; its tail is `tail`, by default `()`.
 (define unfold-right
   (case-lambda
     ((stop? element next seed) (unfold-right stop? element next seed '()))
@@ -159,13 +162,13 @@
         (apply combine (append lists (list (loop (%cdrs lists)))))
         initial)))
 
-;;;> Combines the elements of a list from the right, or answers `initial` if it has none.
+;;;> Combines the elements of a list from the right; returns `initial` if it has none.
 (define (reduce-right combine initial list)
   (if (pair? list)
       (let ((reversed (reverse list))) (fold combine (car reversed) (cdr reversed)))
       initial))
 
-;;;> Calls `procedure` for the pairs of one or more lists in order; it may change their second parts.
+;;;> Calls `procedure` for the pairs of one or more lists in order; it may change their cdrs.
 (define (pair-for-each procedure . lists)
   (let loop ((lists lists))
     (if (%heads lists)
@@ -173,34 +176,37 @@
           (apply procedure lists)
           (loop next)))))
 
-;;;> The longest beginning of a list whose elements satisfy a predicate.
+;;;> Returns the longest prefix of a list whose elements satisfy a predicate.
 (define (take-while wanted? list)
   (let loop ((rest list) (taken '()))
     (if (and (pair? rest) (wanted? (car rest)))
         (loop (cdr rest) (cons (car rest) taken))
         (reverse taken))))
 
-;;;> What follows the longest beginning of a list whose elements satisfy a predicate.
+;;;> Returns the rest of a list after the longest prefix whose elements satisfy a predicate.
 (define (drop-while wanted? list)
   (if (and (pair? list) (wanted? (car list))) (drop-while wanted? (cdr list)) list))
 
-;;;> Two values: the longest beginning of a list whose elements satisfy a predicate, and the rest.
+;;;> Returns two values: the longest prefix of a list whose elements satisfy a predicate, and the
+;;;> rest.
 (define (span wanted? list)
   (let loop ((rest list) (taken '()))
     (if (and (pair? rest) (wanted? (car rest)))
         (loop (cdr rest) (cons (car rest) taken))
         (values (reverse taken) rest))))
 
-;;;> Two values: the longest beginning of a list whose elements do not satisfy a predicate, and the rest.
+;;;> Returns two values: the longest prefix of a list whose elements do not satisfy a predicate, and
+;;;> the rest.
 (define (break stop? list) (span (lambda (element) (not (stop? element))) list))
 
-;;;> An association list with one more entry in front.
+;;;> Returns an association list with one more entry at the front.
 (define (alist-cons key value alist) (cons (cons key value) alist))
 
-;;;> An association list with fresh entries.
+;;;> Returns an association list with fresh entries.
 (define (alist-copy alist) (map (lambda (entry) (cons (car entry) (cdr entry))) alist))
 
-;;;> An association list without the entries whose key is `key`, as `equal?` or `(same? key entry-key)` sees it.
+;;;> Returns an association list without the entries whose key is `key`, by `equal?` or `(same? key
+;;;> entry-key)`.
 (define alist-delete
   (case-lambda
     ((key alist) (alist-delete key alist equal?))

@@ -1,16 +1,16 @@
-;;; A bag is a table from elements to how often they are in it.
+;;; A bag is a table from elements to their numbers of occurrences.
 (define-record-type bag-type
   (%bag comparator table)
-  ;;;> Whether an object is a bag.
+  ;;;> Returns whether an object is a bag.
   bag?
-  ;;;> The comparator of a bag.
+  ;;;> Returns the comparator of a bag.
   (comparator bag-element-comparator)
   (table %counts))
 
 (define (%empty-bag comparator) (%bag comparator (%table-by comparator)))
 (define (%bag-like bag) (%empty-bag (bag-element-comparator bag)))
 
-;;;> How often an element is in a bag.
+;;;> Returns the number of occurrences of an element in a bag.
 (define (bag-element-count bag element)
   (let ((entry (%table-find (%counts bag) element))) (if entry (cdr entry) 0)))
 
@@ -20,11 +20,11 @@
       (%table-remove! (%counts bag) element))
   bag)
 
-;;;> Puts an element into a bag `count` times; the bag.
+;;;> Adds an element to a bag `count` times; returns the bag.
 (define (bag-increment! bag element count)
   (comparator-check-type (bag-element-comparator bag) element)
   (%set-count! bag element (+ (bag-element-count bag element) count)))
-;;;> Takes an element out of a bag `count` times at most; the bag.
+;;;> Removes an element from a bag at most `count` times; returns the bag.
 (define (bag-decrement! bag element count)
   (%set-count! bag element (- (bag-element-count bag element) count)))
 
@@ -32,11 +32,12 @@
 (define (bag comparator . elements) (list->bag comparator elements))
 ;;;> Makes a bag of the elements of a list by a comparator.
 (define (list->bag comparator elements) (list->bag! (%empty-bag comparator) elements))
-;;;> Puts the elements of a list into a bag; the bag.
+;;;> Adds the elements of a list to a bag; returns the bag.
 (define (list->bag! bag elements)
   (for-each (lambda (element) (bag-increment! bag element 1)) elements)
   bag)
-;;;> Makes a bag by a comparator, which comes last, of the elements `(element seed)`, for seeds `(next seed)`, until `(stop? seed)`.
+;;;> Makes a bag by a comparator, which comes last, of the elements `(element seed)`, for seeds
+;;;> `(next seed)`, until `(stop? seed)`.
 (define bag-unfold
   (%comparator-first
     (lambda (comparator stop? element next seed)
@@ -46,66 +47,68 @@
               bag
               (begin (bag-increment! bag (element seed) 1) (loop (next seed)))))))))
 
-;;;> An association list of the elements and how often they are in a bag.
+;;;> Returns an association list of the elements and their numbers of occurrences.
 (define (bag->alist bag)
   (map (lambda (entry) (cons (car entry) (cdr entry))) (%table-entries (%counts bag))))
-;;;> Makes a bag by a comparator of elements and how often each is to be in it.
+;;;> Makes a bag by a comparator from an association list of elements and their numbers of
+;;;> occurrences.
 (define (alist->bag comparator alist)
   (let ((bag (%empty-bag comparator)))
     (for-each (lambda (entry) (bag-increment! bag (car entry) (cdr entry))) alist)
     bag))
 
-;;;> A list of the elements, each as often as it is in a bag.
+;;;> Returns a list of the elements, each as often as it occurs in the bag.
 (define (bag->list bag)
   (apply append (map (lambda (entry) (make-list (cdr entry) (car entry))) (bag->alist bag))))
-;;;> Whether an object is an element.
+;;;> Returns whether an object is an element.
 (define (bag-contains? bag object) (> (bag-element-count bag object) 0))
-;;;> Whether a bag has no elements.
+;;;> Returns whether a bag has no elements.
 (define (bag-empty? bag) (= (bag-unique-size bag) 0))
-;;;> Whether two bags have no element in common.
+;;;> Returns whether two bags have no element in common.
 (define (bag-disjoint? a b)
   (%check-comparators bag-element-comparator a (list b))
   (not (any (lambda (entry) (bag-contains? b (car entry))) (bag->alist a))))
-;;;> The element that is equal to an object, or `default`.
+;;;> Returns the element that is equal to an object, or `default`.
 (define (bag-member bag object default)
   (let ((entry (%table-find (%counts bag) object))) (if entry (car entry) default)))
-;;;> How many elements a bag has.
+;;;> Returns how many elements a bag has.
 (define (bag-size bag) (apply + (map cdr (bag->alist bag))))
-;;;> How many different elements a bag has.
+;;;> Returns how many different elements a bag has.
 (define (bag-unique-size bag) (%table-count (%counts bag)))
-;;;> A bag of the same elements.
+;;;> Returns a bag of the same elements.
 (define (bag-copy bag) (%bag (bag-element-comparator bag) (%table-copy (%counts bag))))
-;;;> A bag with more elements.
+;;;> Returns a bag with more elements.
 (define (bag-adjoin bag . elements) (list->bag! (bag-copy bag) elements))
-;;;> Puts elements into a bag; the bag.
+;;;> Adds elements to a bag; returns the bag.
 (define (bag-adjoin! bag . elements) (list->bag! bag elements))
-;;;> A bag with each of the elements once less.
+;;;> Returns a bag with one occurrence less of each of the elements.
 (define (bag-delete bag . elements) (bag-delete-all! (bag-copy bag) elements))
-;;;> Takes elements out of a bag, each once; the bag.
+;;;> Removes one occurrence of each of the elements from a bag; returns the bag.
 (define (bag-delete! bag . elements) (bag-delete-all! bag elements))
-;;;> A bag with each of the elements of a list once less.
+;;;> Returns a bag with one occurrence less of each element of a list.
 (define (bag-delete-all bag elements) (bag-delete-all! (bag-copy bag) elements))
-;;;> Takes the elements of a list out of a bag, each once; the bag.
+;;;> Removes one occurrence of each element of a list from a bag; returns the bag.
 (define (bag-delete-all! bag elements)
   (for-each (lambda (element) (bag-decrement! bag element 1)) elements)
   bag)
 
-;;; Makes a bag have the elements of another that is like it; the bag.
+;;; Replaces the elements of a bag by those of another with the same comparator; returns the bag.
 (define (%become! bag other)
   (let ((entries (bag->alist other)))
     (%table-clear! (%counts bag))
     (for-each (lambda (entry) (%set-count! bag (car entry) (cdr entry))) entries)
     bag))
 
-;;;> A bag with an element in place of those that are equal to it.
+;;;> Returns a bag with an element in place of those that are equal to it.
 (define (bag-replace bag element) (bag-replace! (bag-copy bag) element))
-;;;> Replaces the elements that are equal to `element`, if there are any, by it, as often; the bag.
+;;;> Replaces all occurrences equal to `element` by it; returns the bag.
 (define (bag-replace! bag element)
   (let ((entry (%table-remove! (%counts bag) element)))
     (if entry (%set-count! bag element (cdr entry)))
     bag))
 
-;;;> Looks for an element: `(failure insert ignore)` or `(success element update remove)` is called to go on. Two values: the bag, and what they say.
+;;;> Looks for an element and calls `(failure insert ignore)` or `(success element update remove)`.
+;;;> Returns two values: the bag, and the object passed to the continuation.
 (define (bag-search! bag element failure success)
   (let ((entry (%table-find (%counts bag) element)))
     (if entry
@@ -120,23 +123,23 @@
         (failure (lambda (object) (bag-increment! bag element 1) (values bag object))
                  (lambda (object) (values bag object))))))
 
-;;;> An element that satisfies a predicate, or what `failure` answers.
+;;;> Returns an element that satisfies a predicate, or the value of `failure`.
 (define (bag-find wanted? bag failure)
   (let loop ((entries (bag->alist bag)))
     (cond ((null? entries) (failure))
           ((wanted? (car (car entries))) (car (car entries)))
           (else (loop (cdr entries))))))
-;;;> How many elements satisfy a predicate.
+;;;> Returns how many elements satisfy a predicate.
 (define (bag-count wanted? bag) (length (filter wanted? (bag->list bag))))
-;;;> Whether any element satisfies a predicate.
+;;;> Returns whether any element satisfies a predicate.
 (define (bag-any? wanted? bag) (if (any wanted? (bag->list bag)) #t #f))
-;;;> Whether all elements satisfy a predicate.
+;;;> Returns whether all elements satisfy a predicate.
 (define (bag-every? wanted? bag) (if (every wanted? (bag->list bag)) #t #f))
-;;;> The bag by a comparator of what `procedure` answers for the elements.
+;;;> Returns the bag by a comparator of the values of `procedure` for the elements.
 (define (bag-map comparator procedure bag) (list->bag comparator (map procedure (bag->list bag))))
-;;;> Calls `procedure` with the elements, each as often as it is in the bag.
+;;;> Calls `procedure` with the elements, each as often as it occurs in the bag.
 (define (bag-for-each procedure bag) (for-each procedure (bag->list bag)))
-;;;> Calls `procedure` with each different element and how often it is in the bag.
+;;;> Calls `procedure` with each different element and its number of occurrences.
 (define (bag-for-each-unique procedure bag)
   (for-each (lambda (entry) (procedure (car entry) (cdr entry))) (bag->alist bag)))
 ;;;> Combines the elements: `(combine element accumulated)`.
@@ -144,37 +147,40 @@
 ;;;> Combines the different elements: `(combine element count accumulated)`.
 (define (bag-fold-unique combine initial bag)
   (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated)) initial (bag->alist bag)))
-;;;> The bag of the elements that satisfy a predicate.
+;;;> Returns the bag of the elements that satisfy a predicate.
 (define (bag-filter wanted? bag) (list->bag! (%bag-like bag) (filter wanted? (bag->list bag))))
-;;;> The bag of the elements that do not satisfy a predicate.
+;;;> Returns the bag of the elements that do not satisfy a predicate.
 (define (bag-remove unwanted? bag) (list->bag! (%bag-like bag) (remove unwanted? (bag->list bag))))
-;;;> Two values: the bag of the elements that satisfy a predicate, and that of the others.
+;;;> Returns two values: the bag of the elements that satisfy a predicate, and that of the others.
 (define (bag-partition wanted? bag) (values (bag-filter wanted? bag) (bag-remove wanted? bag)))
-;;;> Removes the elements that do not satisfy a predicate; the bag.
+;;;> Removes the elements that do not satisfy a predicate; returns the bag.
 (define (bag-filter! wanted? bag) (%become! bag (bag-filter wanted? bag)))
-;;;> Removes the elements that satisfy a predicate; the bag.
+;;;> Removes the elements that satisfy a predicate; returns the bag.
 (define (bag-remove! unwanted? bag) (%become! bag (bag-remove unwanted? bag)))
-;;;> As `bag-partition`; the first is the bag itself.
+;;;> Like `bag-partition`, but the first value is the bag itself, changed.
 (define (bag-partition! wanted? bag)
   (let ((others (bag-remove wanted? bag))) (values (bag-filter! wanted? bag) others)))
 
 (define (%sub-bag? a b)
   (every (lambda (entry) (<= (cdr entry) (bag-element-count b (car entry)))) (bag->alist a)))
 
-;;;> Whether all bags have the same elements equally often.
+;;;> Returns whether all bags have the same elements with the same numbers of occurrences.
 (define (bag=? bag . bags)
   (%neighbours (lambda (a b) (and (%sub-bag? a b) (%sub-bag? b a))) bag bags))
-;;;> Whether each element of a bag is in the next at least as often.
+;;;> Returns whether each element of a bag occurs in the next bag at least as often.
 (define (bag<=? bag . bags) (%neighbours %sub-bag? bag bags))
-;;;> Whether each element of a bag is in the one before at least as often.
+;;;> Returns whether each element of a bag occurs in the previous bag at least as often.
 (define (bag>=? bag . bags) (%neighbours (lambda (a b) (%sub-bag? b a)) bag bags))
 (define (%less-bag? a b) (and (%sub-bag? a b) (not (%sub-bag? b a))))
-;;;> Whether each element of a bag is in the next at least as often, and some more often.
+;;;> Returns whether each element of a bag occurs in the next bag at least as often, and some more
+;;;> often.
 (define (bag<? bag . bags) (%neighbours %less-bag? bag bags))
-;;;> Whether each element of a bag is in the one before at least as often, and some more often.
+;;;> Returns whether each element of a bag occurs in the previous bag at least as often, and some
+;;;> more often.
 (define (bag>? bag . bags) (%neighbours (lambda (a b) (%less-bag? b a)) bag bags))
 
-;;; The bag like the first with each element of any as often as `(combine count-in-first count-in-other)` says, other by other.
+;;; Combines bags from the first on: an element occurs `(combine count-in-first count-in-other)`
+;;; times.
 (define (%combined combine bag bags)
   (%check-comparators bag-element-comparator bag bags)
   (fold (lambda (other result)
@@ -187,33 +193,34 @@
         (bag-copy bag)
         bags))
 
-;;;> The bag with each element as often as in the bag that has it most.
+;;;> Returns a bag in which each element has its greatest number of occurrences in the bags.
 (define (bag-union bag . bags) (%combined max bag bags))
-;;;> The bag with each element as often as in the bag that has it least.
+;;;> Returns a bag in which each element has its least number of occurrences in the bags.
 (define (bag-intersection bag . bags) (%combined min bag bags))
-;;;> The bag with each element of the first as often as it is in it more than in the others.
+;;;> Returns a bag in which each element has its occurrences in the first bag minus those in the
+;;;> others.
 (define (bag-difference bag . bags) (%combined - bag bags))
-;;;> The bag with each element as often as it is in one of two bags more than in the other.
+;;;> Returns a bag in which each element has the difference of its occurrences in two bags.
 (define (bag-xor a b) (%combined (lambda (m n) (abs (- m n))) a (list b)))
-;;;> As `bag-union`, in the first bag.
+;;;> Like `bag-union`, but changes the first bag.
 (define (bag-union! bag . bags) (%become! bag (apply bag-union bag bags)))
-;;;> As `bag-intersection`, in the first bag.
+;;;> Like `bag-intersection`, but changes the first bag.
 (define (bag-intersection! bag . bags) (%become! bag (apply bag-intersection bag bags)))
-;;;> As `bag-difference`, in the first bag.
+;;;> Like `bag-difference`, but changes the first bag.
 (define (bag-difference! bag . bags) (%become! bag (apply bag-difference bag bags)))
-;;;> As `bag-xor`, in the first bag.
+;;;> Like `bag-xor`, but changes the first bag.
 (define (bag-xor! a b) (%become! a (bag-xor a b)))
-;;;> The bag with each element as often as in all bags together.
+;;;> Returns a bag in which each element has the sum of its occurrences in the bags.
 (define (bag-sum bag . bags) (%combined + bag bags))
-;;;> Puts the elements of the other bags into the first, which it answers.
+;;;> Adds the elements of the other bags to the first, and returns that.
 (define (bag-sum! bag . bags)
   (%check-comparators bag-element-comparator bag bags)
   (for-each (lambda (other) (list->bag! bag (bag->list other))) bags)
   bag)
-;;;> The bag with each element `count` times as often.
+;;;> Returns a bag in which each element occurs `count` times as often.
 (define (bag-product count bag)
   (alist->bag (bag-element-comparator bag) (map (lambda (entry) (cons (car entry) (* count (cdr entry)))) (bag->alist bag))))
-;;;> Makes each element of a bag occur `count` times as often; the bag.
+;;;> Multiplies the occurrences of each element of a bag by `count`; returns the bag.
 (define (bag-product! count bag)
   (for-each
     (lambda (entry)
@@ -223,15 +230,15 @@
     (bag->alist bag))
   bag)
 
-;;;> The set of the elements of a bag.
+;;;> Returns the set of the elements of a bag.
 (define (bag->set bag) (list->set (bag-element-comparator bag) (map car (bag->alist bag))))
-;;;> The bag with each element of a set once.
+;;;> Returns the bag with each element of a set once.
 (define (set->bag set) (list->bag (set-element-comparator set) (set->list set)))
 
-;;;> Puts each element of a set into a bag once more; the bag.
+;;;> Adds each element of a set to a bag; returns the bag.
 (define (set->bag! bag set) (list->bag! bag (set->list set)))
 
-;;;> The comparator of bags: by their elements, without an order.
+;;;> The comparator of bags: by their elements; without an ordering.
 (define bag-comparator
   (make-comparator bag? bag=? #f
     (lambda (bag)

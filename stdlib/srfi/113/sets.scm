@@ -1,9 +1,9 @@
 ;;; A set is a table from elements to themselves.
 (define-record-type set-type
   (%set comparator table)
-  ;;;> Whether an object is a set.
+  ;;;> Returns whether an object is a set.
   set?
-  ;;;> The comparator of a set.
+  ;;;> Returns the comparator of a set.
   (comparator set-element-comparator)
   (table %table-of))
 
@@ -24,17 +24,19 @@
 ;;;> Makes a set of the elements of a list by a comparator.
 (define (list->set comparator elements) (list->set! (%empty-set comparator) elements))
 
-;;;> Adds the elements of a list to a set; the set.
+;;;> Adds the elements of a list to a set; returns the set.
 (define (list->set! set elements)
   (for-each (lambda (element) (%add! set element)) elements)
   set)
 
-;;; Calls a procedure of comparator, stop?, element, next and seed; its caller may put the comparator first or, as the SRFI has it, last.
+;;; Calls a procedure of comparator, stop?, element, next and seed; the caller may pass the
+;;; comparator first or, as in the SRFI, last.
 (define (%comparator-first make)
   (lambda (a b c d e)
     (if (comparator? a) (make a b c d e) (make e a b c d))))
 
-;;;> Makes a set by a comparator, which comes last, of the elements `(element seed)`, for seeds `(next seed)`, until `(stop? seed)`.
+;;;> Makes a set by a comparator, which comes last, of the elements `(element seed)`, for seeds
+;;;> `(next seed)`, until `(stop? seed)`.
 (define set-unfold
   (%comparator-first
     (lambda (comparator stop? element next seed)
@@ -44,10 +46,10 @@
               set
               (begin (%add! set (element seed)) (loop (next seed)))))))))
 
-;;;> A list of the elements, in the order in which they came.
+;;;> Returns a list of the elements, in the order of their insertion.
 (define (set->list set) (map cdr (%table-entries (%table-of set))))
 
-;;; Whether a set or bag is by the comparator of the first; if not, that is an error.
+;;; Raises an error unless the other sets or bags have the comparator of the first.
 (define (%check-comparators comparator-of first others)
   (let ((comparator (comparator-of first)))
     (for-each
@@ -56,45 +58,46 @@
             (error "sets and bags that are combined or compared must have the same comparator" first other)))
       others)))
 
-;;;> Whether an object is an element.
+;;;> Returns whether an object is an element.
 (define (set-contains? set object) (if (%table-find (%table-of set) object) #t #f))
-;;;> Whether a set has no elements.
+;;;> Returns whether a set has no elements.
 (define (set-empty? set) (= (set-size set) 0))
-;;;> Whether two sets have no element in common.
+;;;> Returns whether two sets have no element in common.
 (define (set-disjoint? a b)
   (%check-comparators set-element-comparator a (list b))
   (not (any (lambda (element) (set-contains? b element)) (set->list a))))
-;;;> The element that is equal to an object, or `default`.
+;;;> Returns the element that is equal to an object, or `default`.
 (define (set-member set object default)
   (let ((entry (%table-find (%table-of set) object))) (if entry (cdr entry) default)))
-;;;> How many elements a set has.
+;;;> Returns how many elements a set has.
 (define (set-size set) (%table-count (%table-of set)))
 
-;;;> A set of the same elements.
+;;;> Returns a set of the same elements.
 (define (set-copy set) (%set (set-element-comparator set) (%table-copy (%table-of set))))
 
-;;;> A set with more elements.
+;;;> Returns a set with more elements.
 (define (set-adjoin set . elements) (list->set! (set-copy set) elements))
-;;;> Adds elements; the set.
+;;;> Adds elements to a set; returns the set.
 (define (set-adjoin! set . elements) (list->set! set elements))
-;;;> A set with an element in place of the one that is equal to it.
+;;;> Returns a set with an element in place of the one that is equal to it.
 (define (set-replace set element) (set-replace! (set-copy set) element))
-;;;> Replaces the element that is equal to `element`, if there is one, by it; the set.
+;;;> Replaces the element that is equal to `element`, if there is one, by it; returns the set.
 (define (set-replace! set element)
   (if (%table-remove! (%table-of set) element) (%table-put! (%table-of set) element element))
   set)
-;;;> A set with fewer elements.
+;;;> Returns a set with fewer elements.
 (define (set-delete set . elements) (set-delete-all! (set-copy set) elements))
-;;;> Removes elements; the set.
+;;;> Removes elements from a set; returns the set.
 (define (set-delete! set . elements) (set-delete-all! set elements))
-;;;> A set without the elements of a list.
+;;;> Returns a set without the elements of a list.
 (define (set-delete-all set elements) (set-delete-all! (set-copy set) elements))
-;;;> Removes the elements of a list; the set.
+;;;> Removes the elements of a list from a set; returns the set.
 (define (set-delete-all! set elements)
   (for-each (lambda (element) (%table-remove! (%table-of set) element)) elements)
   set)
 
-;;;> Looks for an element: `(failure insert ignore)` or `(success element update remove)` is called to go on. Two values: the set, and what they say.
+;;;> Looks for an element and calls `(failure insert ignore)` or `(success element update remove)`.
+;;;> Returns two values: the set, and the object passed to the continuation.
 (define (set-search! set element failure success)
   (let ((entry (%table-find (%table-of set) element)))
     (if entry
@@ -109,35 +112,35 @@
         (failure (lambda (object) (%add! set element) (values set object))
                  (lambda (object) (values set object))))))
 
-;;;> The first element that satisfies a predicate, or what `failure` answers.
+;;;> Returns the first element that satisfies a predicate, or the value of `failure`.
 (define (set-find wanted? set failure)
   (let loop ((elements (set->list set)))
     (cond ((null? elements) (failure))
           ((wanted? (car elements)) (car elements))
           (else (loop (cdr elements))))))
-;;;> How many elements satisfy a predicate.
+;;;> Returns how many elements satisfy a predicate.
 (define (set-count wanted? set) (length (filter wanted? (set->list set))))
-;;;> Whether any element satisfies a predicate.
+;;;> Returns whether any element satisfies a predicate.
 (define (set-any? wanted? set) (if (any wanted? (set->list set)) #t #f))
-;;;> Whether all elements satisfy a predicate.
+;;;> Returns whether all elements satisfy a predicate.
 (define (set-every? wanted? set) (if (every wanted? (set->list set)) #t #f))
-;;;> The set by a comparator of what `procedure` answers for the elements.
+;;;> Returns the set by a comparator of the values of `procedure` for the elements.
 (define (set-map comparator procedure set) (list->set comparator (map procedure (set->list set))))
 ;;;> Calls `procedure` with the elements.
 (define (set-for-each procedure set) (for-each procedure (set->list set)))
 ;;;> Combines the elements: `(combine element accumulated)`.
 (define (set-fold combine initial set) (fold combine initial (set->list set)))
-;;;> The set of the elements that satisfy a predicate.
+;;;> Returns the set of the elements that satisfy a predicate.
 (define (set-filter wanted? set) (list->set! (%like set) (filter wanted? (set->list set))))
-;;;> Removes the elements that do not satisfy a predicate; the set.
+;;;> Removes the elements that do not satisfy a predicate; returns the set.
 (define (set-filter! wanted? set) (set-delete-all! set (remove wanted? (set->list set))))
-;;;> The set of the elements that do not satisfy a predicate.
+;;;> Returns the set of the elements that do not satisfy a predicate.
 (define (set-remove unwanted? set) (list->set! (%like set) (remove unwanted? (set->list set))))
-;;;> Removes the elements that satisfy a predicate; the set.
+;;;> Removes the elements that satisfy a predicate; returns the set.
 (define (set-remove! unwanted? set) (set-delete-all! set (filter unwanted? (set->list set))))
-;;;> Two values: the set of the elements that satisfy a predicate, and that of the others.
+;;;> Returns two values: the set of the elements that satisfy a predicate, and that of the others.
 (define (set-partition wanted? set) (values (set-filter wanted? set) (set-remove wanted? set)))
-;;;> The same; the first is the set itself.
+;;;> Like `set-partition`, but the first value is the set itself, changed.
 (define (set-partition! wanted? set)
   (let ((others (set-remove wanted? set))) (values (set-filter! wanted? set) others)))
 
@@ -148,46 +151,46 @@
         (and (holds? first (car rest)) (loop (car rest) (cdr rest))))))
 (define (%subset? a b) (and (<= (set-size a) (set-size b)) (set-every? (lambda (element) (set-contains? b element)) a)))
 
-;;;> Whether all sets have the same elements.
+;;;> Returns whether all sets have the same elements.
 (define (set=? set . sets)
   (%neighbours (lambda (a b) (and (= (set-size a) (set-size b)) (%subset? a b))) set sets))
-;;;> Whether each set is included in the next.
+;;;> Returns whether each set is included in the next.
 (define (set<=? set . sets) (%neighbours %subset? set sets))
-;;;> Whether each set includes the next.
+;;;> Returns whether each set includes the next.
 (define (set>=? set . sets) (%neighbours (lambda (a b) (%subset? b a)) set sets))
-;;;> Whether each set is included in the next, which has more.
+;;;> Returns whether each set is included in the next, which has more entries elements.
 (define (set<? set . sets)
   (%neighbours (lambda (a b) (and (< (set-size a) (set-size b)) (%subset? a b))) set sets))
-;;;> Whether each set includes the next, and has more.
+;;;> Returns whether each set includes the next, and has more elements.
 (define (set>? set . sets)
   (%neighbours (lambda (a b) (and (> (set-size a) (set-size b)) (%subset? b a))) set sets))
 
-;;;> The elements of any of the sets.
+;;;> Returns the elements of any of the sets.
 (define (set-union set . sets) (apply set-union! (set-copy set) sets))
-;;;> Adds the elements of the other sets to the first, which it answers.
+;;;> Adds the elements of the other sets to the first, and returns that.
 (define (set-union! set . sets)
   (%check-comparators set-element-comparator set sets)
   (for-each (lambda (other) (list->set! set (set->list other))) sets)
   set)
-;;;> The elements that are in all sets.
+;;;> Returns the elements that are in all sets.
 (define (set-intersection set . sets) (apply set-intersection! (set-copy set) sets))
-;;;> Keeps the elements of the first set that are in all others; the first.
+;;;> Keeps the elements of the first set that are in all others; returns the first set.
 (define (set-intersection! set . sets)
   (%check-comparators set-element-comparator set sets)
   (set-filter! (lambda (element) (every (lambda (other) (set-contains? other element)) sets)) set))
-;;;> The elements of the first set that are in none of the others.
+;;;> Returns the elements of the first set that are in none of the others.
 (define (set-difference set . sets) (apply set-difference! (set-copy set) sets))
-;;;> Removes the elements of the other sets from the first, which it answers.
+;;;> Removes the elements of the other sets from the first, and returns that.
 (define (set-difference! set . sets)
   (%check-comparators set-element-comparator set sets)
   (set-remove! (lambda (element) (any (lambda (other) (set-contains? other element)) sets)) set))
-;;;> The elements that only one of two sets has.
+;;;> Returns the elements that only one of two sets has.
 (define (set-xor a b) (set-union (set-difference a b) (set-difference b a)))
-;;;> The same, in the first set.
+;;;> Like `set-xor`, but changes the first set.
 (define (set-xor! a b)
   (let ((others (set-difference b a))) (set-union! (set-difference! a b) others)))
 
-;;;> The comparator of sets: by their elements, without an order.
+;;;> The comparator of sets: by their elements; without an ordering.
 (define set-comparator
   (make-comparator set? set=? #f
     (lambda (set)

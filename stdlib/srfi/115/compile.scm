@@ -1,6 +1,8 @@
-;;; From a tree to a matcher: a procedure of a state and an index that answers where the whole match ends, or #f. Each matcher knows the one that
-;;; follows, so trying the next alternative is only another call. A repetition that has once begun at an index and failed fails there again, whatever
-;;; came before, so it is tried once; with back references that does not hold, and only empty turns of a loop are cut short.
+;;; From a tree to a matcher: a procedure of a state and an index that returns the end of the whole
+;;; match, or #f. Each matcher knows the next one, so trying the next alternative is only another
+;;; call. A repetition that has begun at an index and failed fails there again, whatever came
+;;; before, so it is tried once; with back references that does not hold, and only empty rounds of a
+;;; loop are cut short.
 
 (define-record-type %plan
   (%make-plan loops backrefs?)
@@ -91,7 +93,7 @@
             (or (and (>= end least) (next state end))
                 (and (< end limit) (fits? state end) (run (+ end 1)))))))))
 
-;;; Up to so many times more.
+;;; Matches up to this many more repetitions.
 (define (%compile-options body count greedy? next plan)
   (if (= count 0)
       next
@@ -121,7 +123,7 @@
              (more (%compile body (lambda (state index) (again state index)) plan)))
       again)))
 
-;;; Notes that a loop has been at an index; whether it was there for the first time.
+;;; Records that a loop has reached an index; returns whether it is the first time.
 (define (%visit! state number index)
   (let* ((visited (%visited state))
          (places (or (vector-ref visited number)
@@ -134,7 +136,8 @@
 (define (%compile-save number body next plan)
   (let* ((start (* 2 number))
          (end (+ start 1))
-         ;; A start counts once its end is known, so that a turn of a loop that fails halfway leaves the one before.
+         ;; Record a start only once its end is known, so that a round of a loop that fails halfway
+         ;; leaves the previous one.
          (begun (%compile body
                   (lambda (state index)
                     (let* ((saved (%saved state))
@@ -157,7 +160,8 @@
         (or (begun state index)
             (begin (vector-set! opens number open) #f))))))
 
-;;; What is looked for has loops of its own, which a state of its own remembers: that it is found does not end the search.
+;;; A look-around has loops of its own, with a state of its own, because finding it does not end the
+;;; search.
 (define (%compile-look tree next plan)
   (let* ((ahead? (vector-ref tree 1))
          (wanted? (vector-ref tree 2))

@@ -1,5 +1,5 @@
-;;; Boundaries of lines, words and grapheme clusters. A state is what a search knows: the text, where it begins and ends, what submatches have found,
-;;; and where repetitions have been.
+;;; Boundaries of lines, words and grapheme clusters. The state of a search is the text, its start
+;;; and end, the submatches found, and the visited indices of repetitions.
 
 (define-record-type %state
   (%make-state text from to saved visited)
@@ -26,7 +26,7 @@
 
 (define (%between? code first last) (<= first code last))
 
-;;; The part of a Hangul syllable that a character is: l, v, t, lv, lvt, or #f.
+;;; Returns the Hangul syllable type of a character: l, v, t, lv, lvt, or #f.
 (define (%hangul code)
   (cond ((or (%between? code #x1100 #x115F) (%between? code #xA960 #xA97C)) 'l)
         ((or (%between? code #x1160 #x11A7) (%between? code #xD7B0 #xD7C6)) 'v)
@@ -51,7 +51,7 @@
 
 (define (%regional? char) (%between? (char->integer char) #x1F1E6 #x1F1FF))
 
-;;; Whether an odd number of regional indicators ends before an index.
+;;; Returns whether an odd number of regional indicators ends before an index.
 (define (%odd-regionals? state index)
   (let loop ((index index) (odd? #f))
     (if (and (> index (%from state)) (%regional? (%before state index)))

@@ -1,8 +1,8 @@
 (define-record-type regexp-type
   (%regexp sre count names matcher loops)
-  ;;;> Whether an object is a compiled regular expression.
+  ;;;> Returns whether an object is a compiled regular expression.
   regexp?
-  ;;;> The SRE that a regular expression was made of.
+  ;;;> Returns the SRE of a compiled regular expression.
   (sre regexp->sre)
   (count %count)
   (names %names)
@@ -11,13 +11,13 @@
 
 (define-record-type regexp-match-type
   (%match text names saved)
-  ;;;> Whether an object is a match.
+  ;;;> Returns whether an object is a match.
   regexp-match?
   (text %match-text)
   (names %match-names)
   (saved %match-saved))
 
-;;;> Compiles an SRE; a regular expression is answered as it is. Fails if the SRE is wrong.
+;;;> Compiles an SRE; returns a regular expression unchanged. Fails if the SRE is malformed.
 (define (regexp sre)
   (if (regexp? sre)
       sre
@@ -27,16 +27,17 @@
              (matcher (%compile tree %accept plan)))
         (%regexp sre (%parser-count parser) (%parser-names parser) matcher (%plan-loops plan)))))
 
-;;; The end of every matcher. A match that has to reach an end says so where the number of its first submatch would be.
+;;; The end of every matcher. A match that must reach an end stores it at the number of its first
+;;; submatch.
 (define (%accept state index)
   (and (or (not (vector-ref (%saved state) 1)) (= index (%to state))) index))
 
-;;;> Compiles SREs, in a sequence; `,expression` in them stands for the value of the expression.
+;;;> Compiles SREs as a sequence; `,expression` in them stands for the value of the expression.
 (define-syntax rx
   (syntax-rules ()
     ((_ sre ...) (regexp `(: sre ...)))))
 
-;;;> Whether an object is an SRE.
+;;;> Returns whether an object is an SRE.
 (define (valid-sre? object)
   (call/cc
     (lambda (return)
@@ -44,7 +45,7 @@
         (lambda (condition) (return #f))
         (lambda () (regexp object) #t)))))
 
-;;;> An SRE for a set of characters.
+;;;> Returns an SRE for a set of characters.
 (define (char-set->sre set) (list (char-set->string set)))
 
 (define (%fresh-state re text from to whole?)
@@ -64,7 +65,8 @@
          (end (if (and (pair? range) (pair? (cdr range))) (cadr range) (string-length text))))
     (values start end)))
 
-;;;> Matches all of a string, or of the part from `start` to before `end`; a match, or #f.
+;;;> Matches the whole string, or the part from `start` up to `end`, exclusive; returns a match, or
+;;;> #f.
 (define (regexp-matches re text . range)
   (let ((re (regexp re)))
     (call-with-values
@@ -73,17 +75,17 @@
         (let* ((state (%fresh-state re text from to #t)) (end ((%matcher re) state from)))
           (and end (%matched re state from end)))))))
 
-;;;> Whether all of a string matches.
+;;;> Returns whether the whole string matches.
 (define (regexp-matches? re text . range) (and (apply regexp-matches re text range) #t))
 
-;;;> Finds the leftmost match; a match, or #f.
+;;;> Finds the leftmost match; returns a match, or #f.
 (define (regexp-search re text . range)
   (let ((re (regexp re)))
     (call-with-values
       (lambda () (%bounds text range))
       (lambda (from to) (%search re text from from to)))))
 
-;;; The leftmost match from an index on, in a text that begins at `from`.
+;;; Returns the leftmost match from an index on, in a text that begins at `from`.
 (define (%search re text from index to)
   (let ((state (%fresh-state re text from to #f)) (matcher (%matcher re)))
     (let loop ((index index))
@@ -100,7 +102,7 @@
         (error "regexp-match-submatch: there is no submatch of this number" field))
     number))
 
-;;; The number of a name: of several submatches that share it, the first that matched.
+;;; Returns the number of a named submatch; of several with the same name, the first that matched.
 (define (%named match field names)
   (let loop ((names (reverse names)) (last #f))
     (cond ((null? names) last)
@@ -108,29 +110,30 @@
           ((vector-ref (%match-saved match) (* 2 (cdr (car names)))) (cdr (car names)))
           (else (loop (cdr names) (cdr (car names)))))))
 
-;;;> How many submatches a match has, whether or not they matched; the whole is not counted.
+;;;> Returns the number of submatches, whether or not they matched; the whole does not count.
 (define (regexp-match-count match) (- (quotient (vector-length (%match-saved match)) 2) 1))
 
-;;;> Where a submatch begins, or #f if it did not match. Submatches have numbers, the whole being 0, and may have names.
+;;;> Returns the start of a submatch, or #f if it did not match. Submatches have numbers, the whole
+;;;> being 0, and may have names.
 (define (regexp-match-submatch-start match . field)
   (vector-ref (%match-saved match) (* 2 (%field match (if (pair? field) (car field) 0)))))
 
-;;;> Where a submatch ends, or #f if it did not match.
+;;;> Returns the end of a submatch, or #f if it did not match.
 (define (regexp-match-submatch-end match . field)
   (vector-ref (%match-saved match) (+ 1 (* 2 (%field match (if (pair? field) (car field) 0))))))
 
-;;;> The text of a submatch, or #f if it did not match.
+;;;> Returns the text of a submatch, or #f if it did not match.
 (define (regexp-match-submatch match . field)
   (let ((start (apply regexp-match-submatch-start match field)))
     (and start (substring (%match-text match) start (apply regexp-match-submatch-end match field)))))
 
-;;;> A list of the texts of the whole and of each submatch, #f for those that did not match.
+;;;> Returns a list of the texts of the whole and of each submatch, #f for those that did not match.
 (define (regexp-match->list match)
   (let loop ((number (regexp-match-count match)) (texts '()))
     (if (< number 0) texts (loop (- number 1) (cons (regexp-match-submatch match number) texts)))))
 
-;;;> Combines the matches from left to right: `(combine index match text accumulated)`, where `index` is the end of the match before; at last
-;;;> `(finish index #f text accumulated)`.
+;;;> Combines the matches from left to right: `(combine index match text accumulated)`, where
+;;;> `index` is the end of the previous match; returns `(finish index #f text accumulated)`.
 (define regexp-fold
   (case-lambda
     ((re combine initial text) (regexp-fold re combine initial text (lambda (index match text accumulated) accumulated)))
@@ -147,7 +150,7 @@
                      (loop (if (= from to) (+ to 1) to) to (combine last match text accumulated))))
                (finish last #f text accumulated))))))))
 
-;;; Whether a match has any text.
+;;; Returns whether a match is empty.
 (define (%empty? match) (= (regexp-match-submatch-start match) (regexp-match-submatch-end match)))
 
 (define (%keep index match text accumulated) accumulated)
@@ -157,7 +160,7 @@
     (lambda () (%bounds text range))
     (lambda (start end) (regexp-fold re combine initial text finish start end))))
 
-;;;> A list of the texts of all matches that are not empty.
+;;;> Returns a list of the texts of all matches that are not empty.
 (define (regexp-extract re text . range)
   (%fold-range re
     (lambda (index match text found) (if (%empty? match) found (cons (regexp-match-submatch match) found)))
@@ -165,7 +168,7 @@
     (lambda (index match text found) (reverse found))
     range))
 
-;;;> A list of what stands between the matches that are not empty.
+;;;> Returns a list of the texts between the non-empty matches.
 (define (regexp-split re text . range)
   (call-with-values
     (lambda () (%bounds text range))
@@ -179,7 +182,7 @@
                      (list start) text %keep start end)))
         (reverse (cons (substring text (car parts) end) (cdr parts)))))))
 
-;;;> A list of what stands between the matches that are not empty and of the matches, in turn.
+;;;> Returns a list that alternates between the texts between the non-empty matches and the matches.
 (define (regexp-partition re text . range)
   (call-with-values
     (lambda () (%bounds text range))
@@ -197,7 +200,7 @@
               (cdr parts)
               (cons (substring text (car parts) end) (cdr parts))))))))
 
-;;; What a substitute makes of a match, as a list of strings.
+;;; Returns the replacement of a match by a substitute, as a list of strings.
 (define (%substituted substitute match start end)
   (cond ((string? substitute) (list substitute))
         ((or (exact-integer? substitute) (and (symbol? substitute) (not (memq substitute '(pre post)))))
@@ -208,8 +211,9 @@
         ((list? substitute) (apply append (map (lambda (part) (%substituted part match start end)) substitute)))
         (else (error "regexp-replace: a substitute is a string, a submatch, pre, post, a procedure, or a list of these" substitute))))
 
-;;;> Replaces one match, the first or the one with the number `count` from 0, in a string or the part from `start` to before `end`, which is answered.
-;;;> A substitute is a string, the number or name of a submatch, `pre`, `post`, a procedure of the match, or a list of these.
+;;;> Replaces one match, the first or the one with the number `count` from 0, in a string, or in the
+;;;> part from `start` up to `end`, exclusive; returns the string or part. A substitute is a string,
+;;;> the number or name of a submatch, `pre`, `post`, a procedure of the match, or a list of these.
 (define regexp-replace
   (case-lambda
     ((re text substitute) (regexp-replace re text substitute 0))
@@ -229,7 +233,7 @@
                   (loop (if (%empty? match) (+ 1 (regexp-match-submatch-end match)) (regexp-match-submatch-end match))
                         (- count 1))))))))))
 
-;;;> Replaces every match, as `regexp-replace` does one.
+;;;> Replaces every match, as `regexp-replace` replaces one.
 (define (regexp-replace-all re text substitute . range)
   (call-with-values
     (lambda () (%bounds text range))

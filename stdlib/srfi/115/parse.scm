@@ -1,7 +1,7 @@
 ;;; From an SRE to a tree of vectors, in which submatches have their numbers:
-;;;   #(set PREDICATE)  #(text STRING NOCASE?)  #(sequence TREE …)  #(either TREE …)  #(repeat MINIMUM MAXIMUM GREEDY? TREE)
-;;;   #(save NUMBER TREE)  #(where PREDICATE)  #(look AHEAD? WANTED? TREE)  #(same NUMBER NOCASE?)  #(grapheme)
-;;; A MAXIMUM of #f is none. The predicate of `where` is called with a state and an index.
+;;;     #(set PREDICATE)  #(text STRING NOCASE?)  #(sequence TREE …)  #(either TREE …)  #(repeat MINIMUM MAXIMUM GREEDY? TREE)
+;;;     #(save NUMBER TREE)  #(where PREDICATE)  #(look AHEAD? WANTED? TREE)  #(same NUMBER NOCASE?)  #(grapheme)
+;;; A MAXIMUM of #f means no maximum. The predicate of `where` is called with a state and an index.
 
 (define-record-type %parser
   (%make-parser count names)
@@ -9,7 +9,8 @@
   (count %parser-count %set-parser-count!)
   (names %parser-names %set-parser-names!))
 
-;;; How an SRE is read: whether case counts, whether classes are those of ASCII, whether `$` saves.
+;;; The mode in which an SRE is read: whether case counts, whether classes are those of ASCII,
+;;; whether `$` saves.
 (define-record-type %mode
   (%make-mode nocase? ascii? saves?)
   %mode?
@@ -45,7 +46,7 @@
                  (char-set-union set
                    (ucs-range->char-set (char->integer (car chars)) (+ 1 (char->integer (cadr chars))))))))))
 
-;;; The set of characters that an SRE stands for in a mode, or #f if it is none.
+;;; Returns the set of characters of an SRE in a mode, or #f if it does not denote one.
 (define (%cset sre mode)
   (define (restricted set) (if (%ascii? mode) (char-set-intersection set char-set:ascii) set))
   (define (all parts combine)
@@ -79,7 +80,7 @@
     ((w/unicode) (%make-mode (%nocase? mode) #f (%saves? mode)))
     (else (%make-mode (%nocase? mode) (%ascii? mode) #f))))
 
-;;; A set with the characters that differ from its own in case only, if case does not count.
+;;; Returns a set with all characters that differ from its own only in case, if case does not count.
 (define (%folded set mode)
   (if (%nocase? mode)
       (->char-set
@@ -94,7 +95,7 @@
   (if (and (pair? trees) (null? (cdr trees))) (car trees) (apply vector 'sequence trees)))
 
 (define (%parse-all sres mode parser)
-  ;; From left to right, because submatches are numbered so.
+  ;; From left to right, in the order of the numbers of submatches.
   (let loop ((sres sres) (trees '()))
     (if (null? sres)
         (%sequence (reverse trees))

@@ -1,21 +1,22 @@
 (define-record-type comparator
   (%make-comparator type-test equality ordering hash is-ordered is-hashable)
-  ;;;> Whether an object is a comparator.
+  ;;;> Returns whether an object is a comparator.
   comparator?
-  ;;;> The predicate of the objects that a comparator accepts.
+  ;;;> Returns the predicate of the objects that a comparator accepts.
   (type-test comparator-type-test-predicate)
-  ;;;> The equality of a comparator.
+  ;;;> Returns the equality of a comparator.
   (equality comparator-equality-predicate)
-  ;;;> The ordering of a comparator; it fails if there is none.
+  ;;;> Returns the ordering of a comparator, which fails if there is none.
   (ordering comparator-ordering-predicate)
-  ;;;> The hash function of a comparator; it fails if there is none.
+  ;;;> Returns the hash function of a comparator, which fails if there is none.
   (hash comparator-hash-function)
-  ;;;> Whether a comparator has an ordering.
+  ;;;> Returns whether a comparator has an ordering.
   (is-ordered comparator-ordered?)
-  ;;;> Whether a comparator has a hash function.
+  ;;;> Returns whether a comparator has a hash function.
   (is-hashable comparator-hashable?))
 
-;;;> Makes a comparator of a type test, an equality or `#t` for that of the ordering, an ordering or `#f`, and a hash function or `#f`.
+;;;> Makes a comparator of a type test, an equality or `#t` for that of the ordering, an ordering or
+;;;> `#f`, and a hash function or `#f`.
 (define (make-comparator type-test equality ordering hash)
   (%make-comparator
     (if (eq? type-test #t) (lambda (object) #t) type-test)
@@ -27,38 +28,42 @@
     (if ordering #t #f)
     (if hash #t #f)))
 
-;;;> One more than any hash is.
+;;;> Returns an upper bound of all hashes, exclusive.
 (define-syntax hash-bound (syntax-rules () ((_) 1152921504606846976)))
 
-;;;> A number for hash functions of one's own to begin with; the same in every run, so that runs can be replayed.
+;;;> Returns an initial value for hash functions; the same in every run, so that runs can be
+;;;> replayed.
 (define-syntax hash-salt (syntax-rules () ((_) 16064047)))
 
 (define (%mixed a b) (modulo (+ (* a 31) b 17) (hash-bound)))
 
-;;;> The hash of a boolean.
+;;;> Returns the hash of a boolean.
 (define (boolean-hash object) (%hash object))
-;;;> The hash of a character.
+;;;> Returns the hash of a character.
 (define (char-hash char) (%hash char))
-;;;> The hash of a character, the same for its other case.
+;;;> Returns the hash of a character, the same for its other case.
 (define (char-ci-hash char) (%hash (char-foldcase char)))
-;;;> The hash of a string.
+;;;> Returns the hash of a string.
 (define (string-hash string) (%hash string))
-;;;> The hash of a string, the same for those that differ in case only.
+;;;> Returns the hash of a string, the same for those that differ only in case.
 (define (string-ci-hash string) (%hash (string-foldcase string)))
-;;;> The hash of a symbol.
+;;;> Returns the hash of a symbol.
 (define (symbol-hash symbol) (%hash symbol))
-;;;> The hash of a number, the same for numbers that are `=`.
+;;;> Returns the hash of a number, the same for numbers that are `=`.
 (define (number-hash number)
   (%hash (if (and (real? number) (inexact? number) (rational? number)) (exact number) number)))
 
-;;;> A comparator of everything by `eq?`; hashes stay while an object is not changed.
+;;;> Makes a comparator of all objects by `eq?`; the hash of an object stays the same while the
+;;;> object does not change.
 (define (make-eq-comparator) (make-comparator #t eq? #f default-hash))
-;;;> A comparator of everything by `eqv?`; hashes stay while an object is not changed.
+;;;> Makes a comparator of all objects by `eqv?`; the hash of an object stays the same while the
+;;;> object does not change.
 (define (make-eqv-comparator) (make-comparator #t eqv? #f default-hash))
-;;;> A comparator of everything by `equal?`.
+;;;> Makes a comparator of all objects by `equal?`.
 (define (make-equal-comparator) (make-comparator #t equal? #f default-hash))
 
-;;;> Compares pairs by their first parts with one comparator, then by their second parts with another.
+;;;> Makes a comparator of pairs, by their first parts with one comparator, then by their second
+;;;> parts with another.
 (define (make-pair-comparator first second)
   (let ((first=? (comparator-equality-predicate first))
         (first<? (comparator-ordering-predicate first))
@@ -76,7 +81,8 @@
            (comparator-hashable? second)
            (lambda (pair) (%mixed (comparator-hash first (car pair)) (comparator-hash second (cdr pair))))))))
 
-;;;> Compares lists, or what takes apart like lists with the other arguments, element by element; a beginning comes before the whole.
+;;;> Makes a comparator of lists, or of objects that the other arguments take apart like lists,
+;;;> element by element; a prefix comes before the whole.
 (define make-list-comparator
   (case-lambda
     ((element) (make-list-comparator element list? null? car cdr))
@@ -104,7 +110,8 @@
                 (let loop ((rest list) (hash 0))
                   (if (empty? rest) hash (loop (tail rest) (%mixed hash (comparator-hash element (head rest)))))))))))))
 
-;;;> Compares vectors, or what is read like vectors with the other arguments; shorter ones come first, equal lengths go element by element.
+;;;> Makes a comparator of vectors, or of objects that the other arguments read like vectors;
+;;;> shorter ones come first, equal lengths are compared element by element.
 (define make-vector-comparator
   (case-lambda
     ((element) (make-vector-comparator element vector? vector-length vector-ref))
@@ -131,36 +138,37 @@
                 (let loop ((rest (elements vector)) (hash (size vector)))
                   (if (null? rest) hash (loop (cdr rest) (%mixed hash (comparator-hash element (car rest)))))))))))))
 
-;;;> Whether a comparator accepts an object.
+;;;> Returns whether a comparator accepts an object.
 (define (comparator-test-type comparator object) ((comparator-type-test-predicate comparator) object))
 
 ;;;> Fails unless a comparator accepts an object.
 (define (comparator-check-type comparator object)
   (if (comparator-test-type comparator object) #t (error "the comparator does not accept this object" object)))
 
-;;;> The hash that a comparator gives an object.
+;;;> Returns the hash of an object by a comparator.
 (define (comparator-hash comparator object) ((comparator-hash-function comparator) object))
 
-;;; Whether each two neighbours are as they should be.
+;;; Returns whether every two neighbours satisfy a relation.
 (define (%chained holds? a b rest)
   (and (holds? a b)
        (or (null? rest) (%chained holds? b (car rest) (cdr rest)))))
 
-;;;> Whether objects are equal to a comparator.
+;;;> Returns whether objects are equal by a comparator.
 (define (=? comparator a b . rest) (%chained (comparator-equality-predicate comparator) a b rest))
-;;;> Whether objects increase to a comparator.
+;;;> Returns whether objects increase by a comparator.
 (define (<? comparator a b . rest) (%chained (comparator-ordering-predicate comparator) a b rest))
-;;;> Whether objects decrease to a comparator.
+;;;> Returns whether objects decrease by a comparator.
 (define (>? comparator a b . rest)
   (%chained (lambda (a b) ((comparator-ordering-predicate comparator) b a)) a b rest))
-;;;> Whether objects never decrease to a comparator.
+;;;> Returns whether objects never decrease by a comparator.
 (define (<=? comparator a b . rest)
   (%chained (lambda (a b) (not ((comparator-ordering-predicate comparator) b a))) a b rest))
-;;;> Whether objects never increase to a comparator.
+;;;> Returns whether objects never increase by a comparator.
 (define (>=? comparator a b . rest)
   (%chained (lambda (a b) (not ((comparator-ordering-predicate comparator) a b))) a b rest))
 
-;;;> Evaluates one of three expressions: for less, equal and greater, by the default comparator if none is given.
+;;;> Evaluates one of three expressions, for less, equal and greater; by the default comparator if
+;;;> none is given.
 (define-syntax comparator-if<=>
   (syntax-rules ()
     ((_ a b less equal greater) (comparator-if<=> (make-default-comparator) a b less equal greater))

@@ -1,8 +1,9 @@
-;;; The default comparator: types in a fixed order, each with an order of its own, then what was registered.
+;;; The default comparator: types in a fixed order, each with an ordering of its own, then the
+;;; registered comparators.
 
 (define %registered '())
 
-;;;> Lets the default comparator use another one for the objects that it accepts.
+;;;> Registers a comparator, which the default comparator uses for the objects that it accepts.
 (define (comparator-register-default! comparator)
   (set! %registered (append %registered (list comparator))))
 
@@ -33,7 +34,7 @@
       (let loop ((index (- (bytevector-length vector) 1)) (list '()))
         (if (< index 0) list (loop (- index 1) (cons (bytevector-u8-ref vector index) list))))))
 
-;;; -1, 0 or 1: how two objects stand to each other.
+;;; Returns -1, 0 or 1: the order of two objects.
 (define (%order a b)
   (let ((rank-a (%rank a)) (rank-b (%rank b)))
     (define (by less? same?) (cond ((same? a b) 0) ((less? a b) -1) (else 1)))
@@ -66,7 +67,7 @@
           ((>= rank 9) ((comparator-equality-predicate (%registered-for rank)) a b))
           (else (= (%order a b) 0)))))
 
-;;;> The hash of an object to the default comparator.
+;;;> Returns the hash of an object by the default comparator.
 (define (default-hash object)
   (let ((rank (%rank object)))
     (cond ((= rank 1) (%mixed (default-hash (car object)) (default-hash (cdr object))))
@@ -79,6 +80,7 @@
 
 (define %default (make-comparator #t %default=? (lambda (a b) (< (%order a b) 0)) default-hash))
 
-;;;> The comparator of numbers, characters, strings, symbols, booleans, pairs, vectors and bytevectors, and of what was registered:
-;;;> first by type, then in each type's order.
+;;;> Returns the comparator of numbers, characters, strings, symbols, booleans, pairs, vectors and
+;;;> bytevectors, and of the objects of registered comparators: first by type, then in each type's
+;;;> order.
 (define (make-default-comparator) %default)

@@ -1,37 +1,38 @@
-;;; A part of a string that optional start and end choose.
+;;; Returns the part of a string that optional start and end select.
 (define (%part string range) (if (null? range) string (apply string-copy string range)))
 
-;;; The predicate that a criterion stands for.
+;;; Returns the predicate of a criterion.
 (define (%wanted criterion)
   (cond ((procedure? criterion) criterion)
         ((char? criterion) (lambda (char) (char=? char criterion)))
         ((char-set? criterion) (lambda (char) (char-set-contains? criterion char)))
         (else (error "expected a character, a set of characters or a predicate" criterion))))
 
-;;;> Whether a string is empty.
+;;;> Returns whether a string is empty.
 (define (string-null? string) (= (string-length string) 0))
 
-;;;> The last answer of a criterion for the characters if all are true, otherwise #f.
+;;;> Returns the last value of a criterion for the characters if all are true, otherwise #f.
 (define (string-every criterion string . range)
   (let ((wanted? (%wanted criterion)))
     (let loop ((chars (apply string->list string range)) (answer #t))
       (if (and answer (pair? chars)) (loop (cdr chars) (wanted? (car chars))) answer))))
 
-;;;> The first true answer of a criterion for the characters, or #f.
+;;;> Returns the first true value of a criterion for the characters, or #f.
 (define (string-any criterion string . range)
   (let ((wanted? (%wanted criterion)))
     (let loop ((chars (apply string->list string range)))
       (and (pair? chars) (or (wanted? (car chars)) (loop (cdr chars)))))))
 
-;;;> The string of what `procedure` answers for the indices below `length`.
+;;;> Returns the string of the values of `procedure` for the indices below `length`.
 (define (string-tabulate procedure length)
   (let loop ((index (- length 1)) (chars '()))
     (if (< index 0) (list->string chars) (loop (- index 1) (cons (procedure index) chars)))))
 
-;;;> A string of the characters of a list in reverse order.
+;;;> Returns a string of the characters of a list in reverse order.
 (define (reverse-list->string chars) (list->string (reverse chars)))
 
-;;;> The strings of a list with `delimiter` between them; by `grammar` also after each (`suffix`) or before each (`prefix`).
+;;;> Concatenates the strings of a list with `delimiter` between them; by `grammar` also after each
+;;;> (`suffix`) or before each (`prefix`).
 (define string-join
   (case-lambda
     ((strings) (string-join strings " "))
@@ -49,18 +50,19 @@
                (loop (cdr rest)))))
        (get-output-string port)))))
 
-;;;> The characters from `start` to before `end`.
+;;;> Returns the characters from `start` up to but not including `end`.
 (define (substring/shared string start . end) (apply string-copy string start end))
-;;;> The first `count` characters.
+;;;> Returns the first `count` characters.
 (define (string-take string count) (string-copy string 0 count))
-;;;> The string without its first `count` characters.
+;;;> Returns the string without its first `count` characters.
 (define (string-drop string count) (string-copy string count))
-;;;> The last `count` characters.
+;;;> Returns the last `count` characters.
 (define (string-take-right string count) (string-copy string (- (string-length string) count)))
-;;;> The string without its last `count` characters.
+;;;> Returns the string without its last `count` characters.
 (define (string-drop-right string count) (string-copy string 0 (- (string-length string) count)))
 
-;;;> The last `length` characters; before a shorter string, `char`, by default a space.
+;;;> Returns the last `length` characters; pads a shorter string at the front with `char`, by
+;;;> default a space.
 (define string-pad
   (case-lambda
     ((string length) (string-pad string length #\space))
@@ -68,7 +70,8 @@
      (let* ((part (%part string range)) (missing (- length (string-length part))))
        (if (< missing 0) (string-take-right part length) (string-append (make-string missing char) part))))))
 
-;;;> The first `length` characters; behind a shorter string, `char`, by default a space.
+;;;> Returns the first `length` characters; pads a shorter string at the end with `char`, by default
+;;;> a space.
 (define string-pad-right
   (case-lambda
     ((string length) (string-pad-right string length #\space))
@@ -84,33 +87,37 @@
         (string-copy part start (if right? (+ (string-skip-right part criterion) 1) (string-length part)))
         "")))
 
-;;;> The string without the characters at its start that meet a criterion, by default white space.
+;;;> Returns the string without the characters at its start that meet a criterion, by default white
+;;;> space.
 (define (string-trim string . options) (%trimmed string options #t #f))
-;;;> The string without the characters at its end that meet a criterion, by default white space.
+;;;> Returns the string without the characters at its end that meet a criterion, by default white
+;;;> space.
 (define (string-trim-right string . options)
   (let* ((criterion (if (pair? options) (car options) char-whitespace?))
          (part (%part string (if (pair? options) (cdr options) '())))
          (last (string-skip-right part criterion)))
     (if last (string-copy part 0 (+ last 1)) "")))
-;;;> The string without the characters at both ends that meet a criterion, by default white space.
+;;;> Returns the string without the characters at both ends that meet a criterion, by default white
+;;;> space.
 (define (string-trim-both string . options) (%trimmed string options #t #t))
 
-;;;> The characters in reverse order.
+;;;> Returns the characters in reverse order.
 (define (string-reverse string . range) (reverse-list->string (apply string->list string range)))
-;;;> The strings of a list, appended.
+;;;> Concatenates the strings of a list.
 (define (string-concatenate strings) (apply string-append strings))
-;;;> The strings of a list in reverse order, appended, and then the first `end` characters of another.
+;;;> Concatenates the strings of a list in reverse order, and then the first `end` characters of
+;;;> another.
 (define string-concatenate-reverse
   (case-lambda
     ((strings) (string-concatenate (reverse strings)))
     ((strings final) (string-concatenate (reverse (cons final strings))))
     ((strings final end) (string-concatenate-reverse strings (string-take final end)))))
 
-;;;> The string in upper case.
+;;;> Returns the string in upper case.
 (define (string-upcase string . range) (%upcase (%part string range)))
-;;;> The string in lower case.
+;;;> Returns the string in lower case.
 (define (string-downcase string . range) (%downcase (%part string range)))
-;;;> The string with the first letter of each word in upper case, the others in lower case.
+;;;> Returns the string with the first letter of each word in upper case, the others in lower case.
 (define (string-titlecase string . range)
   (let loop ((chars (apply string->list string range)) (inside? #f) (result '()))
     (cond ((null? chars) (reverse-list->string result))
@@ -118,7 +125,7 @@
            (loop (cdr chars) #t (cons ((if inside? char-downcase char-upcase) (car chars)) result)))
           (else (loop (cdr chars) #f (cons (car chars) result))))))
 
-;;;> The string of what `procedure` answers for the characters.
+;;;> Returns the string of the values of `procedure` for the characters.
 (define (string-map procedure string . range) (list->string (map procedure (apply string->list string range))))
 ;;;> Calls `procedure` for the characters in order.
 (define (string-for-each procedure string . range) (for-each procedure (apply string->list string range)))
@@ -134,7 +141,8 @@
 (define (string-fold-right combine initial string . range)
   (fold combine initial (reverse (apply string->list string range))))
 
-;;;> Makes a string from the front: characters `(char seed)`, seeds `(next seed)`, until `(stop? seed)`; between `base` and `(final seed)`.
+;;;> Makes a string from the front: `base`, characters `(char seed)` for seeds `(next seed)` until
+;;;> `(stop? seed)`, and `(final seed)`.
 (define string-unfold
   (case-lambda
     ((stop? char next seed) (string-unfold stop? char next seed ""))
@@ -145,7 +153,8 @@
            (string-append base (reverse-list->string chars) (final seed))
            (loop (next seed) (cons (char seed) chars)))))))
 
-;;;> Makes a string from its end: characters `(char seed)`, seeds `(next seed)`, until `(stop? seed)`; between `(final seed)` and `base`.
+;;;> Makes a string from its end: `base`, before it characters `(char seed)` for seeds `(next seed)`
+;;;> until `(stop? seed)`, and `(final seed)` at the front.
 (define string-unfold-right
   (case-lambda
     ((stop? char next seed) (string-unfold-right stop? char next seed ""))
@@ -156,7 +165,8 @@
            (string-append (final seed) (list->string chars) base)
            (loop (next seed) (cons (char seed) chars)))))))
 
-;;;> The characters at indices `from` to before `to` of the string repeated without end in both directions.
+;;;> Returns the characters at indices from `from` up to `to`, exclusive, of the string repeated
+;;;> infinitely in both directions.
 (define xsubstring
   (case-lambda
     ((string from) (xsubstring string from (+ from (string-length string))))
@@ -165,6 +175,7 @@
        (if (and (= length 0) (not (= from to))) (error "xsubstring: the string is empty" string))
        (string-tabulate (lambda (index) (string-ref part (modulo (+ from index) length))) (- to from))))))
 
-;;;> The first string with the characters from `start` to before `end` replaced by the second.
+;;;> Returns the first string with the characters from `start` up to but not including `end`
+;;;> replaced by the second.
 (define (string-replace string other start end . range)
   (string-append (string-take string start) (%part other range) (string-drop string end)))

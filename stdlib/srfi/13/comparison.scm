@@ -1,4 +1,5 @@
-;;; Compares two strings, or parts of them: the arguments go on with start and end of the first, then of the second.
+;;; Makes a procedure that compares two strings, or parts of them: the further arguments are start
+;;; and end of the first, then of the second.
 (define (%comparing holds?)
   (lambda (a b . range)
     (let* ((count (length range))
@@ -8,40 +9,40 @@
 
 (define (%opposite holds?) (lambda (a b) (not (holds? a b))))
 
-;;;> Whether two strings, or parts of them, have the same characters.
+;;;> Returns whether two strings, or parts of them, have the same characters.
 (define string= (%comparing string=?))
-;;;> Whether two strings, or parts of them, differ.
+;;;> Returns whether two strings, or parts of them, differ.
 (define string<> (%comparing (%opposite string=?)))
-;;;> Whether the first string comes before the second.
+;;;> Returns whether the first string comes before the second.
 (define string< (%comparing string<?))
-;;;> Whether the first string comes after the second.
+;;;> Returns whether the first string comes after the second.
 (define string> (%comparing string>?))
-;;;> Whether the first string does not come after the second.
+;;;> Returns whether the first string does not come after the second.
 (define string<= (%comparing string<=?))
-;;;> Whether the first string does not come before the second.
+;;;> Returns whether the first string does not come before the second.
 (define string>= (%comparing string>=?))
-;;;> As `string=`, whatever the case.
+;;;> Like `string=`, ignoring case.
 (define string-ci= (%comparing string-ci=?))
-;;;> As `string<>`, whatever the case.
+;;;> Like `string<>`, ignoring case.
 (define string-ci<> (%comparing (%opposite string-ci=?)))
-;;;> As `string<`, whatever the case.
+;;;> Like `string<`, ignoring case.
 (define string-ci< (%comparing string-ci<?))
-;;;> As `string>`, whatever the case.
+;;;> Like `string>`, ignoring case.
 (define string-ci> (%comparing string-ci>?))
-;;;> As `string<=`, whatever the case.
+;;;> Like `string<=`, ignoring case.
 (define string-ci<= (%comparing string-ci<=?))
-;;;> As `string>=`, whatever the case.
+;;;> Like `string>=`, ignoring case.
 (define string-ci>= (%comparing string-ci>=?))
 
 (define (%bounded hash bound)
   (if (and (pair? bound) (> (car bound) 0)) (modulo hash (car bound)) hash))
 
-;;;> A number that equal strings share; below `bound`, if there is one.
+;;;> Returns a hash that equal strings share; below `bound`, if given.
 (define (string-hash string . bound) (%bounded (%hash string) bound))
-;;;> A number that strings share that differ in case only.
+;;;> Returns a hash that strings which differ only in case share.
 (define (string-hash-ci string . bound) (%bounded (%hash (string-foldcase string)) bound))
 
-;;; How many characters two strings have in common at their start.
+;;; Makes a procedure that counts the characters that two strings have in common at their start.
 (define (%common-prefix same?)
   (%comparing
     (lambda (a b)
@@ -49,7 +50,7 @@
         (let loop ((index 0))
           (if (and (< index end) (same? (string-ref a index) (string-ref b index))) (loop (+ index 1)) index))))))
 
-;;; How many characters two strings have in common at their end.
+;;; Makes a procedure that counts the characters that two strings have in common at their end.
 (define (%common-suffix same?)
   (%comparing
     (lambda (a b)
@@ -58,23 +59,25 @@
             (loop (- i 1) (- j 1) (+ count 1))
             count)))))
 
-;;;> How many characters two strings, or parts of them, have in common at their start.
+;;;> Returns the number of characters that two strings, or parts of them, have in common at their
+;;;> start.
 (define string-prefix-length (%common-prefix char=?))
-;;;> How many characters two strings, or parts of them, have in common at their end.
+;;;> Returns the number of characters that two strings, or parts of them, have in common at their
+;;;> end.
 (define string-suffix-length (%common-suffix char=?))
-;;;> As `string-prefix-length`, whatever the case.
+;;;> Like `string-prefix-length`, ignoring case.
 (define string-prefix-length-ci (%common-prefix char-ci=?))
-;;;> As `string-suffix-length`, whatever the case.
+;;;> Like `string-suffix-length`, ignoring case.
 (define string-suffix-length-ci (%common-suffix char-ci=?))
 
-;;;> Whether the second string, or part of it, begins with the first, or part of it.
+;;;> Returns whether the second string, or part of it, begins with the first, or part of it.
 (define string-prefix? (%comparing (lambda (a b) (%string-prefix? a b))))
-;;;> Whether the second string, or part of it, ends with the first, or part of it.
+;;;> Returns whether the second string, or part of it, ends with the first, or part of it.
 (define string-suffix? (%comparing (lambda (a b) (%string-suffix? a b))))
-;;;> As `string-prefix?`, whatever the case.
+;;;> Like `string-prefix?`, ignoring case.
 (define string-prefix-ci?
   (%comparing (lambda (a b) (%string-prefix? (string-foldcase a) (string-foldcase b)))))
-;;;> As `string-suffix?`, whatever the case.
+;;;> Like `string-suffix?`, ignoring case.
 (define string-suffix-ci?
   (%comparing (lambda (a b) (%string-suffix? (string-foldcase a) (string-foldcase b)))))
 
@@ -85,8 +88,8 @@
             ((apply less? a b range) (less index))
             (else (greater index))))))
 
-;;;> Calls the first procedure with the index where the strings, or parts of them, differ if the first is less, the second if they are equal, else
-;;;> the third.
+;;;> Calls one of three procedures with the index at which the strings, or parts of them, first
+;;;> differ: the first if the first string is less, the second if they are equal, else the third.
 (define string-compare (%three-way string-prefix-length string= string<))
-;;;> As `string-compare`, whatever the case.
+;;;> Like `string-compare`, ignoring case.
 (define string-compare-ci (%three-way string-prefix-length-ci string-ci= string-ci<))

@@ -1,6 +1,6 @@
-;;; Procedures that change a string in place, part of it or all.
+;;; Procedures that change a string, or a part of it, in place.
 
-;;; Replaces part of a string by what `change` makes of it, which has as many characters.
+;;; Replaces part of a string by the value of `change` for it, which has the same length.
 (define (%change! string range change)
   (let* ((part (%part string range)) (changed (change part)))
     (if (not (= (string-length part) (string-length changed)))
@@ -15,10 +15,10 @@
 (define (string-downcase! string . range) (%change! string range (lambda (part) (string-map char-downcase part))))
 ;;;> Makes the first letter of each word upper-case, the others lower-case.
 (define (string-titlecase! string . range) (%change! string range string-titlecase))
-;;;> Replaces each character by what `procedure` answers for it.
+;;;> Replaces each character by the value of `procedure` for it.
 (define (string-map! procedure string . range) (%change! string range (lambda (part) (string-map procedure part))))
 
-;;;> As `xsubstring`, into `to` from the index `at` on.
+;;;> Like `xsubstring`, but writes the characters into `to` from the index `at` on.
 (define string-xcopy!
   (case-lambda
     ((to at string from) (string-xcopy! to at string from (+ from (string-length string))))

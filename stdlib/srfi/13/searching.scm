@@ -1,4 +1,4 @@
-;;; The first index by `step` at which a criterion is met, or #f.
+;;; Returns the first index by `step` at which a criterion is met, or #f.
 (define (%search string criterion range backwards?)
   (let* ((wanted? (%wanted criterion))
          (start (if (pair? range) (car range) 0))
@@ -16,32 +16,34 @@
 (define (%unwanted criterion)
   (let ((wanted? (%wanted criterion))) (lambda (char) (not (wanted? char)))))
 
-;;;> The index of the first character that meets a criterion, or #f.
+;;;> Returns the index of the first character that meets a criterion, or #f.
 (define (string-index string criterion . range) (%search string criterion range #f))
-;;;> The index of the last character that meets a criterion, or #f.
+;;;> Returns the index of the last character that meets a criterion, or #f.
 (define (string-index-right string criterion . range) (%search string criterion range #t))
-;;;> The index of the first character that does not meet a criterion, or #f.
+;;;> Returns the index of the first character that does not meet a criterion, or #f.
 (define (string-skip string criterion . range) (%search string (%unwanted criterion) range #f))
-;;;> The index of the last character that does not meet a criterion, or #f.
+;;;> Returns the index of the last character that does not meet a criterion, or #f.
 (define (string-skip-right string criterion . range) (%search string (%unwanted criterion) range #t))
 
-;;;> How many characters meet a criterion.
+;;;> Returns how many characters meet a criterion.
 (define (string-count string criterion . range)
   (let ((wanted? (%wanted criterion)))
     (apply string-fold (lambda (char count) (if (wanted? char) (+ count 1) count)) 0 string range)))
 
-;;;> The index in the first string, or part of it, at which the second first occurs whole, or #f.
+;;;> Returns the index in the first string, or part of it, of the first whole occurrence of the
+;;;> second, or #f.
 (define (string-contains string pattern . range)
   (let* ((count (length range))
          (pattern (if (> count 2) (apply string-copy pattern (cddr range)) pattern)))
     (apply %string-contains string pattern (if (> count 2) (list (car range) (cadr range)) range))))
 
-;;;> As `string-contains`, whatever the case.
+;;;> Like `string-contains`, ignoring case.
 (define (string-contains-ci string pattern . range)
   (define (folded string) (list->string (map char-foldcase (string->list string))))
   (apply string-contains (folded string) (folded pattern) range))
 
-;;;> A list of the longest parts of a string whose characters meet a criterion, by default those that are no white space.
+;;;> Returns a list of the longest parts of a string whose characters meet a criterion, by default
+;;;> those that are not white space.
 (define string-tokenize
   (case-lambda
     ((string) (string-tokenize string (lambda (char) (not (char-whitespace? char)))))
@@ -54,7 +56,7 @@
                  (loop last (cons (string-copy part first last) tokens)))
                (reverse tokens))))))))
 
-;;;> The characters of a string that meet a criterion; the arguments come in either order.
+;;;> Returns the characters of a string that meet a criterion; the arguments come in either order.
 (define (string-filter criterion string . range)
   (if (string? criterion)
       (apply string-filter string criterion range)
@@ -62,7 +64,8 @@
         (reverse-list->string
           (apply string-fold (lambda (char kept) (if (wanted? char) (cons char kept) kept)) '() string range)))))
 
-;;;> The characters of a string that do not meet a criterion; the arguments come in either order.
+;;;> Returns the characters of a string that do not meet a criterion; the arguments come in either
+;;;> order.
 (define (string-delete criterion string . range)
   (if (string? criterion)
       (apply string-delete string criterion range)

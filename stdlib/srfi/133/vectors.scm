@@ -1,4 +1,4 @@
-;;; Calls `procedure` with values as `vector-unfold` wants: the index and the seeds.
+;;; Calls `procedure` as `vector-unfold` does, with the index and the seeds.
 (define (%unfold-into! vector procedure start end step seeds)
   (let loop ((index start) (seeds seeds))
     (if (not (= index end))
@@ -8,43 +8,45 @@
             (vector-set! vector index element)
             (loop (+ index step) seeds))))))
 
-;;;> Makes a vector of `length` elements: `(procedure index seed …)` gives the element and the next seeds.
+;;;> Makes a vector of `length` elements: `(procedure index seed …)` returns the element and the
+;;;> next seeds.
 (define (vector-unfold procedure length . seeds)
   (let ((vector (make-vector length)))
     (%unfold-into! vector procedure 0 length 1 seeds)
     vector))
 
-;;;> Makes a vector from its end: `(procedure index seed …)` gives the element and the next seeds.
+;;;> Makes a vector from its end: `(procedure index seed …)` returns the element and the next seeds.
 (define (vector-unfold-right procedure length . seeds)
   (let ((vector (make-vector length)))
     (%unfold-into! vector procedure (- length 1) -1 -1 seeds)
     vector))
 
-;;;> Fills the elements from `start` to before `end` as `vector-unfold` does.
+;;;> Fills the elements from `start` up to but not including `end` as `vector-unfold` does.
 (define (vector-unfold! procedure vector start end . seeds)
   (%unfold-into! vector procedure start end 1 seeds))
 
-;;;> Fills the elements from `start` to before `end` as `vector-unfold-right` does.
+;;;> Fills the elements from `start` up to but not including `end` as `vector-unfold-right` does.
 (define (vector-unfold-right! procedure vector start end . seeds)
   (%unfold-into! vector procedure (- end 1) (- start 1) -1 seeds))
 
-;;;> A vector of the elements in reverse order, or of those from `start` to before `end`.
+;;;> Returns a vector of the elements in reverse order, or of those from `start` up to but not
+;;;> including `end`.
 (define (vector-reverse-copy vector . range) (list->vector (apply reverse-vector->list vector range)))
 
-;;;> The vectors in a list, appended.
+;;;> Concatenates the vectors in a list.
 (define (vector-concatenate vectors) (apply vector-append vectors))
 
-;;;> Parts of vectors, appended; the arguments are vector, start and end, again and again.
+;;;> Concatenates parts of vectors; the arguments repeat vector, start and end.
 (define (vector-append-subvectors . arguments)
   (let loop ((rest arguments) (parts '()))
     (if (null? rest)
         (vector-concatenate (reverse parts))
         (loop (cdr (cddr rest)) (cons (vector-copy (car rest) (cadr rest) (car (cddr rest))) parts)))))
 
-;;;> Whether a vector has no elements.
+;;;> Returns whether a vector has no elements.
 (define (vector-empty? vector) (= (vector-length vector) 0))
 
-;;;> Whether vectors have the same length and elements that are the same.
+;;;> Returns whether vectors have the same length and elements that are the same.
 (define (vector= same? . vectors)
   (define (equal a b)
     (let ((length (vector-length a)))
@@ -84,17 +86,19 @@
         accumulated
         (loop (- index 1) (apply combine accumulated (%elements vectors index))))))
 
-;;;> Replaces each element of the first vector by what `procedure` answers for those at its place.
+;;;> Replaces each element of the first vector by the value of `procedure` for the elements at its
+;;;> index.
 (define (vector-map! procedure vector . vectors)
   (let ((end (%shortest (cons vector vectors))))
     (do ((index 0 (+ index 1))) ((= index end))
       (vector-set! vector index (apply procedure (vector-ref vector index) (%elements vectors index))))))
 
-;;;> How many elements, or elements at the same place, satisfy a predicate.
+;;;> Returns the number of elements that satisfy a predicate; of several vectors, elements at the
+;;;> same index count together.
 (define (vector-count wanted? . vectors)
   (apply vector-fold (lambda (count . elements) (if (apply wanted? elements) (+ count 1) count)) 0 vectors))
 
-;;;> The vector of what `vector-fold` has accumulated after each element.
+;;;> Returns the vector of the accumulated values of `vector-fold` after each element.
 (define (vector-cumulate combine initial vector)
   (let* ((length (vector-length vector)) (cumulated (make-vector length)))
     (let loop ((index 0) (accumulated initial))
@@ -104,7 +108,7 @@
             (loop (+ index 1) next))
           cumulated))))
 
-;;; The first index from `start` on, by `step`, for whose elements `holds?` answers true, or #f.
+;;; Returns the first index from `start` on, by `step`, whose elements satisfy `holds?`, or #f.
 (define (%search holds? vectors start end step)
   (let loop ((index start))
     (cond ((= index end) #f)
@@ -113,19 +117,20 @@
 
 (define (%opposite wanted?) (lambda elements (not (apply wanted? elements))))
 
-;;;> The index of the first elements that satisfy a predicate, or #f.
+;;;> Returns the index of the first elements that satisfy a predicate, or #f.
 (define (vector-index wanted? . vectors) (%search wanted? vectors 0 (%shortest vectors) 1))
 
-;;;> The index of the last elements that satisfy a predicate, or #f.
+;;;> Returns the index of the last elements that satisfy a predicate, or #f.
 (define (vector-index-right wanted? . vectors) (%search wanted? vectors (- (%shortest vectors) 1) -1 -1))
 
-;;;> The index of the first elements that do not satisfy a predicate, or #f.
+;;;> Returns the index of the first elements that do not satisfy a predicate, or #f.
 (define (vector-skip unwanted? . vectors) (apply vector-index (%opposite unwanted?) vectors))
 
-;;;> The index of the last elements that do not satisfy a predicate, or #f.
+;;;> Returns the index of the last elements that do not satisfy a predicate, or #f.
 (define (vector-skip-right unwanted? . vectors) (apply vector-index-right (%opposite unwanted?) vectors))
 
-;;;> The index of `value` in a sorted vector, or #f; `(compare element value)` is negative, zero or positive.
+;;;> Returns the index of `value` in a sorted vector, or #f; `(compare element value)` is negative,
+;;;> zero or positive.
 (define (vector-binary-search vector value compare)
   (let loop ((start 0) (end (vector-length vector)))
     (if (= start end)
@@ -135,14 +140,14 @@
                 ((< order 0) (loop (+ middle 1) end))
                 (else (loop start middle)))))))
 
-;;;> The first true answer of a predicate for the elements, or #f.
+;;;> Returns the first true value of a predicate for the elements, or #f.
 (define (vector-any wanted? . vectors)
   (let ((end (%shortest vectors)))
     (let loop ((index 0))
       (and (< index end)
            (or (apply wanted? (%elements vectors index)) (loop (+ index 1)))))))
 
-;;;> The last answer of a predicate for the elements if all are true, otherwise #f.
+;;;> Returns the last value of a predicate for the elements if all are true, otherwise #f.
 (define (vector-every wanted? . vectors)
   (let ((end (%shortest vectors)))
     (let loop ((index 0) (answer #t))
@@ -150,7 +155,8 @@
           (loop (+ index 1) (apply wanted? (%elements vectors index)))
           answer))))
 
-;;;> Two values: a vector of the elements that satisfy a predicate before the others, and how many do.
+;;;> Returns two values: a vector with the elements that satisfy a predicate before the others, and
+;;;> the number of the former.
 (define (vector-partition wanted? vector)
   (let* ((elements (map (lambda (element) (cons (wanted? element) element)) (vector->list vector)))
          (first (filter car elements)))
@@ -162,15 +168,15 @@
     (vector-set! vector i (vector-ref vector j))
     (vector-set! vector j element)))
 
-;;;> Reverses the order of the elements, or of those from `start` to before `end`.
+;;;> Reverses the order of the elements, or of those from `start` up to but not including `end`.
 (define (vector-reverse! vector . range)
   (vector-copy! vector (if (pair? range) (car range) 0) (apply vector-reverse-copy vector range)))
 
 ;;;> Copies elements of the second vector in reverse order into the first, from index `at` on.
 (define (vector-reverse-copy! to at from . range) (vector-copy! to at (apply vector-reverse-copy from range)))
 
-;;;> A list of the elements in reverse order.
+;;;> Returns a list of the elements in reverse order.
 (define (reverse-vector->list vector . range) (reverse (apply vector->list vector range)))
 
-;;;> A vector of the elements of a list in reverse order.
+;;;> Returns a vector of the elements of a list in reverse order.
 (define (reverse-list->vector list) (list->vector (reverse list)))

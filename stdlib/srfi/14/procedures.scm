@@ -1,27 +1,28 @@
 (define (%range-of char) (let ((code (char->integer char))) (cons code code)))
 
-;;;> The set of the characters of a list, and of another set.
+;;;> Makes the set of the characters of a list, and of another set.
 (define list->char-set
   (case-lambda
     ((chars) (%of-ranges (%normal (map %range-of chars))))
     ((chars set) (%union (list->char-set chars) set))))
 
-;;;> The set of the characters of a string, and of another set.
+;;;> Makes the set of the characters of a string, and of another set.
 (define (string->char-set string . set) (apply list->char-set (string->list string) set))
 
-;;;> The set of the arguments.
+;;;> Makes the set of the arguments.
 (define (char-set . chars) (list->char-set chars))
 
-;;;> The set of the characters with code points from `start` to before `end`, and of another set.
+;;;> Makes the set of the characters with code points from `start` up to `end`, exclusive, and of
+;;;> another set.
 (define (ucs-range->char-set start end . options)
   (let ((range (%of-ranges (if (< start end) (%common %all (list (cons start (- end 1)))) '()))))
     (if (and (pair? options) (pair? (cdr options))) (%union range (cadr options)) range)))
 
-;;;> The set of the characters of `set` that satisfy a predicate, and of another set.
+;;;> Returns the set of the characters of `set` that satisfy a predicate, and of another set.
 (define (char-set-filter wanted? set . base)
   (apply char-set-union (%intersection set (%of-predicate wanted?)) base))
 
-;;;> The set that a set, a string, a character or a predicate stands for.
+;;;> Converts a set, a string, a character or a predicate to a set.
 (define (->char-set object)
   (cond ((char-set? object) object)
         ((string? object) (string->char-set object))
@@ -63,9 +64,9 @@
 (define char-set:blank (%union (char-set #\tab) (%of-categories 'Zs)))
 ;;;> The characters of ASCII.
 (define char-set:ascii (%of-ranges '((0 . 127))))
-;;;> What leaves ink: letters, digits, punctuation, symbols.
+;;;> The visible characters: letters, digits, punctuation, symbols.
 (define char-set:graphic (char-set-union char-set:letter+digit char-set:punctuation char-set:symbol))
-;;;> What leaves ink, and white space.
+;;;> The visible characters, and white space.
 (define char-set:printing (char-set-union char-set:graphic char-set:whitespace))
 
 ;;;> Combines the characters of a set, in order: `(combine char accumulated)`.
@@ -78,71 +79,73 @@
         initial
         (%ranges set)))
 
-;;;> A list of the characters of a set, in order.
+;;;> Returns a list of the characters of a set, in order.
 (define (char-set->list set) (reverse (char-set-fold cons '() set)))
 
-;;;> A string of the characters of a set, in order.
+;;;> Returns a string of the characters of a set, in order.
 (define (char-set->string set) (list->string (char-set->list set)))
 
-;;;> How many characters a set has.
+;;;> Returns how many characters a set has.
 (define (char-set-size set)
   (fold (lambda (range size) (+ size 1 (- (cdr range) (car range)))) 0 (%ranges set)))
 
-;;;> How many characters of a set satisfy a predicate.
+;;;> Returns how many characters of a set satisfy a predicate.
 (define (char-set-count wanted? set)
   (char-set-fold (lambda (char count) (if (wanted? char) (+ count 1) count)) 0 set))
 
-;;;> The first true answer of a predicate for the characters of a set, or #f.
+;;;> Returns the first true value of a predicate for the characters of a set, or #f.
 (define (char-set-any wanted? set) (any wanted? (char-set->list set)))
 
-;;;> The last answer of a predicate for the characters of a set if all are true, otherwise #f.
+;;;> Returns the last value of a predicate for the characters of a set if all are true, otherwise
+;;;> #f.
 (define (char-set-every wanted? set) (every wanted? (char-set->list set)))
 
 ;;;> Calls `procedure` with each character of a set.
 (define (char-set-for-each procedure set) (for-each procedure (char-set->list set)))
 
-;;;> The set of what `procedure` answers for the characters of a set.
+;;;> Returns the set of the values of `procedure` for the characters of a set.
 (define (char-set-map procedure set) (list->char-set (map procedure (char-set->list set))))
 
-;;;> The set of the characters `(char seed)`; seeds `(next seed)`, until `(stop? seed)`; and of another set.
+;;;> Makes the set of the characters `(char seed)`, for seeds `(next seed)`, until `(stop? seed)`;
+;;;> and of another set.
 (define (char-set-unfold stop? char next seed . base)
   (let loop ((seed seed) (chars '()))
     (if (stop? seed)
         (apply list->char-set chars base)
         (loop (next seed) (cons (char seed) chars)))))
 
-;;;> The set itself: sets are never changed.
+;;;> Returns the set itself, because sets are immutable.
 (define (char-set-copy set) set)
 
-;;;> A set with more characters.
+;;;> Returns a set with more characters.
 (define (char-set-adjoin set . chars) (list->char-set chars set))
 
-;;;> A set with fewer characters.
+;;;> Returns a set with fewer characters.
 (define (char-set-delete set . chars) (char-set-difference set (list->char-set chars)))
 
-;;; Whether neighbours in a list are as they should be.
+;;; Returns whether every two neighbours in a list satisfy a relation.
 (define (%neighbours holds? sets)
   (or (null? sets)
       (null? (cdr sets))
       (and (holds? (car sets) (cadr sets)) (%neighbours holds? (cdr sets)))))
 
-;;;> Whether all sets have the same characters.
+;;;> Returns whether all sets have the same characters.
 (define (char-set= . sets) (%neighbours (lambda (a b) (equal? (%ranges a) (%ranges b))) sets))
 
-;;;> Whether each set is included in the next.
+;;;> Returns whether each set is included in the next.
 (define (char-set<= . sets)
   (%neighbours (lambda (a b) (equal? (%common (%ranges a) (%ranges b)) (%ranges a))) sets))
 
-;;;> A number that equal sets share; below `bound`, if there is one.
+;;;> Returns a hash that equal sets share; below `bound`, if given.
 (define (char-set-hash set . bound)
   (let ((hash (%hash (%ranges set))))
     (if (and (pair? bound) (> (car bound) 0)) (modulo hash (car bound)) hash)))
 
-;;;> A place in a set: its first character, if it has one.
+;;;> Returns a cursor at the first character of a set.
 (define (char-set-cursor set) (char-set->list set))
-;;;> The character at a place.
+;;;> Returns the character at a cursor.
 (define (char-set-ref set cursor) (car cursor))
-;;;> The next place.
+;;;> Returns the next cursor.
 (define (char-set-cursor-next set cursor) (cdr cursor))
-;;;> Whether a place lies behind the last character.
+;;;> Returns whether a cursor is after the last character.
 (define (end-of-char-set? cursor) (null? cursor))

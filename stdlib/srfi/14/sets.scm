@@ -1,15 +1,16 @@
-;;; A set is a predicate and a promise of its ranges: a sorted list of pairs of the first and last code point, with gaps between them.
-;;; Membership needs the predicate only, so that the ranges of all letters are found when somebody wants to count them.
+;;; A set is a predicate and a promise of its ranges: a sorted list of pairs of the first and last
+;;; code point, with gaps between them. Membership needs only the predicate, so the ranges of large
+;;; sets are computed only on demand.
 (define-record-type char-set-type
   (%char-set contains ranges)
-  ;;;> Whether an object is a set of characters.
+  ;;;> Returns whether an object is a set of characters.
   char-set?
   (contains %contains)
   (ranges %promised-ranges))
 
 (define (%ranges set) (force (%promised-ranges set)))
 
-;;;> Whether a character is in a set.
+;;;> Returns whether a character is in a set.
 (define (char-set-contains? set char) ((%contains set) char))
 
 (define (%in-ranges? ranges code)
@@ -21,7 +22,7 @@
 (define (%of-ranges ranges)
   (%char-set (lambda (char) (%in-ranges? ranges (char->integer char))) (make-promise ranges)))
 
-;;; Sorted ranges without overlap or touch.
+;;; Returns sorted ranges that neither overlap nor touch.
 (define (%normal ranges)
   (let loop ((rest (sort ranges (lambda (a b) (< (car a) (car b))))) (normal '()))
     (cond ((null? rest) (reverse normal))
@@ -33,7 +34,7 @@
 ;;; The ranges of characters: code points without surrogates.
 (define %all '((0 . #xD7FF) (#xE000 . #x10FFFF)))
 
-;;; The ranges of the characters that a predicate accepts, by looking at each.
+;;; Returns the ranges of the characters that satisfy a predicate; tests each character.
 (define (%scan wanted?)
   (define (scan code last ranges)
     (let loop ((code code) (start #f) (ranges ranges))
@@ -59,7 +60,7 @@
          (cons (cons first (- (car (car ranges)) 1)) (%gaps (cdr ranges) (+ (cdr (car ranges)) 1))))
         (else (%gaps (cdr ranges) (+ (cdr (car ranges)) 1)))))
 
-;;;> The set of the characters that are not in a set.
+;;;> Returns the set of the characters that are not in a set.
 (define (char-set-complement set)
   (%char-set (lambda (char) (not (char-set-contains? set char)))
              (delay (%common %all (%gaps (%ranges set) 0)))))
@@ -72,23 +73,24 @@
   (%char-set (lambda (char) (and (char-set-contains? a char) (char-set-contains? b char)))
              (delay (%common (%ranges a) (%ranges b)))))
 
-;;;> The set of the characters that are in any of the sets.
+;;;> Returns the set of the characters that are in any of the sets.
 (define (char-set-union . sets) (fold (lambda (set union) (%union union set)) char-set:empty sets))
 
-;;;> The set of the characters that are in all of the sets.
+;;;> Returns the set of the characters that are in all of the sets.
 (define (char-set-intersection . sets) (fold (lambda (set common) (%intersection common set)) char-set:full sets))
 
-;;;> The set of the characters of the first set that are in none of the others.
+;;;> Returns the set of the characters of the first set that are in none of the others.
 (define (char-set-difference set . sets)
   (fold (lambda (set left) (%intersection left (char-set-complement set))) set sets))
 
-;;;> The set of the characters that are in an odd number of the sets.
+;;;> Returns the set of the characters that are in an odd number of the sets.
 (define (char-set-xor . sets)
   (fold (lambda (set others) (%union (char-set-difference set others) (char-set-difference others set)))
         char-set:empty
         sets))
 
-;;;> Two values: the difference, and the characters of the first set that are in some of the others.
+;;;> Returns two values: the difference, and the characters of the first set that are in some of the
+;;;> others.
 (define (char-set-diff+intersection set . sets)
   (values (apply char-set-difference set sets)
           (%intersection set (apply char-set-union sets))))

@@ -6,9 +6,9 @@
 (define fl-e-2 7.389056098930650227230427)
 ;;;> e to the power of π/4.
 (define fl-e-pi/4 2.1932800507380154565597697)
-;;;> The logarithm of e by base 2.
+;;;> The logarithm of e to base 2.
 (define fl-log2-e 1.4426950408889634073599247)
-;;;> The logarithm of e by base 10.
+;;;> The logarithm of e to base 10.
 (define fl-log10-e 0.4342944819032518276511289)
 ;;;> The natural logarithm of 2.
 (define fl-log-2 0.6931471805599453094172321)
@@ -81,11 +81,12 @@
 (define fl-greatest 1.7976931348623157e308)
 ;;;> The least flonum above zero.
 (define fl-least 5e-324)
-;;;> How far the flonum after 1.0 is from it.
+;;;> The distance from 1.0 to the next flonum.
 (define fl-epsilon 2.220446049250313e-16)
-;;;> Whether `fl+*` is about as fast as a multiplication and an addition: it is computed without help of the processor, the same on every one.
+;;;> Whether `fl+*` is about as fast as a multiplication and an addition: it is not, because it is
+;;;> computed in software, the same on every processor.
 (define fl-fast-fl+* #f)
-;;;> What `flinteger-exponent` answers for zero.
+;;;> The value of `flinteger-exponent` for zero.
 (define fl-integer-exponent-zero -2147483648)
-;;;> What `flinteger-exponent` answers for a NaN and for infinities.
+;;;> The value of `flinteger-exponent` for a NaN and for infinities.
 (define fl-integer-exponent-nan 2147483647)

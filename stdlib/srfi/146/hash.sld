@@ -1,4 +1,5 @@
-;;; SRFI 146: mappings by the hashes of their keys. Hashmaps are never changed: the procedures with `!` answer a hashmap as the others do.
+;;; SRFI 146: mappings by the hashes of their keys. Hashmaps are immutable: the procedures with `!`
+;;; return a hashmap like the others.
 (define-library (srfi 146 hash)
   (export
     hashmap hashmap-unfold hashmap? hashmap-contains? hashmap-empty? hashmap-disjoint?

@@ -1,12 +1,13 @@
-;;; A hashmap is a tree by hash, whose values are lists of the entries of one hash: pairs of key and value, which are never changed.
+;;; A hashmap is a tree by hash, whose values are lists of the entries of one hash: pairs of key and
+;;; value, which are immutable.
 (define-record-type <hashmap>
   (%hashmap comparator buckets size)
-  ;;;> Whether an object is a hashmap.
+  ;;;> Returns whether an object is a hashmap.
   hashmap?
-  ;;;> The comparator of a hashmap's keys.
+  ;;;> Returns the comparator of a hashmap's keys.
   (comparator hashmap-key-comparator)
   (buckets %buckets)
-  ;;;> How many entries there are.
+  ;;;> Returns how many entries it has.
   (size hashmap-size))
 
 (define (%empty comparator)
@@ -34,7 +35,7 @@
 (define (%entry hashmap key)
   (%among (comparator-equality-predicate (hashmap-key-comparator hashmap)) key (%bucket hashmap (%hash-of hashmap key))))
 
-;;; A hashmap with an entry, in the place of the one with its key if there is one.
+;;; Returns a hashmap with an entry, which replaces one with the same key.
 (define (%with hashmap entry)
   (let* ((comparator (hashmap-key-comparator hashmap))
          (hash (%hash-of hashmap (car entry)))
@@ -45,15 +46,17 @@
       (%insert < (%buckets hashmap) hash (cons entry others))
       (if known (hashmap-size hashmap) (+ (hashmap-size hashmap) 1)))))
 
-;;; Calls `each` with the keys and values that stand in turn in a list.
+;;; Calls `each` with the alternating keys and values of a list.
 (define (%in-pairs entries accumulated each)
   (cond ((null? entries) accumulated)
         ((null? (cdr entries)) (error "the last key has no value" (car entries)))
         (else (%in-pairs (cddr entries) (each (car entries) (cadr entries) accumulated) each))))
 
-;;;> A hashmap by a comparator of keys and values in turn; of equal keys the first counts.
+;;;> Returns a hashmap by a comparator from alternating keys and values; of equal keys the first
+;;;> counts.
 (define (hashmap comparator . entries) (apply hashmap-adjoin (%empty comparator) entries))
-;;;> A hashmap: `(entry seed)` gives two values, key and value; seeds `(next seed)` until `(stop? seed)`. Of equal keys the first counts.
+;;;> Returns a hashmap: `(entry seed)` returns two values, key and value; seeds `(next seed)` until
+;;;> `(stop? seed)`. Of equal keys the first counts.
 (define (hashmap-unfold stop? entry next seed comparator)
   (let loop ((seed seed) (hashmap (%empty comparator)))
     (if (stop? seed)
@@ -61,36 +64,37 @@
         (loop (next seed)
               (call-with-values (lambda () (entry seed)) (lambda (key value) (hashmap-adjoin hashmap key value)))))))
 
-;;;> Whether a key is there.
+;;;> Returns whether there is a key.
 (define (hashmap-contains? hashmap key) (and (%entry hashmap key) #t))
-;;;> Whether a hashmap has no entries.
+;;;> Returns whether a hashmap has no entries.
 (define (hashmap-empty? hashmap) (= (hashmap-size hashmap) 0))
-;;;> Whether two hashmaps have no key in common.
+;;;> Returns whether two hashmaps have no key in common.
 (define (hashmap-disjoint? a b) (not (hashmap-any? (lambda (key value) (hashmap-contains? b key)) a)))
 
-;;;> The value of a key, passed through `success`. Without the key, what `failure` answers; without that, an error.
+;;;> Returns the value of a key, passed through `success`. Without the key, returns the value of
+;;;> `failure`; without `failure`, raises an error.
 (define hashmap-ref
   (case-lambda
     ((hashmap key) (hashmap-ref hashmap key (lambda () (error "hashmap-ref: there is no such key" key))))
     ((hashmap key failure) (let ((entry (%entry hashmap key))) (if entry (cdr entry) (failure))))
     ((hashmap key failure success) (let ((entry (%entry hashmap key))) (if entry (success (cdr entry)) (failure))))))
-;;;> The value of a key, or `default`.
+;;;> Returns the value of a key, or `default`.
 (define (hashmap-ref/default hashmap key default)
   (let ((entry (%entry hashmap key))) (if entry (cdr entry) default)))
 
-;;;> A hashmap with more entries; a key that is there keeps its value.
+;;;> Returns a hashmap with more entries; a key that is there keeps its value.
 (define (hashmap-adjoin hashmap . entries)
   (%in-pairs entries hashmap
     (lambda (key value hashmap) (if (%entry hashmap key) hashmap (%with hashmap (cons key value))))))
-;;;> A hashmap with keys of which the values are these.
+;;;> Returns a hashmap with keys set to these values.
 (define (hashmap-set hashmap . entries)
   (%in-pairs entries hashmap (lambda (key value hashmap) (%with hashmap (cons key value)))))
-;;;> A hashmap with another value for a key, if the key is there.
+;;;> Returns a hashmap with another value for a key, if the key is there.
 (define (hashmap-replace hashmap key value)
   (if (%entry hashmap key) (%with hashmap (cons key value)) hashmap))
-;;;> A hashmap without some keys.
+;;;> Returns a hashmap without these keys.
 (define (hashmap-delete hashmap . keys) (hashmap-delete-all hashmap keys))
-;;;> A hashmap without the keys of a list.
+;;;> Returns a hashmap without the keys of a list.
 (define (hashmap-delete-all hashmap keys) (fold %less-key hashmap keys))
 
 (define (%less-key key hashmap)
@@ -104,22 +108,26 @@
             (- (hashmap-size hashmap) 1)))
         hashmap)))
 
-;;;> Two values: a hashmap in which a key has a value, that of `failure` if it had none, and the value.
+;;;> Returns two values: a hashmap in which a key has a value, by default that of `failure`, and the
+;;;> value.
 (define (hashmap-intern hashmap key failure)
   (let ((entry (%entry hashmap key)))
     (if entry
         (values hashmap (cdr entry))
         (let ((value (failure))) (values (%with hashmap (cons key value)) value)))))
-;;;> A hashmap with what `change` answers for a key's value, passed through `success`, or for what `failure` answers.
+;;;> Returns a hashmap with a key set to the value of `change` for its current value, passed through
+;;;> `success`, or for the value of `failure`.
 (define hashmap-update
   (case-lambda
     ((hashmap key change) (hashmap-update hashmap key change (lambda () (error "hashmap-update: there is no such key" key))))
     ((hashmap key change failure) (hashmap-update hashmap key change failure (lambda (value) value)))
     ((hashmap key change failure success)
      (%with hashmap (cons key (change (hashmap-ref hashmap key failure success)))))))
-;;;> A hashmap with what `change` answers for a key's value, or for `default`.
+;;;> Returns a hashmap with a key set to the value of `change` for its current value, or for
+;;;> `default`.
 (define (hashmap-update/default hashmap key change default) (hashmap-update hashmap key change (lambda () default)))
-;;;> Three values: a hashmap without one of its entries, and the key and the value of that. Of an empty hashmap, what `failure` answers.
+;;;> Returns three values: a hashmap without one of its entries, and the key and the value of that.
+;;;> For an empty hashmap, returns the value of `failure`.
 (define hashmap-pop
   (case-lambda
     ((hashmap) (hashmap-pop hashmap (lambda () (error "hashmap-pop: the hashmap is empty" hashmap))))
@@ -128,8 +136,9 @@
          (failure)
          (let ((entry (car (%value (%first (%buckets hashmap))))))
            (values (%less-key (car entry) hashmap) (car entry) (cdr entry)))))))
-;;;> Looks for a key and calls `(failure insert ignore)` or `(success key value update remove)` in a tail call; these are called to decide what becomes of the
-;;;> entry: `(insert value object)`, `(ignore object)`, `(update key value object)`, `(remove object)`. Two values: a hashmap, and the object.
+;;;> Looks for a key and calls `(failure insert ignore)` or `(success key value update remove)` in a
+;;;> tail call. The arguments decide about the entry: `(insert value object)`, `(ignore object)`,
+;;;> `(update key value object)`, `(remove object)`. Returns two values: a hashmap, and the object.
 (define (hashmap-search hashmap key failure success)
   (let ((entry (%entry hashmap key)))
     (if entry
@@ -147,32 +156,33 @@
       (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated)) accumulated bucket))
     initial
     (%buckets hashmap)))
-;;;> Two values: key and value of an entry for which `(wanted? key value)` holds; without one, what `failure` answers.
+;;;> Returns two values: key and value of an entry that satisfies `(wanted? key value)`; without
+;;;> one, returns the value of `failure`.
 (define (hashmap-find wanted? hashmap failure)
   ((call/cc
      (lambda (return)
        (hashmap-fold (lambda (key value ignored) (if (wanted? key value) (return (lambda () (values key value))) #f)) #f hashmap)
        failure))))
-;;;> For how many entries `(wanted? key value)` holds.
+;;;> Returns the number of entries that satisfy `(wanted? key value)`.
 (define (hashmap-count wanted? hashmap)
   (hashmap-fold (lambda (key value count) (if (wanted? key value) (+ count 1) count)) 0 hashmap))
-;;;> Whether `(wanted? key value)` holds for an entry.
+;;;> Returns whether an entry satisfies `(wanted? key value)`.
 (define (hashmap-any? wanted? hashmap)
   (call/cc
     (lambda (return)
       (hashmap-fold (lambda (key value ignored) (if (wanted? key value) (return #t) #f)) #f hashmap))))
-;;;> Whether `(wanted? key value)` holds for all entries.
+;;;> Returns whether all entries satisfy `(wanted? key value)`.
 (define (hashmap-every? wanted? hashmap)
   (not (hashmap-any? (lambda (key value) (not (wanted? key value))) hashmap)))
 
-;;;> A list of the keys.
+;;;> Returns a list of the keys.
 (define (hashmap-keys hashmap) (hashmap-map->list (lambda (key value) key) hashmap))
-;;;> A list of the values, in the order of `hashmap-keys`.
+;;;> Returns a list of the values, in the order of `hashmap-keys`.
 (define (hashmap-values hashmap) (hashmap-map->list (lambda (key value) value) hashmap))
-;;;> Two values: the keys and the values.
+;;;> Returns two values: the keys and the values.
 (define (hashmap-entries hashmap) (values (hashmap-keys hashmap) (hashmap-values hashmap)))
 
-;;;> A hashmap by a comparator of the keys and values that `(procedure key value)` answers.
+;;;> Returns a hashmap by a comparator of the keys and values that `(procedure key value)` returns.
 (define (hashmap-map procedure comparator hashmap)
   (hashmap-fold
     (lambda (key value mapped)
@@ -183,29 +193,30 @@
 (define (hashmap-for-each procedure hashmap)
   (hashmap-fold (lambda (key value ignored) (procedure key value) #f) #f hashmap)
   (if #f #f))
-;;;> A list of what `(procedure key value)` answers.
+;;;> Returns a list of the values of `(procedure key value)`.
 (define (hashmap-map->list procedure hashmap)
   (reverse (hashmap-fold (lambda (key value list) (cons (procedure key value) list)) '() hashmap)))
-;;;> The entries for which `(wanted? key value)` holds.
+;;;> Returns the entries that satisfy `(wanted? key value)`.
 (define (hashmap-filter wanted? hashmap) (hashmap-remove (lambda (key value) (not (wanted? key value))) hashmap))
-;;;> The entries for which `(unwanted? key value)` does not hold.
+;;;> Returns the entries that do not satisfy `(unwanted? key value)`.
 (define (hashmap-remove unwanted? hashmap)
   (hashmap-fold (lambda (key value left) (if (unwanted? key value) (%less-key key left) left)) hashmap hashmap))
-;;;> Two values: the entries for which `(wanted? key value)` holds, and the others.
+;;;> Returns two values: the entries that satisfy `(wanted? key value)`, and the others.
 (define (hashmap-partition wanted? hashmap)
   (values (hashmap-filter wanted? hashmap) (hashmap-remove wanted? hashmap)))
 
-;;;> The hashmap: hashmaps are never changed.
+;;;> Returns the hashmap: hashmaps are immutable.
 (define (hashmap-copy hashmap) hashmap)
-;;;> A list of pairs of key and value.
+;;;> Returns a list of pairs of key and value.
 (define (hashmap->alist hashmap) (hashmap-map->list cons hashmap))
-;;;> A hashmap by a comparator of the entries of an association list; of equal keys the first counts.
+;;;> Returns a hashmap by a comparator of the entries of an association list; of equal keys the
+;;;> first counts.
 (define (alist->hashmap comparator alist) (alist->hashmap! (%empty comparator) alist))
-;;;> A hashmap with the entries of an association list added.
+;;;> Returns a hashmap with the entries of an association list added.
 (define (alist->hashmap! hashmap alist)
   (fold (lambda (entry hashmap) (hashmap-adjoin hashmap (car entry) (cdr entry))) hashmap alist))
 
-;;; Whether every entry of a hashmap is in another, values being compared by a comparator.
+;;; Whether every entry of a hashmap is in another, with values equal by a comparator.
 (define (%within? comparator a b)
   (let ((same? (comparator-equality-predicate comparator)))
     (and (eq? (hashmap-key-comparator a) (hashmap-key-comparator b))
@@ -219,33 +230,36 @@
       (or (null? rest)
           (and (holds? comparator first (car rest)) (loop (car rest) (cdr rest)))))))
 
-;;;> Whether the hashmaps have the same entries.
+;;;> Returns whether the hashmaps have the same entries.
 (define hashmap=?
   (%chain (lambda (comparator a b) (and (= (hashmap-size a) (hashmap-size b)) (%within? comparator a b)))))
-;;;> Whether the entries of each hashmap are among those of the next.
+;;;> Returns whether the entries of each hashmap are among those of the next.
 (define hashmap<=? (%chain %within?))
-;;;> Whether the entries of each hashmap are among those of the one before.
+;;;> Returns whether the entries of each hashmap are among those of the previous one.
 (define hashmap>=? (%chain (lambda (comparator a b) (%within? comparator b a))))
-;;;> Whether the entries of each hashmap are among those of the next, which has more.
+;;;> Returns whether the entries of each hashmap are among those of the next, which has more
+;;;> entries.
 (define hashmap<?
   (%chain (lambda (comparator a b) (and (< (hashmap-size a) (hashmap-size b)) (%within? comparator a b)))))
-;;;> Whether the entries of each hashmap are among those of the one before, which has more.
+;;;> Returns whether the entries of each hashmap are among those of the previous one, which has more
+;;;> entries.
 (define hashmap>?
   (%chain (lambda (comparator a b) (and (> (hashmap-size a) (hashmap-size b)) (%within? comparator b a)))))
 
-;;;> The entries of all hashmaps; of equal keys the first counts.
+;;;> Returns the entries of all hashmaps; of equal keys the first counts.
 (define (hashmap-union first . rest)
   (fold (lambda (next union) (hashmap-fold (lambda (key value union) (hashmap-adjoin union key value)) union next)) first rest))
-;;;> The entries of the first hashmap whose keys all others have.
+;;;> Returns the entries of the first hashmap whose keys all others have.
 (define (hashmap-intersection first . rest)
   (fold (lambda (next left) (hashmap-filter (lambda (key value) (%entry next key)) left)) first rest))
-;;;> The entries of the first hashmap whose keys no other has.
+;;;> Returns the entries of the first hashmap whose keys no other has.
 (define (hashmap-difference first . rest)
   (fold (lambda (next left) (hashmap-remove (lambda (key value) (%entry next key)) left)) first rest))
-;;;> The entries whose keys only one of two hashmaps has.
+;;;> Returns the entries whose keys only one of two hashmaps has.
 (define (hashmap-xor a b) (hashmap-union (hashmap-difference a b) (hashmap-difference b a)))
 
-;;;> A comparator of hashmaps by their entries, the values being compared by `comparator`. There is no order.
+;;;> Returns a comparator of hashmaps by their entries, whose values `comparator` compares; without
+;;;> an ordering.
 (define (make-hashmap-comparator comparator)
   (make-comparator
     hashmap?
@@ -260,5 +274,5 @@
 ;;;> The comparator of hashmaps with values that the default comparator compares.
 (define hashmap-comparator (make-hashmap-comparator (make-default-comparator)))
 
-;;; The default comparator knows hashmaps wherever there are any.
+;;; The default comparator accepts hashmaps.
 (comparator-register-default! hashmap-comparator)

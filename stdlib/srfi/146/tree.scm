@@ -1,5 +1,6 @@
-;;; Trees of entries in the order of their keys, balanced by weight: no subtree has more than three times the entries of its sibling. They are never
-;;; changed. An empty tree is #f. The procedures get the order, `less?`, of the keys.
+;;; Trees of entries in the order of their keys, balanced by weight: no subtree has more than three
+;;; times the entries of its sibling. They are immutable. An empty tree is #f. The procedures
+;;; receive the order of the keys, `less?`.
 ;;;
 ;;; Source: Stephen Adams, "Efficient sets: a balancing act", 1993.
 (define-record-type node
@@ -31,7 +32,7 @@
       (%rotate-right key value left right)
       (%rotate-right key value (%rotate-left (%key left) (%value left) (%left left) (%right left)) right)))
 
-;;; A node of subtrees of which one has gained or lost an entry.
+;;; Makes a node of subtrees of which one has gained or lost an entry.
 (define (%balanced key value left right)
   (let ((l (%size left)) (r (%size right)))
     (cond ((<= (+ l r) 1) (%make key value left right))
@@ -62,7 +63,7 @@
       (%balanced (%key tree) (%value tree) (%without-first (%left tree)) (%right tree))
       (%right tree)))
 
-;;; One tree of two of about one size; the keys of the first come before those of the second.
+;;; Joins two trees of similar size; the keys of the first come before those of the second.
 (define (%glue left right)
   (cond ((not left) right)
         ((not right) left)
@@ -78,7 +79,7 @@
          (%balanced (%key tree) (%value tree) (%left tree) (%remove less? (%right tree) key)))
         (else (%glue (%left tree) (%right tree)))))
 
-;;; One tree of two of any sizes with an entry between them.
+;;; Joins two trees of any sizes with an entry between them.
 (define (%join key value left right)
   (cond ((not left) (%with-first right key value))
         ((not right) (%with-last left key value))
@@ -98,13 +99,13 @@
       (%balanced (%key tree) (%value tree) (%left tree) (%with-last (%right tree) key value))
       (%make key value #f #f)))
 
-;;; One tree of two of any sizes.
+;;; Joins two trees of any sizes.
 (define (%concatenated left right)
   (cond ((not left) right)
         ((not right) left)
         (else (let ((first (%first right))) (%join (%key first) (%value first) left (%without-first right))))))
 
-;;; Three values: the entries before a key, its node or #f, and the entries behind it.
+;;; Returns three values: the entries before a key, its node or #f, and the entries after it.
 (define (%split less? tree key)
   (cond ((not tree) (values #f #f #f))
         ((less? key (%key tree))
@@ -119,7 +120,8 @@
              (values (%join (%key tree) (%value tree) (%left tree) before) found behind))))
         (else (values (%left tree) tree (%right tree)))))
 
-;;; Calls `use` with the left subtrees of two trees, the right ones, the first's root, and the second's node of the same key or #f.
+;;; Calls `use` with the left subtrees of two trees, the right ones, the first's root, and the
+;;; second's node of the same key or #f.
 (define (%along less? a b use)
   (call-with-values
     (lambda () (%split less? b (%key a)))
@@ -128,7 +130,7 @@
            (lambda (combine) (combine less? (%right a) behind))
            found))))
 
-;;; The entries of both; of one key, the first's.
+;;; Returns the entries of both; of equal keys, the first tree's entry.
 (define (%union less? a b)
   (cond ((not a) b)
         ((not b) a)
@@ -171,7 +173,7 @@
                      (%left tree))
       initial))
 
-;;; The entries for which `(wanted? key value)` holds.
+;;; The entries that satisfy `(wanted? key value)`.
 (define (%filter wanted? tree)
   (if tree
       (let* ((left (%filter wanted? (%left tree)))

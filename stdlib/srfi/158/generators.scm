@@ -1,7 +1,7 @@
-;;;> Gives its arguments in turn.
+;;;> Makes a generator of its arguments.
 (define (generator . objects) (list->generator objects))
 
-;;;> Gives its arguments again and again.
+;;;> Makes a generator that repeats its arguments infinitely.
 (define (circular-generator . objects)
   (let ((rest objects))
     (lambda ()
@@ -10,7 +10,7 @@
         (set! rest (cdr rest))
         object))))
 
-;;;> Gives `count` numbers from `start`, by default 0, by `step`, by default 1.
+;;;> Makes a generator of `count` numbers from `start`, by default 0, by `step`, by default 1.
 (define make-iota-generator
   (case-lambda
     ((count) (make-iota-generator count 0 1))
@@ -22,7 +22,8 @@
              (let ((number (+ start (* index step)))) (set! index (+ index 1)) number)
              (eof-object)))))))
 
-;;;> Gives the numbers from `start` to before `end`, by default without end, by `step`, by default 1.
+;;;> Makes a generator of the numbers from `start` up to `end`, exclusive, by default infinitely, by
+;;;> `step`, by default 1.
 (define make-range-generator
   (case-lambda
     ((start)
@@ -35,14 +36,14 @@
              (let ((number next)) (set! next (+ next step)) number)
              (eof-object)))))))
 
-;;;> Gives the elements of a list.
+;;;> Makes a generator of the elements of a list.
 (define (list->generator list)
   (lambda ()
     (if (null? list)
         (eof-object)
         (let ((element (car list))) (set! list (cdr list)) element))))
 
-;;; Gives what `(ref sequence index)` answers for the indices of a range, which is that of the sequence if it is not given.
+;;; Makes a generator of `(ref sequence index)` for the indices of a range, by default all.
 (define (%indexed sequence ref size range)
   (let ((index (if (pair? range) (car range) 0))
         (end (if (and (pair? range) (pair? (cdr range))) (cadr range) (size sequence))))
@@ -51,34 +52,35 @@
           (let ((element (ref sequence index))) (set! index (+ index 1)) element)
           (eof-object)))))
 
-;;;> Gives the elements of a vector.
+;;;> Makes a generator of the elements of a vector.
 (define (vector->generator vector . range) (%indexed vector vector-ref vector-length range))
-;;;> Gives the elements of a vector from its end.
+;;;> Makes a generator of the elements of a vector from its end.
 (define (reverse-vector->generator vector . range) (list->generator (reverse (apply vector->list vector range))))
-;;;> Gives the characters of a string.
+;;;> Makes a generator of the characters of a string.
 (define (string->generator string . range) (%indexed string string-ref string-length range))
-;;;> Gives the bytes of a bytevector.
+;;;> Makes a generator of the bytes of a bytevector.
 (define (bytevector->generator bytevector . range) (%indexed bytevector bytevector-u8-ref bytevector-length range))
 
-;;;> Gives the elements of a collection which `(for-each procedure collection)` goes through.
+;;;> Makes a generator of the elements of a collection, which `(for-each procedure collection)`
+;;;> visits.
 (define (make-for-each-generator for-each collection)
   (make-coroutine-generator (lambda (yield) (for-each yield collection))))
 
-;;;> Gives `(element seed)` for seeds `(next seed)`, until `(stop? seed)`.
+;;;> Makes a generator of `(element seed)` for seeds `(next seed)`, until `(stop? seed)`.
 (define (make-unfold-generator stop? element next seed)
   (lambda ()
     (if (stop? seed)
         (eof-object)
         (let ((object (element seed))) (set! seed (next seed)) object))))
 
-;;;> Gives the arguments but the last, then what the last, a generator, gives.
+;;;> Makes a generator of all arguments but the last, then of the objects of the last, a generator.
 (define (gcons* . arguments)
   (lambda ()
     (if (null? (cdr arguments))
         ((car arguments))
         (let ((object (car arguments))) (set! arguments (cdr arguments)) object))))
 
-;;;> Gives what the generators give, one after the other.
+;;;> Makes a generator that concatenates generators.
 (define (gappend . generators)
   (lambda ()
     (let loop ()
@@ -89,7 +91,7 @@
                 (begin (set! generators (cdr generators)) (loop))
                 object))))))
 
-;;;> Gives what the generators give, and the elements of the lists, that a generator gives.
+;;;> Makes a generator that concatenates the generators and lists from a generator.
 (define (gflatten source)
   (let ((current #f))
     (lambda ()
@@ -104,7 +106,8 @@
                   (begin (set! current #f) (loop))
                   object)))))))
 
-;;;> Gives lists of `count` objects; the last may be shorter, or is filled up with `padding`.
+;;;> Makes a generator of lists of `count` objects; the last may be shorter, or is padded with
+;;;> `padding`.
 (define ggroup
   (case-lambda
     ((source count) (%grouped source count (lambda (objects missing) (reverse objects))))
@@ -121,7 +124,7 @@
                   ((null? objects) object)
                   (else (finish objects missing))))))))
 
-;;;> Gives what sorted generators give, sorted.
+;;;> Merges sorted generators into a sorted one.
 (define (gmerge less? . generators)
   (define (merge a b)
     (let ((first (a)) (second (b)))
@@ -134,12 +137,12 @@
       (car generators)
       (merge (car generators) (apply gmerge less? (cdr generators)))))
 
-;;; The objects that generators give, or #f if one of them has ended.
+;;; Returns the next objects of generators, or #f if one of them has ended.
 (define (%next generators)
   (let ((objects (map (lambda (generator) (generator)) generators)))
     (if (any eof-object? objects) #f objects)))
 
-;;;> Gives what `procedure` answers for the objects of one or more generators.
+;;;> Makes a generator of the values of `procedure` for the objects of one or more generators.
 (define gmap
   (case-lambda
     ((procedure source)
@@ -147,7 +150,8 @@
     ((procedure . generators)
      (lambda () (let ((objects (%next generators))) (if objects (apply procedure objects) (eof-object)))))))
 
-;;;> Gives the first of the two values of `(procedure object … state)`; the second is the next state.
+;;;> Makes a generator of the first of the two values of `(procedure object … state)`; the second is
+;;;> the next state.
 (define (gcombine procedure state . generators)
   (lambda ()
     (let ((objects (%next generators)))
@@ -157,17 +161,18 @@
             (lambda (object next) (set! state next) object))
           (eof-object)))))
 
-;;;> Gives the objects that satisfy a predicate.
+;;;> Makes a generator of the objects that satisfy a predicate.
 (define (gfilter wanted? source)
   (lambda ()
     (let loop ()
       (let ((object (source)))
         (if (or (eof-object? object) (wanted? object)) object (loop))))))
 
-;;;> Gives the objects that do not satisfy a predicate.
+;;;> Makes a generator of the objects that do not satisfy a predicate.
 (define (gremove unwanted? source) (gfilter (lambda (object) (not (unwanted? object))) source))
 
-;;;> Gives the objects for which the first of the values of `(procedure object state)` is true; the second is the next state.
+;;;> Makes a generator of the objects for which the first of the values of `(procedure object
+;;;> state)` is true; the second is the next state.
 (define (gstate-filter procedure state source)
   (gfilter
     (lambda (object)
@@ -176,7 +181,8 @@
         (lambda (wanted? next) (set! state next) wanted?)))
     source))
 
-;;;> Gives the first `count` objects; beyond what there is, `padding`, if that is given.
+;;;> Makes a generator of the first `count` objects; if there are fewer, pads with `padding`, if
+;;;> given.
 (define (gtake source count . padding)
   (lambda ()
     (if (> count 0)
@@ -185,7 +191,7 @@
           (if (and (eof-object? object) (pair? padding)) (car padding) object))
         (eof-object))))
 
-;;;> Gives what comes after the first `count` objects.
+;;;> Makes a generator of the objects after the first `count`.
 (define (gdrop source count)
   (lambda ()
     (let loop ()
@@ -193,7 +199,7 @@
           (begin (set! count (- count 1)) (source) (loop))
           (source)))))
 
-;;;> Gives the objects before the first that does not satisfy a predicate.
+;;;> Makes a generator of the objects before the first that does not satisfy a predicate.
 (define (gtake-while wanted? source)
   (let ((is-over #f))
     (lambda ()
@@ -204,7 +210,7 @@
                 object
                 (begin (set! is-over #t) (eof-object))))))))
 
-;;;> Gives the objects from the first that does not satisfy a predicate on.
+;;;> Makes a generator of the objects from the first on that does not satisfy a predicate.
 (define (gdrop-while unwanted? source)
   (let ((is-begun #f))
     (lambda ()
@@ -214,13 +220,14 @@
               (begin (set! is-begun #t) object)
               (loop)))))))
 
-;;;> Gives the objects that are not the same as `object`, by `equal?` or another predicate.
+;;;> Makes a generator of the objects that are not the same as `object`, by `equal?` or another
+;;;> predicate.
 (define gdelete
   (case-lambda
     ((object source) (gdelete object source equal?))
     ((object source same?) (gremove (lambda (other) (same? object other)) source))))
 
-;;;> Gives one object in place of neighbours that are the same, by `equal?` or another predicate.
+;;;> Makes a generator of the objects without repeated neighbours, by `equal?` or another predicate.
 (define gdelete-neighbor-dups
   (case-lambda
     ((source) (gdelete-neighbor-dups source equal?))
@@ -232,7 +239,7 @@
                 (begin (set! last object) #t)))
          source)))))
 
-;;;> Gives the objects at the indices that the second generator gives, in increasing order.
+;;;> Makes a generator of the objects at the indices from the second generator, in increasing order.
 (define (gindex source indices)
   (let ((place 0))
     (lambda ()
@@ -244,7 +251,7 @@
                 (set! place (+ place 1))
                 (if (or (eof-object? object) (= (- place 1) index)) object (loop)))))))))
 
-;;;> Gives the objects for which the second generator gives true.
+;;;> Makes a generator of the objects for which the second generator returns true.
 (define (gselect source truths)
   (lambda ()
     (let loop ()
@@ -253,19 +260,19 @@
               (truth object)
               (else (loop)))))))
 
-;;;> A list of the objects, or of the first `count`, the latest first.
+;;;> Returns a list of the objects, or of the first `count`, the latest first.
 (define (generator->reverse-list source . count)
   (let ((source (if (pair? count) (gtake source (car count)) source)))
     (generator-fold cons '() source)))
 
-;;;> A list of the objects, or of the first `count`.
+;;;> Returns a list of the objects, or of the first `count`.
 (define (generator->list source . count) (reverse (apply generator->reverse-list source count)))
-;;;> A vector of the objects, or of the first `count`.
+;;;> Returns a vector of the objects, or of the first `count`.
 (define (generator->vector source . count) (list->vector (apply generator->list source count)))
-;;;> A string of the characters, or of the first `count`.
+;;;> Returns a string of the characters, or of the first `count`.
 (define (generator->string source . count) (list->string (apply generator->list source count)))
 
-;;;> Puts objects into a vector from an index on; how many.
+;;;> Writes objects into a vector from an index on; returns their number.
 (define (generator->vector! vector at source)
   (let loop ((index at))
     (if (< index (vector-length vector))
@@ -287,7 +294,7 @@
        (let ((objects (%next generators)))
          (if objects (loop (apply combine (append objects (list accumulated)))) accumulated))))))
 
-;;;> A list of what `procedure` answers for the objects of one or more generators.
+;;;> Returns a list of the values of `procedure` for the objects of one or more generators.
 (define (generator-map->list procedure . generators) (generator->list (apply gmap procedure generators)))
 
 ;;;> Calls `procedure` with the objects of one or more generators.
@@ -297,20 +304,20 @@
       (if objects
           (begin (apply procedure objects) (loop))))))
 
-;;;> The first object that satisfies a predicate, or #f.
+;;;> Returns the first object that satisfies a predicate, or #f.
 (define (generator-find wanted? source)
   (let ((object ((gfilter wanted? source)))) (if (eof-object? object) #f object)))
 
-;;;> How many objects satisfy a predicate.
+;;;> Returns how many objects satisfy a predicate.
 (define (generator-count wanted? source)
   (generator-fold (lambda (object count) (if (wanted? object) (+ count 1) count)) 0 source))
 
-;;;> The first true answer of a predicate for the objects, or #f.
+;;;> Returns the first true value of a predicate for the objects, or #f.
 (define (generator-any wanted? source)
   (let ((object (source)))
     (and (not (eof-object? object)) (or (wanted? object) (generator-any wanted? source)))))
 
-;;;> The last answer of a predicate for the objects if all are true, otherwise #f.
+;;;> Returns the last value of a predicate for the objects if all are true, otherwise #f.
 (define (generator-every wanted? source)
   (let loop ((answer #t))
     (let ((object (source)))
@@ -318,6 +325,7 @@
           answer
           (let ((answer (wanted? object))) (and answer (loop answer)))))))
 
-;;;> Calls an unfolding procedure so that it makes its result of the objects: `(unfold eof-object? values next (source) argument …)`.
+;;;> Calls an unfolding procedure that makes its result of the objects: `(unfold eof-object? values
+;;;> next (source) argument …)`.
 (define (generator-unfold source unfold . arguments)
   (apply unfold eof-object? (lambda (object) object) (lambda (object) (source)) (source) arguments))

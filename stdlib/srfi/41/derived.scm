@@ -1,4 +1,4 @@
-;;;> The stream of the elements of a list.
+;;;> Returns the stream of the elements of a list.
 (define-stream (list->stream list)
   (if (null? list) stream-null (stream-cons (car list) (list->stream (cdr list)))))
 
@@ -6,13 +6,13 @@
   (let ((char (read-char port)))
     (if (eof-object? char) stream-null (stream-cons char (%port->stream port)))))
 
-;;;> The stream of the characters of a port, by default of the current one.
+;;;> Returns the stream of the characters of a port, by default of the current one.
 (define port->stream
   (case-lambda
     (() (port->stream (current-input-port)))
     ((port) (%port->stream port))))
 
-;;;> A list of the elements of a stream, or of its first `count` at most.
+;;;> Returns a list of the elements of a stream, at most the first `count`.
 (define stream->list
   (case-lambda
     ((stream) (stream->list -1 stream))
@@ -22,7 +22,7 @@
            (reverse elements)
            (loop (- left 1) (stream-cdr stream) (cons (stream-car stream) elements)))))))
 
-;;;> The elements of streams, one stream after the other.
+;;;> Concatenates streams.
 (define (stream-append . streams)
   (stream-let loop ((streams streams))
     (cond ((null? streams) stream-null)
@@ -32,7 +32,7 @@
            (stream-cons (stream-car (car streams))
                         (loop (cons (stream-cdr (car streams)) (cdr streams))))))))
 
-;;;> The elements of the streams in a stream.
+;;;> Concatenates the streams in a stream.
 (define-stream (stream-concat streams)
   (cond ((stream-null? streams) stream-null)
         ((stream-null? (stream-car streams)) (stream-concat (stream-cdr streams)))
@@ -40,26 +40,26 @@
          (stream-cons (stream-car (stream-car streams))
                       (stream-concat (stream-cons (stream-cdr (stream-car streams)) (stream-cdr streams)))))))
 
-;;;> The arguments again and again.
+;;;> Makes a stream that repeats the arguments infinitely.
 (define (stream-constant . objects)
   (stream-let loop ((rest objects))
     (cond ((null? objects) stream-null)
           ((null? rest) (loop objects))
           (else (stream-cons (car rest) (loop (cdr rest)))))))
 
-;;;> The stream without its first `count` elements.
+;;;> Returns the stream without its first `count` elements.
 (define-stream (stream-drop count stream)
   (if (or (= count 0) (stream-null? stream))
       stream
       (stream-drop (- count 1) (stream-cdr stream))))
 
-;;;> What follows the longest beginning whose elements satisfy a predicate.
+;;;> Returns the rest of a stream after the longest prefix whose elements satisfy a predicate.
 (define-stream (stream-drop-while unwanted? stream)
   (if (and (stream-pair? stream) (unwanted? (stream-car stream)))
       (stream-drop-while unwanted? (stream-cdr stream))
       stream))
 
-;;;> The elements that satisfy a predicate.
+;;;> Returns the elements that satisfy a predicate.
 (define-stream (stream-filter wanted? stream)
   (cond ((stream-null? stream) stream-null)
         ((wanted? (stream-car stream))
@@ -79,29 +79,31 @@
         (apply procedure (map stream-car streams))
         (apply stream-for-each procedure (map stream-cdr streams)))))
 
-;;;> The numbers from `first` on by `step`, by default 1.
+;;;> Returns the stream of the numbers from `first` on by `step`, by default 1.
 (define stream-from
   (case-lambda
     ((first) (stream-from first 1))
     ((first step) (stream-let loop ((number first)) (stream-cons number (loop (+ number step)))))))
 
-;;;> `first`, `(procedure first)`, `(procedure (procedure first))`, …
+;;;> Returns the stream of `first`, `(procedure first)`, `(procedure (procedure first))`, …
 (define-stream (stream-iterate procedure first)
   (stream-cons first (stream-iterate procedure (procedure first))))
 
-;;;> How many elements a stream has.
+;;;> Returns how many elements a stream has.
 (define (stream-length stream)
   (let loop ((stream stream) (count 0))
     (if (stream-null? stream) count (loop (stream-cdr stream) (+ count 1)))))
 
-;;;> What `procedure` answers for the elements of one or more streams, up to the end of the shortest.
+;;;> Returns the stream of the values of `procedure` for the elements of one or more streams, up to
+;;;> the end of the shortest.
 (define (stream-map procedure . streams)
   (stream-let loop ((streams streams))
     (if (any stream-null? streams)
         stream-null
         (stream-cons (apply procedure (map stream-car streams)) (loop (map stream-cdr streams))))))
 
-;;;> The values of an expression for what the clauses say: `(variable in stream)`, `(variable is expression)` or a condition.
+;;;> Returns the stream of the values of an expression for clauses `(variable in stream)`,
+;;;> `(variable is expression)` or a condition.
 (define-syntax stream-of
   (syntax-rules ()
     ((_ expression clause ...) (%stream-of expression stream-null clause ...))))
@@ -120,7 +122,8 @@
     ((_ expression rest condition clause ...)
      (if condition (%stream-of expression rest clause ...) rest))))
 
-;;;> The numbers from `first` to before `end` by `step`, by default 1 or -1.
+;;;> Returns the stream of the numbers from `first` up to `end`, exclusive, by `step`, by default 1
+;;;> or -1.
 (define stream-range
   (case-lambda
     ((first end) (stream-range first end (if (< first end) 1 -1)))
@@ -129,39 +132,42 @@
        (stream-let loop ((number first))
          (if (before? number end) (stream-cons number (loop (+ number step))) stream-null))))))
 
-;;;> The element at an index, from 0.
+;;;> Returns the element at an index, from 0.
 (define (stream-ref stream index)
   (if (= index 0) (stream-car stream) (stream-ref (stream-cdr stream) (- index 1))))
 
-;;;> The elements in reverse order.
+;;;> Returns the elements in reverse order.
 (define (stream-reverse stream)
   (stream-fold (lambda (reversed element) (stream-cons element reversed)) stream-null stream))
 
-;;;> What `stream-fold` accumulates: `initial` first, then after each element.
+;;;> Returns the stream of the accumulated values of `stream-fold`: `initial` first, then one after
+;;;> each element.
 (define-stream (stream-scan combine initial stream)
   (if (stream-null? stream)
       (stream-cons initial stream-null)
       (stream-cons initial (stream-scan combine (combine initial (stream-car stream)) (stream-cdr stream)))))
 
-;;;> The first `count` elements at most.
+;;;> Returns the stream of at most the first `count` elements.
 (define-stream (stream-take count stream)
   (if (or (= count 0) (stream-null? stream))
       stream-null
       (stream-cons (stream-car stream) (stream-take (- count 1) (stream-cdr stream)))))
 
-;;;> The longest beginning whose elements satisfy a predicate.
+;;;> Returns the longest prefix whose elements satisfy a predicate.
 (define-stream (stream-take-while wanted? stream)
   (if (and (stream-pair? stream) (wanted? (stream-car stream)))
       (stream-cons (stream-car stream) (stream-take-while wanted? (stream-cdr stream)))
       stream-null))
 
-;;;> Elements `(element seed)`, seeds `(next seed)`, as long as `(go-on? seed)`.
+;;;> Makes a stream of elements `(element seed)`, for seeds `(next seed)`, as long as `(go-on?
+;;;> seed)`.
 (define-stream (stream-unfold element go-on? next seed)
   (if (go-on? seed)
       (stream-cons (element seed) (stream-unfold element go-on? next (next seed)))
       stream-null))
 
-;;;> Several streams: `(procedure seed)` gives the next seed and for each stream a list of one element, `#f` for none now, or `()` for its end.
+;;;> Makes several streams: `(procedure seed)` returns the next seed and for each stream a list of
+;;;> one element, `#f` for none yet, or `()` for its end.
 (define (stream-unfolds procedure seed)
   (define-stream (results seed)
     (call-with-values (lambda () (procedure seed))
@@ -177,5 +183,5 @@
           (apply values streams)
           (loop (- index 1) (cons (column index results) streams))))))
 
-;;;> The stream of lists of the elements at the same places.
+;;;> Returns the stream of lists of the elements at the same indices.
 (define (stream-zip . streams) (apply stream-map list streams))

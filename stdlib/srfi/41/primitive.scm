@@ -1,7 +1,8 @@
-;;; A stream is a promise, in a record of its own, of the empty object or of a pair of promises: of its first element and of its rest.
+;;; A stream is a record that holds a promise of the empty object or of a pair of promises: of its
+;;; first element and of its rest.
 (define-record-type stream-type
   (%stream promise)
-  ;;;> Whether an object is a stream.
+  ;;;> Returns whether an object is a stream.
   stream?
   (promise %promise))
 
@@ -19,55 +20,57 @@
 (define (%forced stream)
   (if (stream? stream) (force (%promise stream)) (error "expected a stream" stream)))
 
-;;; A stream that is that of the expression, which is evaluated when something of it is needed; in constant space along a chain of these.
+;;; Makes the stream of an expression, which is evaluated on demand; in constant space along a chain
+;;; of these.
 (define-syntax %stream-lazy
   (syntax-rules ()
     ((_ expression)
      (%stream (delay-force (let ((inner expression)) (if (stream? inner) (%promise inner) (error "expected a stream" inner))))))))
 
-;;;> A stream of an element and a stream, two expressions that are evaluated when they are needed.
+;;;> Makes a stream of an element and a stream, two expressions that are evaluated on demand.
 (define-syntax stream-cons
   (syntax-rules ()
     ((_ first rest) (%stream (%kept (%pair (delay first) (%stream-lazy rest)))))))
 
-;;;> Whether an object is the empty stream.
+;;;> Returns whether an object is the empty stream.
 (define (stream-null? object) (and (stream? object) (eq? (%forced object) %empty)))
 
-;;;> Whether an object is a stream with an element.
+;;;> Returns whether an object is a stream with an element.
 (define (stream-pair? object) (and (stream? object) (%pair? (%forced object))))
 
 (define (%pair-of stream)
   (let ((pair (%forced stream)))
     (if (%pair? pair) pair (error "expected a stream with an element" stream))))
 
-;;;> The first element of a stream.
+;;;> Returns the first element of a stream.
 (define (stream-car stream) (force (%first (%pair-of stream))))
 
-;;;> The stream of the elements after the first.
+;;;> Returns the stream of the elements after the first.
 (define (stream-cdr stream) (%rest (%pair-of stream)))
 
-;;;> A procedure whose body gives a stream and is evaluated when something of it is needed.
+;;;> Makes a procedure whose body returns a stream and is evaluated on demand.
 (define-syntax stream-lambda
   (syntax-rules () ((_ formals body ...) (lambda formals (%stream-lazy (let () body ...))))))
 
-;;;> Defines a procedure as by `stream-lambda`.
+;;;> Defines a procedure, as if by `stream-lambda`.
 (define-syntax define-stream
   (syntax-rules ()
     ((_ (name . formals) body ...) (define name (stream-lambda formals body ...)))))
 
-;;;> A named `let` whose loop gives streams.
+;;;> Works like a named `let` whose loop returns streams.
 (define-syntax stream-let
   (syntax-rules ()
     ((_ loop ((variable value) ...) body ...)
      ((letrec ((loop (stream-lambda (variable ...) body ...))) loop) value ...))))
 
-;;;> The stream of some expressions, which are evaluated when they are needed.
+;;;> Makes the stream of some expressions, which are evaluated on demand.
 (define-syntax stream
   (syntax-rules ()
     ((_) stream-null)
     ((_ first . rest) (stream-cons first (stream . rest)))))
 
-;;;> Evaluates the first clause `(pattern [guard] expression)` whose pattern a stream matches: `()`, `(pattern . pattern)`, a variable or `_`.
+;;;> Evaluates the first clause `(pattern [guard] expression)` whose pattern a stream matches: `()`,
+;;;> `(pattern . pattern)`, a variable or `_`.
 (define-syntax stream-match
   (syntax-rules ()
     ((_ expression clause ...)

@@ -7,14 +7,15 @@ port: #f or none for a string, #t for the current output port
 ~t  a tab     ~_  a space     ~%  a newline     ~&  a newline, unless at one     ~~  a tilde     ~h  this text
 ")
 
-;;; A number up to the first character that is no digit, or #f, and the index of that character.
+;;; Returns a number that ends before the first character that is not a digit, or #f, and the index
+;;; of that character.
 (define (%natural template index)
   (let loop ((end index))
     (if (and (< end (string-length template)) (char<=? #\0 (string-ref template end) #\9))
         (loop (+ end 1))
         (values (string->number (substring template index end)) end))))
 
-;;; Shows a template; the objects that it leaves.
+;;; Writes a template; returns the remaining objects.
 (define (%format template objects out)
   (define (bad message . irritants) (apply error (string-append "format: " message) template irritants))
   (define (next objects) (if (pair? objects) (car objects) (bad "too few objects")))
@@ -83,7 +84,7 @@ port: #f or none for a string, #t for the current output port
     (show object port)
     (get-output-string port)))
 
-;;; A procedure that shows texts on a port, and is asked whether a line has just begun.
+;;; Makes a procedure that writes texts to a port and knows whether a line has just begun.
 (define (%shower port)
   (let ((fresh? #t))
     (lambda (text)
@@ -93,8 +94,9 @@ port: #f or none for a string, #t for the current output port
              (set! fresh? (char=? (string-ref text (- (string-length text) 1)) #\newline))
              (write-string text port))))))
 
-;;;> Shows a template with objects on a port, the current one for `#t`; for `#f`, or without a port, the answer is a string. `(format "~h")` tells the
-;;;> directives. Fails if there are too few objects or too many, or the template has another directive.
+;;;> Writes a template with objects to a port, the current one for `#t`; for `#f`, or without a
+;;;> port, returns a string. `(format "~h")` lists the directives. Fails if there are too few
+;;;> objects or too many, or the template has another directive.
 (define (format first . rest)
   (cond ((string? first) (apply format #f first rest))
         ((null? rest) (error "format: a template is missing" first))

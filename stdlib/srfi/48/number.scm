@@ -1,10 +1,10 @@
-;;; Numbers with so many digits behind the point.
+;;; Numbers with a fixed number of digits after the point.
 
 (define (%repeat char count) (make-string (max 0 count) char))
 
 (define (%padded text width) (string-append (%repeat #\space (- width (string-length text))) text))
 
-;;; An exact number that is not negative, rounded to `digits` decimals.
+;;; Rounds a non-negative exact number to `digits` decimals.
 (define (%fixed number digits)
   (let* ((scaled (round (* number (expt 10 digits))))
          (text (number->string scaled))
@@ -18,7 +18,7 @@
           ((char=? (string-ref text index) char) index)
           (else (loop (+ index 1))))))
 
-;;; A real number with `digits` decimals. One that is so great or small that it is written with an exponent keeps it.
+;;; Writes a real number with `digits` decimals; a number that is written with an exponent keeps it.
 (define (%decimals number digits)
   (let* ((text (number->string number)) (exponent (and (inexact? number) (%index-of #\e text))))
     (cond ((not (and (rational? number) digits)) text)
@@ -28,11 +28,11 @@
              (substring text exponent (string-length text))))
           (else
            (let* ((negative? (or (negative? number) (eqv? number -0.0)))
-                  ;; The shortest decimal text of a flonum is what a reader takes it for.
+                  ;; The shortest decimal text of a flonum reads back as the same number.
                   (magnitude (abs (if (inexact? number) (string->number (string-append "#e" text)) number))))
              (string-append (if negative? "-" "") (%fixed magnitude digits)))))))
 
-;;; What `~w,dF` shows.
+;;; Returns the text for `~w,dF`.
 (define (%shown-number object width digits)
   (%padded
     (cond ((string? object) object)

@@ -1,43 +1,47 @@
-;;; What runs tests: counts, what is to be skipped or is expected to fail, and procedures that are told what happens.
+;;; A runner of tests: counts, the tests to skip or to expect to fail, and procedures that are
+;;; called on events.
 (define-record-type test-runner
   (%make-runner pass fail xpass xfail skip total groups skips expected
                 test-begin test-end group-begin group-end final bad-count bad-end-name result aux)
-  ;;;> Whether an object is a test runner.
+  ;;;> Returns whether an object is a test runner.
   test-runner?
-  ;;;> How many tests passed.
+  ;;;> Returns how many tests passed.
   (pass test-runner-pass-count %pass!)
-  ;;;> How many tests failed.
+  ;;;> Returns how many tests failed.
   (fail test-runner-fail-count %fail!)
-  ;;;> How many tests passed that were expected to fail.
+  ;;;> Returns the number of tests that passed though they were expected to fail.
   (xpass test-runner-xpass-count %xpass!)
-  ;;;> How many tests failed as was expected.
+  ;;;> Returns the number of tests that failed as expected.
   (xfail test-runner-xfail-count %xfail!)
-  ;;;> How many tests were skipped.
+  ;;;> Returns how many tests were skipped.
   (skip test-runner-skip-count %skip!)
   (total %total %total!)
   (groups %groups %groups!)
   (skips %skips %skips!)
   (expected %expected %expected!)
-  ;;;> What is called with the runner before a test.
+  ;;;> Returns the procedure that is called with the runner before a test.
   (test-begin test-runner-on-test-begin test-runner-on-test-begin!)
-  ;;;> What is called with the runner after a test.
+  ;;;> Returns the procedure that is called with the runner after a test.
   (test-end test-runner-on-test-end test-runner-on-test-end!)
-  ;;;> What is called with runner, name and count when a group begins.
+  ;;;> Returns the procedure that is called with runner, name and count when a group begins.
   (group-begin test-runner-on-group-begin test-runner-on-group-begin!)
-  ;;;> What is called with the runner when a group ends.
+  ;;;> Returns the procedure that is called with the runner when a group ends.
   (group-end test-runner-on-group-end test-runner-on-group-end!)
-  ;;;> What is called with the runner when the outermost group ends.
+  ;;;> Returns the procedure that is called with the runner when the outermost group ends.
   (final test-runner-on-final test-runner-on-final!)
-  ;;;> What is called with runner, number of tests and the number that was announced, when these differ.
+  ;;;> Returns the procedure that is called with runner, number of tests and announced number, when
+  ;;;> these differ.
   (bad-count test-runner-on-bad-count test-runner-on-bad-count!)
-  ;;;> What is called with runner, name of the group and name at its end, when these differ.
+  ;;;> Returns the procedure that is called with runner, name of the group and name at its end, when
+  ;;;> these differ.
   (bad-end-name test-runner-on-bad-end-name test-runner-on-bad-end-name!)
-  ;;;> What is known of the latest test, an association list.
+  ;;;> Returns the properties of the latest test, an association list.
   (result test-result-alist %result!)
-  ;;;> A value for whoever made the runner.
+  ;;;> Returns a value for the use of the runner's maker.
   (aux test-runner-aux-value test-runner-aux-value!))
 
-;;; A group that has begun: its name, how many tests it announced or #f, the total before it, the skips and expectations before it.
+;;; A group that has begun: its name, its announced number of tests or #f, the total before it, the
+;;; skips and expectations before it.
 (define-record-type group
   (%make-group name count before skips expected)
   %group?
@@ -49,11 +53,11 @@
 
 (define (%nothing . arguments) #f)
 
-;;;> Makes a runner that counts and says nothing.
+;;;> Makes a runner that counts and prints nothing.
 (define (test-runner-null)
   (%make-runner 0 0 0 0 0 0 '() '() '() %nothing %nothing %nothing %nothing %nothing %nothing %nothing '() #f))
 
-;;;> Makes a runner that shows each test that does not go as expected, and the counts at the end.
+;;;> Makes a runner that prints each test with an unexpected result, and the counts at the end.
 (define (test-runner-simple)
   (let ((runner (test-runner-null)))
     (test-runner-on-test-end! runner test-on-test-end-simple)
@@ -63,7 +67,7 @@
     (test-runner-on-bad-end-name! runner test-on-bad-end-name-simple)
     runner))
 
-;;;> The procedure that makes runners; with an argument, makes that the one.
+;;;> Returns the procedure that makes runners; with an argument, sets it.
 (define test-runner-factory
   (let ((factory test-runner-simple))
     (case-lambda
@@ -73,14 +77,14 @@
 ;;;> Makes a runner by the factory.
 (define (test-runner-create) ((test-runner-factory)))
 
-;;;> The current runner, or #f; with an argument, makes that the current one.
+;;;> Returns the current runner, or #f; with an argument, sets it.
 (define test-runner-current
   (let ((current #f))
     (case-lambda
       (() current)
       ((runner) (set! current runner)))))
 
-;;;> The current runner; fails if there is none.
+;;;> Returns the current runner; fails if there is none.
 (define (test-runner-get)
   (or (test-runner-current) (error "test-runner-get: no test group has begun")))
 
@@ -92,40 +96,41 @@
   (%expected! runner '())
   (%result! runner '()))
 
-;;;> The names of the groups that have begun, innermost first.
+;;;> Returns the names of the groups that have begun, innermost first.
 (define (test-runner-group-stack runner) (map %group-name (%groups runner)))
 
-;;;> The names of the groups that have begun, outermost first.
+;;;> Returns the names of the groups that have begun, outermost first.
 (define (test-runner-group-path runner) (reverse (test-runner-group-stack runner)))
 
-;;;> The name of the latest test.
+;;;> Returns the name of the latest test.
 (define (test-runner-test-name runner) (test-result-ref runner 'test-name ""))
 
-;;;> What is known of the latest test under a key, or `default`.
+;;;> Returns a property of the latest test, or `default`.
 (define (test-result-ref runner key . default)
   (let ((entry (assq key (test-result-alist runner))))
     (cond (entry (cdr entry))
           ((pair? default) (car default))
           (else #f))))
 
-;;;> Notes something of the latest test.
+;;;> Sets a property of the latest test.
 (define (test-result-set! runner key value)
   (test-result-remove runner key)
   (%result! runner (cons (cons key value) (test-result-alist runner))))
 
-;;;> Forgets something of the latest test.
+;;;> Removes a property of the latest test.
 (define (test-result-remove runner key)
   (%result! runner (remove (lambda (entry) (eq? (car entry) key)) (test-result-alist runner))))
 
-;;;> Forgets all of the latest test.
+;;;> Removes all properties of the latest test.
 (define (test-result-clear runner) (%result! runner '()))
 
 (define (%runner-of options) (if (pair? options) (car options) (test-runner-get)))
 
-;;;> How the latest test went: `pass`, `fail`, `xpass`, `xfail`, `skip`, or #f before the first.
+;;;> Returns the result of the latest test: `pass`, `fail`, `xpass`, `xfail`, `skip`, or #f before
+;;;> the first.
 (define (test-result-kind . runner) (test-result-ref (%runner-of runner) 'result-kind #f))
 
-;;;> Whether the latest test passed, expected or not.
+;;;> Returns whether the latest test passed, expected or not.
 (define (test-passed? . runner)
   (if (memq (apply test-result-kind runner) '(pass xpass)) #t #f))
 
@@ -134,7 +139,7 @@
 
 (define (%show . parts) (for-each display parts) (newline))
 
-;;;> Shows a test that did not go as expected.
+;;;> Prints a test with an unexpected result.
 (define (test-on-test-end-simple runner)
   (let ((kind (test-result-kind runner)))
     (if (memq kind '(fail xpass))
@@ -152,14 +157,14 @@
                       (newline)))))
             '(source-form expected-value actual-value expected-error actual-error))))))
 
-;;;> Shows the name of the outermost group.
+;;;> Prints the name of the outermost group.
 (define (test-on-group-begin-simple runner name count)
   (if (null? (%groups runner)) (%show "%%%% Starting test " name)))
 
 ;;;> Does nothing: a group that ends is not shown.
 (define (test-on-group-end-simple runner) #f)
 
-;;;> Shows the counts that are not zero.
+;;;> Prints the counts that are not zero.
 (define (test-on-final-simple runner)
   (for-each
     (lambda (label count)
@@ -169,10 +174,10 @@
     (list test-runner-pass-count test-runner-xfail-count test-runner-xpass-count
           test-runner-fail-count test-runner-skip-count)))
 
-;;;> Shows that a group has another number of tests than it announced.
+;;;> Prints that a group has another number of tests than announced.
 (define (test-on-bad-count-simple runner actual expected)
   (%show "*** Total number of tests was " actual " but should be " expected ". ***"))
 
-;;;> Fails because a group ends by another name than it began.
+;;;> Fails because a group ends with another name than it began.
 (define (test-on-bad-end-name-simple runner begin-name end-name)
   (error "test-end: the group has another name" end-name begin-name))

@@ -1,7 +1,8 @@
 ;;; The runner that a group made for itself, or #f.
 (define %own-runner #f)
 
-;;;> Begins a group of tests, which may announce how many they are. The first makes a runner if there is none.
+;;;> Begins a group of tests, which may announce their number. The first group makes a runner if
+;;;> there is none.
 (define (test-begin name . count)
   (if (not (test-runner-current))
       (begin
@@ -12,7 +13,8 @@
     (%groups! runner
               (cons (%make-group name count (%total runner) (%skips runner) (%expected runner)) (%groups runner)))))
 
-;;;> Ends the innermost group, whose name may be given again. The end of the outermost shows the counts, and gives up a runner that it made.
+;;;> Ends the innermost group, whose name may be repeated. The end of the outermost prints the
+;;;> counts, and drops a runner that the group made.
 (define (test-end . name)
   (let ((runner (test-runner-get)))
     (if (null? (%groups runner)) (error "test-end: no group has begun"))
@@ -46,7 +48,7 @@
         thunk
         (lambda () (test-end name)))))
 
-;;; Whether a group that is about to begin is not to be skipped.
+;;; Returns whether a group that is about to begin is selected.
 (define (%is-chosen? names)
   (let ((runner (test-runner-current)))
     (or (not runner)
@@ -54,57 +56,59 @@
           (%result! runner (list (cons 'test-name (car names))))
           (not (%any-holds? (%skips runner) runner))))))
 
-;;;> Like `test-group`; the last expression is evaluated also when the body is left early.
+;;;> Like `test-group`, but the last expression is evaluated even if the body is left early.
 (define-syntax test-group-with-cleanup
   (syntax-rules ()
     ((_ name body ... cleanup)
      (test-group name (dynamic-wind (lambda () #f) (lambda () #f body ...) (lambda () cleanup))))))
 
-;;; Asks every specifier, since some of them count.
+;;; Calls every specifier, because some of them count.
 (define (%any-holds? specifiers runner)
   (let loop ((rest specifiers) (holds #f))
     (if (null? rest)
         holds
         (loop (cdr rest) (or ((car rest) runner) holds)))))
 
-;;; What a specifier stands for: a procedure of a runner, a name, or a count of tests from the next on.
+;;; Returns the predicate of a specifier: a procedure of a runner, a name, or a count of tests from
+;;; the next on.
 (define (%specifier specifier)
   (cond ((procedure? specifier) specifier)
         ((string? specifier) (test-match-name specifier))
         ((integer? specifier) (test-match-nth 1 specifier))
         (else (error "expected a procedure, a name or a count" specifier))))
 
-;;;> A specifier of the test with a name.
+;;;> Makes a specifier of the test with a name.
 (define (test-match-name name) (lambda (runner) (equal? name (test-runner-test-name runner))))
 
-;;;> A specifier of `count` tests, by default one, from the `first`th that is asked about on.
+;;;> Makes a specifier of `count` tests, by default one, from the `first`th test on.
 (define (test-match-nth first . count)
   (let ((seen 0) (last (+ first (if (pair? count) (car count) 1))))
     (lambda (runner)
       (set! seen (+ seen 1))
       (and (>= seen first) (< seen last)))))
 
-;;;> A specifier of the tests that any of the specifiers means.
+;;;> Makes a specifier of the tests that any of the specifiers selects.
 (define (test-match-any . specifiers)
   (let ((specifiers (map %specifier specifiers)))
     (lambda (runner) (%any-holds? specifiers runner))))
 
-;;;> A specifier of the tests that all of the specifiers mean.
+;;;> Makes a specifier of the tests that all of the specifiers select.
 (define (test-match-all . specifiers)
   (let ((specifiers (map %specifier specifiers)))
     (lambda (runner) (every (lambda (answer) answer) (map (lambda (holds?) (holds? runner)) specifiers)))))
 
-;;;> Skips the tests of the current group that the specifiers mean.
+;;;> Skips the tests of the current group that the specifiers select.
 (define (test-skip . specifiers)
   (let ((runner (test-runner-get)))
     (%skips! runner (cons (apply test-match-all specifiers) (%skips runner)))))
 
-;;;> Expects the tests of the current group that the specifiers mean to fail.
+;;;> Expects the tests of the current group that the specifiers select to fail.
 (define (test-expect-fail . specifiers)
   (let ((runner (test-runner-get)))
     (%expected! runner (cons (apply test-match-all specifiers) (%expected runner)))))
 
-;;; Runs a test: `check` notes what it finds and answers whether the test passes; an object that it raises fails the test.
+;;; Runs a test: `check` records its properties and returns whether the test passes; an object that
+;;; it raises fails the test.
 (define (%test name form check)
   (let ((runner (test-runner-get)))
     (%result! runner (list (cons 'test-name name) (cons 'source-form form)))
@@ -160,12 +164,12 @@
 
 ;;;> Passes if the values of two expressions are `equal?`: the expected one, and the one under test.
 (define-comparison test-equal equal?)
-;;;> As `test-equal`, by `eqv?`.
+;;;> Like `test-equal`, by `eqv?`.
 (define-comparison test-eqv eqv?)
-;;;> As `test-equal`, by `eq?`.
+;;;> Like `test-equal`, by `eq?`.
 (define-comparison test-eq eq?)
 
-;;;> Passes if the value differs from the expected one by no more than `error`.
+;;;> Passes if the value differs from the expected one by at most `error`.
 (define-syntax test-approximate
   (syntax-rules ()
     ((_ name expected expression error)
@@ -174,14 +178,16 @@
          (%compare (lambda (a b) (<= (- a error) b (+ a error))) expected runner expression))))
     ((_ expected expression error) (test-approximate "" expected expression error))))
 
-;;; Whether a raised object is of the kind that a test expects: any, a symbol for the kind of a condition, or by a predicate.
+;;; Returns whether a raised object is of the kind that a test expects: any, a symbol for the kind
+;;; of a condition, or a predicate.
 (define (%is-expected? type fault)
   (cond ((eq? type #t) #t)
         ((symbol? type) (and (condition? fault) (eq? (condition-kind fault) type)))
         ((procedure? type) (type fault))
         (else #f)))
 
-;;;> Passes if evaluating the expression raises an object: of a kind, or one that a predicate accepts, if that is given.
+;;;> Passes if evaluating the expression raises an object; with a type, one of that kind, or one
+;;;> that satisfies a predicate.
 (define-syntax test-error
   (syntax-rules ()
     ((_ name type expression)
@@ -193,11 +199,12 @@
            #f))))
     ((_ type expression)
      (let ((it type))
-       ;; Many give a name without a type.
+       ;; A string in the place of the type is a name.
        (if (string? it) (test-error it #t expression) (test-error "" it expression))))
     ((_ expression) (test-error "" #t expression))))
 
-;;;> Calls `thunk` with a runner, the current one if none is given, running the tests only that the specifiers mean.
+;;;> Calls `thunk` with a runner, by default the current one, and runs only the tests that the
+;;;> specifiers select.
 (define (test-apply first . rest)
   (if (test-runner? first)
       (test-with-runner first (apply test-apply rest))
