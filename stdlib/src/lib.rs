@@ -113,6 +113,7 @@ embed! {
     "srfi/145.sld",
     "srfi/146.sld",
     "srfi/146/hash.sld",
+    "srfi/146/entries.scm",
     "srfi/146/hashmap.scm",
     "srfi/146/mapping.scm",
     "srfi/146/order.scm",

@@ -28,4 +28,4 @@
     comparator? make-mapping-comparator mapping-comparator)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (srfi 128) (only (duet internal lists) fold))
-  (include "146/tree.scm" "146/mapping.scm" "146/order.scm"))
+  (include "146/tree.scm" "146/entries.scm" "146/mapping.scm" "146/order.scm"))

@@ -21,4 +21,4 @@
     comparator? make-hashmap-comparator hashmap-comparator)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (srfi 128) (only (duet internal lists) fold))
-  (include "tree.scm" "hashmap.scm"))
+  (include "tree.scm" "entries.scm" "hashmap.scm"))

@@ -46,23 +46,13 @@
       (%insert < (%buckets hashmap) hash (cons entry others))
       (if known (hashmap-size hashmap) (+ (hashmap-size hashmap) 1)))))
 
-;;; Calls `each` with the alternating keys and values of a list.
-(define (%in-pairs entries accumulated each)
-  (cond ((null? entries) accumulated)
-        ((null? (cdr entries)) (error "the last key has no value" (car entries)))
-        (else (%in-pairs (cddr entries) (each (car entries) (cadr entries) accumulated) each))))
-
 ;;;> Returns a hashmap by a comparator from alternating keys and values; of equal keys the first
 ;;;> counts.
 (define (hashmap comparator . entries) (apply hashmap-adjoin (%empty comparator) entries))
 ;;;> Returns a hashmap: `(entry seed)` returns two values, key and value; seeds `(next seed)` until
 ;;;> `(stop? seed)`. Of equal keys the first counts.
 (define (hashmap-unfold stop? entry next seed comparator)
-  (let loop ((seed seed) (hashmap (%empty comparator)))
-    (if (stop? seed)
-        hashmap
-        (loop (next seed)
-              (call-with-values (lambda () (entry seed)) (lambda (key value) (hashmap-adjoin hashmap key value)))))))
+  (%unfolded hashmap-adjoin stop? entry next seed (%empty comparator)))
 
 ;;;> Returns whether there is a key.
 (define (hashmap-contains? hashmap key) (and (%entry hashmap key) #t))
@@ -158,19 +148,11 @@
     (%buckets hashmap)))
 ;;;> Returns two values: key and value of an entry that satisfies `(wanted? key value)`; without
 ;;;> one, returns the value of `failure`.
-(define (hashmap-find wanted? hashmap failure)
-  ((call/cc
-     (lambda (return)
-       (hashmap-fold (lambda (key value ignored) (if (wanted? key value) (return (lambda () (values key value))) #f)) #f hashmap)
-       failure))))
+(define (hashmap-find wanted? hashmap failure) (%found hashmap-fold wanted? hashmap failure))
 ;;;> Returns the number of entries that satisfy `(wanted? key value)`.
-(define (hashmap-count wanted? hashmap)
-  (hashmap-fold (lambda (key value count) (if (wanted? key value) (+ count 1) count)) 0 hashmap))
+(define (hashmap-count wanted? hashmap) (%counted hashmap-fold wanted? hashmap))
 ;;;> Returns whether an entry satisfies `(wanted? key value)`.
-(define (hashmap-any? wanted? hashmap)
-  (call/cc
-    (lambda (return)
-      (hashmap-fold (lambda (key value ignored) (if (wanted? key value) (return #t) #f)) #f hashmap))))
+(define (hashmap-any? wanted? hashmap) (%any? hashmap-fold wanted? hashmap))
 ;;;> Returns whether all entries satisfy `(wanted? key value)`.
 (define (hashmap-every? wanted? hashmap)
   (not (hashmap-any? (lambda (key value) (not (wanted? key value))) hashmap)))
@@ -184,18 +166,11 @@
 
 ;;;> Returns a hashmap by a comparator of the keys and values that `(procedure key value)` returns.
 (define (hashmap-map procedure comparator hashmap)
-  (hashmap-fold
-    (lambda (key value mapped)
-      (call-with-values (lambda () (procedure key value)) (lambda (key value) (hashmap-adjoin mapped key value))))
-    (%empty comparator)
-    hashmap))
+  (%mapped hashmap-fold hashmap-adjoin procedure (%empty comparator) hashmap))
 ;;;> Calls `(procedure key value)` for each entry.
-(define (hashmap-for-each procedure hashmap)
-  (hashmap-fold (lambda (key value ignored) (procedure key value) #f) #f hashmap)
-  (if #f #f))
+(define (hashmap-for-each procedure hashmap) (%for-each hashmap-fold procedure hashmap))
 ;;;> Returns a list of the values of `(procedure key value)`.
-(define (hashmap-map->list procedure hashmap)
-  (reverse (hashmap-fold (lambda (key value list) (cons (procedure key value) list)) '() hashmap)))
+(define (hashmap-map->list procedure hashmap) (%listed hashmap-fold procedure hashmap))
 ;;;> Returns the entries that satisfy `(wanted? key value)`.
 (define (hashmap-filter wanted? hashmap) (hashmap-remove (lambda (key value) (not (wanted? key value))) hashmap))
 ;;;> Returns the entries that do not satisfy `(unwanted? key value)`.
@@ -224,27 +199,18 @@
            (lambda (key value) (let ((entry (%entry b key))) (and entry (same? value (cdr entry)))))
            a))))
 
-(define (%chain holds?)
-  (lambda (comparator first . rest)
-    (let loop ((first first) (rest rest))
-      (or (null? rest)
-          (and (holds? comparator first (car rest)) (loop (car rest) (cdr rest)))))))
-
 ;;;> Returns whether the hashmaps have the same entries.
-(define hashmap=?
-  (%chain (lambda (comparator a b) (and (= (hashmap-size a) (hashmap-size b)) (%within? comparator a b)))))
+(define hashmap=? (%sized = hashmap-size %within?))
 ;;;> Returns whether the entries of each hashmap are among those of the next.
 (define hashmap<=? (%chain %within?))
 ;;;> Returns whether the entries of each hashmap are among those of the previous one.
-(define hashmap>=? (%chain (lambda (comparator a b) (%within? comparator b a))))
+(define hashmap>=? (%chain (%reversed %within?)))
 ;;;> Returns whether the entries of each hashmap are among those of the next, which has more
 ;;;> entries.
-(define hashmap<?
-  (%chain (lambda (comparator a b) (and (< (hashmap-size a) (hashmap-size b)) (%within? comparator a b)))))
+(define hashmap<? (%sized < hashmap-size %within?))
 ;;;> Returns whether the entries of each hashmap are among those of the previous one, which has more
 ;;;> entries.
-(define hashmap>?
-  (%chain (lambda (comparator a b) (and (> (hashmap-size a) (hashmap-size b)) (%within? comparator b a)))))
+(define hashmap>? (%sized > hashmap-size (%reversed %within?)))
 
 ;;;> Returns the entries of all hashmaps; of equal keys the first counts.
 (define (hashmap-union first . rest)

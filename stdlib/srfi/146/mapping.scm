@@ -13,12 +13,6 @@
   (if (not (comparator-ordered? comparator)) (error "a mapping needs a comparator with an order" comparator))
   (%mapping comparator #f))
 
-;;; Calls `each` with the alternating keys and values of a list.
-(define (%in-pairs entries accumulated each)
-  (cond ((null? entries) accumulated)
-        ((null? (cdr entries)) (error "the last key has no value" (car entries)))
-        (else (%in-pairs (cddr entries) (each (car entries) (cadr entries) accumulated) each))))
-
 ;;;> Returns a mapping by a comparator from alternating keys and values; of equal keys the first
 ;;;> counts.
 (define (mapping comparator . entries) (apply mapping-adjoin (%empty comparator) entries))
@@ -28,11 +22,7 @@
 ;;;> Returns a mapping: `(entry seed)` returns two values, key and value; seeds `(next seed)` until
 ;;;> `(stop? seed)`. Of equal keys the first counts.
 (define (mapping-unfold stop? entry next seed comparator)
-  (let loop ((seed seed) (mapping (%empty comparator)))
-    (if (stop? seed)
-        mapping
-        (loop (next seed)
-              (call-with-values (lambda () (entry seed)) (lambda (key value) (mapping-adjoin mapping key value)))))))
+  (%unfolded mapping-adjoin stop? entry next seed (%empty comparator)))
 ;;;> Like `mapping-unfold`; the keys are in order.
 (define (mapping-unfold/ordered stop? entry next seed comparator) (mapping-unfold stop? entry next seed comparator))
 
@@ -124,20 +114,11 @@
 (define (mapping-size mapping) (%size (%tree mapping)))
 ;;;> Returns two values: key and value of the first entry that satisfies `(wanted? key value)`;
 ;;;> without one, returns the value of `failure`.
-(define (mapping-find wanted? mapping failure)
-  ((call/cc
-     (lambda (return)
-       (%fold (lambda (key value ignored) (if (wanted? key value) (return (lambda () (values key value))) #f))
-              #f (%tree mapping))
-       failure))))
+(define (mapping-find wanted? mapping failure) (%found mapping-fold wanted? mapping failure))
 ;;;> Returns the number of entries that satisfy `(wanted? key value)`.
-(define (mapping-count wanted? mapping)
-  (%fold (lambda (key value count) (if (wanted? key value) (+ count 1) count)) 0 (%tree mapping)))
+(define (mapping-count wanted? mapping) (%counted mapping-fold wanted? mapping))
 ;;;> Returns whether an entry satisfies `(wanted? key value)`.
-(define (mapping-any? wanted? mapping)
-  (call/cc
-    (lambda (return)
-      (%fold (lambda (key value ignored) (if (wanted? key value) (return #t) #f)) #f (%tree mapping)))))
+(define (mapping-any? wanted? mapping) (%any? mapping-fold wanted? mapping))
 ;;;> Returns whether all entries satisfy `(wanted? key value)`.
 (define (mapping-every? wanted? mapping)
   (not (mapping-any? (lambda (key value) (not (wanted? key value))) mapping)))
@@ -151,24 +132,17 @@
 
 ;;;> Returns a mapping by a comparator of the keys and values that `(procedure key value)` returns.
 (define (mapping-map procedure comparator mapping)
-  (mapping-fold
-    (lambda (key value mapped)
-      (call-with-values (lambda () (procedure key value)) (lambda (key value) (mapping-adjoin mapped key value))))
-    (%empty comparator)
-    mapping))
+  (%mapped mapping-fold mapping-adjoin procedure (%empty comparator) mapping))
 ;;;> Like `mapping-map`, if the procedure keeps the order of keys.
 (define (mapping-map/monotone procedure comparator mapping) (mapping-map procedure comparator mapping))
 ;;;> Calls `(procedure key value)` for each entry, in order.
-(define (mapping-for-each procedure mapping)
-  (%fold (lambda (key value ignored) (procedure key value) #f) #f (%tree mapping))
-  (if #f #f))
+(define (mapping-for-each procedure mapping) (%for-each mapping-fold procedure mapping))
 ;;;> Combines the entries, in order: `(combine key value accumulated)`.
 (define (mapping-fold combine initial mapping) (%fold combine initial (%tree mapping)))
 ;;;> Combines the entries, the last one first.
 (define (mapping-fold/reverse combine initial mapping) (%fold-reverse combine initial (%tree mapping)))
 ;;;> Returns a list of the values of `(procedure key value)`, in order.
-(define (mapping-map->list procedure mapping)
-  (reverse (mapping-fold (lambda (key value list) (cons (procedure key value) list)) '() mapping)))
+(define (mapping-map->list procedure mapping) (%listed mapping-fold procedure mapping))
 ;;;> Returns the entries that satisfy `(wanted? key value)`.
 (define (mapping-filter wanted? mapping) (%same mapping (%filter wanted? (%tree mapping))))
 ;;;> Returns the entries that do not satisfy `(unwanted? key value)`.

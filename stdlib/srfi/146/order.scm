@@ -8,27 +8,18 @@
           (let ((node (%find less? (%tree b) key))) (and node (same? value (%value node)))))
         a))))
 
-(define (%chain holds?)
-  (lambda (comparator first . rest)
-    (let loop ((first first) (rest rest))
-      (or (null? rest)
-          (and (holds? comparator first (car rest)) (loop (car rest) (cdr rest)))))))
-
 ;;;> Returns whether the mappings have the same entries.
-(define mapping=?
-  (%chain (lambda (comparator a b) (and (= (mapping-size a) (mapping-size b)) (%within? comparator a b)))))
+(define mapping=? (%sized = mapping-size %within?))
 ;;;> Returns whether the entries of each mapping are among those of the next.
 (define mapping<=? (%chain %within?))
 ;;;> Returns whether the entries of each mapping are among those of the previous one.
-(define mapping>=? (%chain (lambda (comparator a b) (%within? comparator b a))))
+(define mapping>=? (%chain (%reversed %within?)))
 ;;;> Returns whether the entries of each mapping are among those of the next, which has more
 ;;;> entries.
-(define mapping<?
-  (%chain (lambda (comparator a b) (and (< (mapping-size a) (mapping-size b)) (%within? comparator a b)))))
+(define mapping<? (%sized < mapping-size %within?))
 ;;;> Returns whether the entries of each mapping are among those of the previous one, which has more
 ;;;> entries.
-(define mapping>?
-  (%chain (lambda (comparator a b) (and (> (mapping-size a) (mapping-size b)) (%within? comparator b a)))))
+(define mapping>? (%sized > mapping-size (%reversed %within?)))
 
 (define (%combining combine)
   (lambda (first . rest)
