@@ -23,7 +23,7 @@ pub struct Diagnostic {
 }
 
 /// A diagnostic as the error of a function; boxed because it is rare and large.
-pub(crate) type Failure = Box<Diagnostic>;
+pub(crate) type FormError = Box<Diagnostic>;
 
 /// A further fact about a diagnostic.
 #[derive(Clone, Debug, PartialEq)]

@@ -29,7 +29,7 @@ use crate::datum::{Name, SourceId, Span};
 use crate::diagnostic::Diagnostic;
 use crate::form::FORMS;
 use crate::syntax::binding::Binding;
-use crate::syntax::procedural::{Constants, Evaluated, Expanding, Fault, TransformerId};
+use crate::syntax::procedural::{Constants, Evaluated, Expanding, TransformerFault, TransformerId};
 use crate::syntax::rules::template::Reach;
 use crate::syntax::rules::{Auxiliary, Rules};
 use crate::syntax::scope::{Scope, ScopeSet};
@@ -38,7 +38,7 @@ use crate::syntax::{Identifier, Syntax, SyntaxStore};
 use crate::unit::GlobalName;
 pub use ahead::Ahead;
 use ahead::Stub;
-pub(crate) use body::{Context, Target, Value};
+pub(crate) use body::{Context, DefinitionTarget, Value};
 use demand::Waiting;
 pub(crate) use library::FEATURES;
 pub use top_level::{Meaning, TopLevel};
@@ -98,19 +98,19 @@ pub trait Transformers: fmt::Debug + Send {
     /// Evaluates a unit and classifies its value as a transformer.
     ///
     /// # Errors
-    /// [`Fault`].
-    fn evaluate(&mut self, unit: &Unit, expanding: &mut Expanding<'_>) -> Result<Evaluated, Fault>;
+    /// [`TransformerFault`].
+    fn evaluate(&mut self, unit: &Unit, expanding: &mut Expanding<'_>) -> Result<Evaluated, TransformerFault>;
 
     /// Calls a transformer with a form and returns the form that it makes.
     ///
     /// # Errors
-    /// [`Fault`].
+    /// [`TransformerFault`].
     fn apply(
         &mut self,
         transformer: TransformerId,
         form: Syntax,
         expanding: &mut Expanding<'_>,
-    ) -> Result<Syntax, Fault>;
+    ) -> Result<Syntax, TransformerFault>;
 }
 
 /// The name of a library: symbols and exact non-negative integers.

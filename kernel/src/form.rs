@@ -25,15 +25,15 @@ mod syntax_case;
 mod syntax_error;
 
 use crate::core::CoreId;
-use crate::diagnostic::Failure;
+use crate::diagnostic::FormError;
 use crate::expander::{Context, UnitExpander};
 use crate::syntax::Syntax;
 
 /// Expands a use in expression position.
-type Expression = fn(&mut UnitExpander<'_>, Syntax) -> Result<CoreId, Failure>;
+type Expression = fn(&mut UnitExpander<'_>, Syntax) -> Result<CoreId, FormError>;
 
 /// Expands a use among definitions: in a body or at top level.
-type Definition = fn(&mut UnitExpander<'_>, &mut Context, Syntax) -> Result<(), Failure>;
+type Definition = fn(&mut UnitExpander<'_>, &mut Context, Syntax) -> Result<(), FormError>;
 
 /// One core form. A row with neither function is an auxiliary keyword, which other forms look for.
 pub(crate) struct Row {

@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 
 use crate::datum::reader::Reading;
 use crate::datum::{Datum, Name, Node, NodeId, Span};
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Failure, Note, NoteKind};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, FormError, Note, NoteKind};
 use binding::{Ambiguity, Binding, Bindings};
-use rules::{Step, Use};
+use rules::{ExpansionStep, Use};
 use scope::{Scope, ScopeSet, ScopeSets};
 use symbol::{Symbol, Symbols};
 
@@ -388,7 +388,7 @@ impl SyntaxStore {
     }
 
     /// Makes an error at a node, with the macros that made the node.
-    pub(crate) fn failure(&self, place: Syntax, kind: DiagnosticKind) -> Failure {
+    pub(crate) fn failure(&self, place: Syntax, kind: DiagnosticKind) -> FormError {
         let span = self.span(place);
         let mut diagnostic = Diagnostic::new(kind, span);
         let mut origin = self.origin(place);
@@ -450,23 +450,23 @@ impl SyntaxStore {
     }
 
     /// Makes a pair as part of an expansion step.
-    pub(crate) fn make_pair_at(&mut self, first: Syntax, rest: Syntax, step: &Step) -> Syntax {
+    pub(crate) fn make_pair_at(&mut self, first: Syntax, rest: Syntax, step: &ExpansionStep) -> Syntax {
         self.add(Kind::Pair(first, rest), ScopeSet::EMPTY, step.span, step.origin)
     }
 
     /// Makes a vector as part of an expansion step.
-    pub(crate) fn make_vector_at(&mut self, elements: Vec<Syntax>, step: &Step) -> Syntax {
+    pub(crate) fn make_vector_at(&mut self, elements: Vec<Syntax>, step: &ExpansionStep) -> Syntax {
         self.make_vector(elements, step.span, step.origin)
     }
 
     /// Makes an identifier as part of an expansion step.
-    pub(crate) fn make_identifier_at(&mut self, name: &Name, scopes: ScopeSet, step: &Step) -> Syntax {
+    pub(crate) fn make_identifier_at(&mut self, name: &Name, scopes: ScopeSet, step: &ExpansionStep) -> Syntax {
         let symbol = self.symbols.intern(name);
         self.add(Kind::Symbol(symbol), scopes, step.span, step.origin)
     }
 
     /// Makes an atom as part of an expansion step.
-    pub(crate) fn make_atom_at(&mut self, node: Node, step: &Step) -> Syntax {
+    pub(crate) fn make_atom_at(&mut self, node: Node, step: &ExpansionStep) -> Syntax {
         let kind = if node == Node::Nil { Kind::Nil } else { Kind::Atom(node) };
         self.add(kind, ScopeSet::EMPTY, step.span, step.origin)
     }

@@ -25,7 +25,7 @@ use crate::machine::{Instance, Machine, Outcome, backtrace};
 use crate::primitive::Primitive;
 use crate::printer::write_limited;
 use crate::syntax::Syntax;
-use crate::syntax::procedural::{Evaluated, Expanding, Fault, TransformerId};
+use crate::syntax::procedural::{Evaluated, Expanding, TransformerFault, TransformerId};
 use crate::value::Value;
 use convert::Unconvertible;
 use operation::{Desk, Operation, Stop};
@@ -95,11 +95,12 @@ impl TransformerMachine {
 }
 
 impl Transformers for TransformerMachine {
-    fn evaluate(&mut self, unit: &Unit, expanding: &mut Expanding<'_>) -> Result<Evaluated, Fault> {
+    fn evaluate(&mut self, unit: &Unit, expanding: &mut Expanding<'_>) -> Result<Evaluated, TransformerFault> {
         let session = self.session();
-        let compiled = compile(unit, &session.code).map_err(|error| Fault::Uncompilable(error.to_string()))?;
+        let compiled =
+            compile(unit, &session.code).map_err(|error| TransformerFault::Uncompilable(error.to_string()))?;
         let loaded = session.code.load(&compiled);
-        let number = loaded.map_err(|error| Fault::Uncompilable(error.to_string()))?;
+        let number = loaded.map_err(|error| TransformerFault::Uncompilable(error.to_string()))?;
         session.in_turn(|session| {
             let procedure = session.instance.unit_procedure(&session.code, number)?;
             let value = session.call(procedure, &[], expanding)?;
@@ -112,7 +113,7 @@ impl Transformers for TransformerMachine {
         transformer: TransformerId,
         form: Syntax,
         expanding: &mut Expanding<'_>,
-    ) -> Result<Syntax, Fault> {
+    ) -> Result<Syntax, TransformerFault> {
         self.session().in_turn(|session| {
             let heap = &mut session.instance.heap;
             let procedure = heap.root_value(RootId(transformer.0));
@@ -121,23 +122,26 @@ impl Transformers for TransformerMachine {
             let made = convert::to_syntax(&session.instance.heap, value, expanding, None);
             made.map_err(|problem| match problem {
                 Unconvertible::NotSyntax(problem) => {
-                    Fault::NotSyntax(problem.shown(&session.instance.heap, &session.code))
+                    TransformerFault::NotSyntax(problem.shown(&session.instance.heap, &session.code))
                 }
-                Unconvertible::TooMuch => Fault::TooMuchSyntax,
+                Unconvertible::TooMuch => TransformerFault::TooMuchSyntax,
             })
         })
     }
 }
 
-impl From<HeapFull> for Fault {
-    fn from(_: HeapFull) -> Fault {
-        Fault::TooMuchMemory(LIMIT_BYTES)
+impl From<HeapFull> for TransformerFault {
+    fn from(_: HeapFull) -> TransformerFault {
+        TransformerFault::TooMuchMemory(LIMIT_BYTES)
     }
 }
 
 impl Session {
     /// Runs an action that leaves no trace if it fails.
-    fn in_turn<T>(&mut self, action: impl FnOnce(&mut Session) -> Result<T, Fault>) -> Result<T, Fault> {
+    fn in_turn<T>(
+        &mut self,
+        action: impl FnOnce(&mut Session) -> Result<T, TransformerFault>,
+    ) -> Result<T, TransformerFault> {
         self.instance.heap.begin_turn();
         let outcome = action(self);
         self.machine.clear(&mut self.instance);
@@ -150,7 +154,12 @@ impl Session {
     }
 
     /// Calls a procedure and answers its requests until it ends.
-    fn call(&mut self, procedure: Value, arguments: &[Value], expanding: &mut Expanding<'_>) -> Result<Value, Fault> {
+    fn call(
+        &mut self,
+        procedure: Value,
+        arguments: &[Value],
+        expanding: &mut Expanding<'_>,
+    ) -> Result<Value, TransformerFault> {
         self.machine.start(&mut self.instance, procedure, arguments);
         let budget = LIMIT_CALLS.min(*expanding.calls_left);
         let mut fuel = budget;
@@ -159,11 +168,11 @@ impl Session {
         outcome
     }
 
-    fn run(&mut self, fuel: &mut u64, expanding: &mut Expanding<'_>) -> Result<Value, Fault> {
+    fn run(&mut self, fuel: &mut u64, expanding: &mut Expanding<'_>) -> Result<Value, TransformerFault> {
         loop {
             match self.machine.run(&mut self.instance, &self.code, fuel)? {
                 Outcome::Finished(value) => return Ok(value),
-                Outcome::OutOfFuel => return Err(Fault::Endless(LIMIT_CALLS)),
+                Outcome::OutOfFuel => return Err(TransformerFault::Endless(LIMIT_CALLS)),
                 Outcome::Uncaught(object) => return Err(self.uncaught(object)),
                 Outcome::Exhausted => return Err(HeapFull.into()),
                 Outcome::Request { primitive, count } => {
@@ -182,9 +191,14 @@ impl Session {
         expanding.store.work() + self.instance.heap.statistics().words_used as u64
     }
 
-    fn answer(&mut self, primitive: u32, arguments: &[Value], expanding: &mut Expanding<'_>) -> Result<(), Fault> {
+    fn answer(
+        &mut self,
+        primitive: u32,
+        arguments: &[Value],
+        expanding: &mut Expanding<'_>,
+    ) -> Result<(), TransformerFault> {
         if expanding.store.length() > expanding.nodes_max {
-            return Err(Fault::TooMuchSyntax);
+            return Err(TransformerFault::TooMuchSyntax);
         }
         let reply = match self.operations.get(primitive as usize).copied().flatten() {
             Some(operation) => operation(&mut Desk {
@@ -202,7 +216,7 @@ impl Session {
         match reply {
             Ok(value) => self.machine.resume(value),
             Err(Stop::Fault(mut fault)) => {
-                if let Fault::Raised { span, .. } = &mut fault {
+                if let TransformerFault::Raised { span, .. } = &mut fault {
                     *span = self.place_of_request();
                 }
                 return Err(fault);
@@ -226,11 +240,11 @@ impl Session {
         frames.iter().find_map(|frame| frame.span)
     }
 
-    fn uncaught(&self, object: Value) -> Fault {
+    fn uncaught(&self, object: Value) -> TransformerFault {
         let heap = &self.instance.heap;
         let show = |value| write_limited(heap, &self.code, value, SHOWN_CHARACTERS);
         if !heap.is_kind(object, Kind::Condition) {
-            return Fault::Raised {
+            return TransformerFault::Raised {
                 message: format!("it raised {}", show(object)),
                 form: None,
                 span: None,
@@ -238,7 +252,7 @@ impl Session {
         }
         let kind = heap.field(object, condition::KIND);
         if heap.is_symbol(kind) && heap.symbol_name(kind) == "out-of-memory" {
-            return Fault::TooMuchMemory(LIMIT_BYTES);
+            return TransformerFault::TooMuchMemory(LIMIT_BYTES);
         }
         let message = heap.field(object, condition::MESSAGE);
         let mut message = if heap.is_string(message) {
@@ -255,7 +269,7 @@ impl Session {
             separator = " ";
         }
         let frames = backtrace(heap, &self.code, object);
-        Fault::Raised {
+        TransformerFault::Raised {
             message,
             form: None,
             span: frames.iter().find_map(|frame| frame.span),
@@ -263,7 +277,7 @@ impl Session {
     }
 
     /// Keeps the value of a transformer expression.
-    fn keep(&mut self, value: Value) -> Result<Evaluated, Fault> {
+    fn keep(&mut self, value: Value) -> Result<Evaluated, TransformerFault> {
         let heap = &mut self.instance.heap;
         if let Some(procedure) = convert::variable_transformer(heap, value) {
             return Ok(Evaluated::VariableTransformer(TransformerId(heap.root(procedure)?.0)));

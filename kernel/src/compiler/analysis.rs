@@ -18,7 +18,7 @@ pub(super) struct Analysis {
     /// use.
     free: BTreeMap<CoreId, Vec<VariableId>>,
     /// The order in which the bindings of each `Letrec` are made, keyed by its body.
-    plans: BTreeMap<CoreId, Vec<Step>>,
+    plans: BTreeMap<CoreId, Vec<BindingStep>>,
     /// Variables of `Letrec` forms that some procedure can see before they have their values.
     checked: BTreeSet<VariableId>,
     /// Variables of `Letrec` forms that are loops, with their procedure.
@@ -52,7 +52,7 @@ impl Analysis {
 
     /// Returns the order in which to make the bindings of the `Letrec` with this body, without
     /// loops.
-    pub(super) fn plan_of(&self, body: CoreId) -> &[Step] {
+    pub(super) fn plan_of(&self, body: CoreId) -> &[BindingStep] {
         self.plans.get(&body).map_or(&[], Vec::as_slice)
     }
 
@@ -68,7 +68,7 @@ impl Analysis {
 
 /// One step of making the bindings of a `Letrec`; bindings by position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum BindingStep {
     /// Make closures that may refer to each other.
     Closures(Vec<usize>),
     /// Evaluate an initialiser.
@@ -204,7 +204,7 @@ impl Walk<'_> {
 
     /// Orders the bindings so that procedures are made as late as their first use allows. Then most
     /// variables have their values before a procedure captures them, and need no cell.
-    fn plan(&mut self, bindings: &[(VariableId, CoreId)], used_by: &[BTreeSet<VariableId>]) -> Vec<Step> {
+    fn plan(&mut self, bindings: &[(VariableId, CoreId)], used_by: &[BTreeSet<VariableId>]) -> Vec<BindingStep> {
         let is_procedure = |position: usize| {
             let (variable, initialiser) = bindings[position];
             !self.unit.variables[variable.0 as usize].is_assigned
@@ -227,12 +227,12 @@ impl Walk<'_> {
                 );
             }
             if !needed.is_empty() {
-                steps.push(Step::Closures(needed));
+                steps.push(BindingStep::Closures(needed));
             }
-            steps.push(Step::Value(*value));
+            steps.push(BindingStep::Value(*value));
         }
         if !procedures.is_empty() {
-            steps.push(Step::Closures(procedures));
+            steps.push(BindingStep::Closures(procedures));
         }
         self.analysis.checked.extend(checked);
         steps

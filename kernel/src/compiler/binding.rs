@@ -8,7 +8,7 @@ use crate::core::{Core, CoreId, VariableId};
 use crate::instruction::Opcode;
 use crate::value::Value;
 
-use super::analysis::Step;
+use super::analysis::BindingStep;
 use super::emitter::{Emitter, Location, LoopState, OwnName, Register};
 use super::expression::{Context, emit_immediate};
 use super::{CompileError, Compiler};
@@ -78,8 +78,8 @@ impl Compiler<'_> {
         self.checked_cells(emitter, bindings)?;
         for step in plan {
             match step {
-                Step::Closures(positions) => self.closures(emitter, bindings, positions)?,
-                Step::Value(position) => {
+                BindingStep::Closures(positions) => self.closures(emitter, bindings, positions)?,
+                BindingStep::Value(position) => {
                     let (variable, initialiser) = bindings[*position];
                     self.initialise(emitter, variable, initialiser)?;
                 }

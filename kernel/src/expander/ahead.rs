@@ -21,7 +21,7 @@ use super::unit::UnitExpander;
 use super::{Expander, Expansion, KERNEL_LIBRARY, Library, LibraryName, Macro, SourceText, Transformer};
 use crate::core::{Core, CoreId, Global, Unit};
 use crate::datum::{Name, SourceId, Span};
-use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::diagnostic::{DiagnosticKind, FormError};
 use crate::syntax::binding::Binding;
 use crate::syntax::scope::{Scope, ScopeSet};
 use crate::syntax::symbol::Symbol;
@@ -218,7 +218,7 @@ impl Expander {
 impl UnitExpander<'_> {
     /// Adds a library that was compiled ahead to the session; returns `false` if it must be read
     /// because one of its texts is not available.
-    pub(super) fn install(&mut self, library: &LibraryName, ahead: Ahead, place: Syntax) -> Result<bool, Failure> {
+    pub(super) fn install(&mut self, library: &LibraryName, ahead: Ahead, place: Syntax) -> Result<bool, FormError> {
         let name = library.to_name();
         let Some(texts) = self.texts_of(library, &ahead) else {
             return Ok(false);
@@ -281,7 +281,7 @@ impl UnitExpander<'_> {
 
     /// Runs the first pass over the text of a library that was compiled ahead, to define its
     /// macros.
-    pub(super) fn read_for_macros(&mut self, name: &Name) -> Result<(), Failure> {
+    pub(super) fn read_for_macros(&mut self, name: &Name) -> Result<(), FormError> {
         let Some(stub) = self.session.stubs.get_mut(name) else {
             return Ok(());
         };
@@ -305,7 +305,7 @@ impl UnitExpander<'_> {
     }
 
     /// Returns the error that the text of a library lacks a macro that it had when it was compiled.
-    pub(super) fn lost_macro(&self, place: Syntax, keyword: Symbol) -> Failure {
+    pub(super) fn lost_macro(&self, place: Syntax, keyword: Symbol) -> FormError {
         let keyword = self.session.syntax.symbols.name(keyword).clone();
         self.failure(place, DiagnosticKind::NoRuleMatches { keyword })
     }

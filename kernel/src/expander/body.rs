@@ -12,7 +12,7 @@ use super::unit::{Head, Shadowed, UnitExpander};
 use super::{Macro, Transformer};
 use crate::core::{Core, CoreId, Lambda, VariableId};
 use crate::datum::Name;
-use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::diagnostic::{DiagnosticKind, FormError};
 use crate::syntax::binding::Binding;
 use crate::syntax::scope::ScopeSet;
 use crate::syntax::{Identifier, Syntax};
@@ -36,7 +36,7 @@ pub(crate) struct Context {
 #[derive(Debug)]
 enum Item {
     Define {
-        target: Target,
+        target: DefinitionTarget,
         value: Value,
         place: Syntax,
     },
@@ -45,7 +45,7 @@ enum Item {
 
 /// The variable of a definition.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Target {
+pub(crate) enum DefinitionTarget {
     /// A global, by its number in the session.
     Global(u32),
     Local(VariableId),
@@ -102,7 +102,7 @@ impl Context {
     }
 
     /// Adds a definition.
-    pub(crate) fn define(&mut self, target: Target, value: Value, place: Syntax) {
+    pub(crate) fn define(&mut self, target: DefinitionTarget, value: Value, place: Syntax) {
         self.items.push(Item::Define { target, value, place });
     }
 
@@ -155,11 +155,11 @@ impl UnitExpander<'_> {
             );
             last_active = if is_inert { last_active } else { Some(position) };
             code.push(match target {
-                Some((Target::Global(global), place)) => {
+                Some((DefinitionTarget::Global(global), place)) => {
                     inherited.extend(self.inherited(global, last_active, place));
                     self.define_global(global, value, place)
                 }
-                Some((Target::Local(_), _)) | None => value,
+                Some((DefinitionTarget::Local(_), _)) | None => value,
             });
         }
         code.splice(..0, inherited);
@@ -197,7 +197,7 @@ impl UnitExpander<'_> {
         }
     }
 
-    fn discover_form(&mut self, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+    fn discover_form(&mut self, context: &mut Context, form: Syntax) -> Result<(), FormError> {
         match self.head(form)? {
             Head::Macro(index, keyword) => {
                 let rewritten = self.rewrite(index, keyword, form, Some(context))?;
@@ -216,7 +216,7 @@ impl UnitExpander<'_> {
     }
 
     /// Runs the second pass of a body: `letrec*` around the expressions after the last definition.
-    fn finish_body(&mut self, context: Context, place: Syntax) -> Result<CoreId, Failure> {
+    fn finish_body(&mut self, context: Context, place: Syntax) -> Result<CoreId, FormError> {
         let is_definition = |item: &Item| matches!(item, Item::Define { .. });
         let definitions = context.items.iter().rposition(is_definition).map_or(0, |last| last + 1);
         if context.items.len() == definitions && !self.is_abandoned() {
@@ -227,11 +227,11 @@ impl UnitExpander<'_> {
         for (index, item) in context.items.into_iter().enumerate() {
             let (target, value) = self.item(item);
             match target {
-                Some((Target::Local(variable), _)) => bindings.push((variable, value)),
-                Some((Target::Global(_), _)) | None if index < definitions => {
+                Some((DefinitionTarget::Local(variable), _)) => bindings.push((variable, value)),
+                Some((DefinitionTarget::Global(_), _)) | None if index < definitions => {
                     bindings.push((self.temporary("_"), value))
                 }
-                Some((Target::Global(_), _)) | None => code.push(value),
+                Some((DefinitionTarget::Global(_), _)) | None => code.push(value),
             }
         }
         let body = self.sequence_node(code, place);
@@ -243,13 +243,13 @@ impl UnitExpander<'_> {
     }
 
     /// Runs the second pass of one item; returns its target, if it is a definition, and its code.
-    fn item(&mut self, item: Item) -> (Option<(Target, Syntax)>, CoreId) {
+    fn item(&mut self, item: Item) -> (Option<(DefinitionTarget, Syntax)>, CoreId) {
         match item {
             Item::Evaluate(value, place) => (None, self.value(value, None, place)),
             Item::Define { target, value, place } => {
                 let name = match target {
-                    Target::Global(global) => self.session.globals[global as usize].name.clone(),
-                    Target::Local(variable) => self.variable_name(variable),
+                    DefinitionTarget::Global(global) => self.session.globals[global as usize].name.clone(),
+                    DefinitionTarget::Local(variable) => self.variable_name(variable),
                 };
                 (Some((target, place)), self.value(value, Some(name), place))
             }
@@ -296,7 +296,7 @@ impl UnitExpander<'_> {
         context: &mut Context,
         form: Syntax,
         name: Syntax,
-    ) -> Result<Target, Failure> {
+    ) -> Result<DefinitionTarget, FormError> {
         let identifier = self.defined_identifier(context, form, name)?;
         if context.is_top_level {
             if self.is_defined_in_other_phase(identifier) {
@@ -305,19 +305,26 @@ impl UnitExpander<'_> {
                 };
                 return Err(self.failure(name, kind));
             }
-            return Ok(Target::Global(self.bind_global(identifier)));
+            return Ok(DefinitionTarget::Global(self.bind_global(identifier)));
         }
         self.check_once(context, identifier, name)?;
-        Ok(Target::Local(self.bind_local(identifier)))
+        Ok(DefinitionTarget::Local(self.bind_local(identifier)))
     }
 
     /// Binds the identifier that names a record type. A repeated definition at top level gets its
     /// own global, so that the procedures of an earlier one keep their type.
-    pub(crate) fn define_type(&mut self, context: &mut Context, form: Syntax, name: Syntax) -> Result<Target, Failure> {
+    pub(crate) fn define_type(
+        &mut self,
+        context: &mut Context,
+        form: Syntax,
+        name: Syntax,
+    ) -> Result<DefinitionTarget, FormError> {
         let identifier = self.defined_identifier(context, form, name)?;
         if context.is_top_level && self.global_here(identifier).is_some() {
             let global_name = self.fresh_global_name(&self.name_of(identifier));
-            return Ok(Target::Global(self.bind_global_name(identifier, &global_name)));
+            return Ok(DefinitionTarget::Global(
+                self.bind_global_name(identifier, &global_name),
+            ));
         }
         self.define_variable(context, form, name)
     }
@@ -328,7 +335,7 @@ impl UnitExpander<'_> {
         context: &mut Context,
         (form, name): (Syntax, Syntax),
         binding: Binding,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), FormError> {
         let identifier = self.defined_identifier(context, form, name)?;
         if !context.is_top_level {
             self.check_once(context, identifier, name)?;
@@ -353,7 +360,7 @@ impl UnitExpander<'_> {
         Binding::Macro(u32::try_from(self.session.macros.len() - 1).unwrap_or(u32::MAX))
     }
 
-    fn check_once(&mut self, context: &mut Context, identifier: Identifier, name: Syntax) -> Result<(), Failure> {
+    fn check_once(&mut self, context: &mut Context, identifier: Identifier, name: Syntax) -> Result<(), FormError> {
         if context.defined.insert(identifier) {
             return Ok(());
         }
@@ -363,7 +370,7 @@ impl UnitExpander<'_> {
         Err(self.failure(name, kind))
     }
 
-    fn defined_identifier(&mut self, context: &Context, form: Syntax, name: Syntax) -> Result<Identifier, Failure> {
+    fn defined_identifier(&mut self, context: &Context, form: Syntax, name: Syntax) -> Result<Identifier, FormError> {
         let mut name = name;
         let mut use_scopes = context.use_scopes;
         while let Some((scope, rest)) = self.session.syntax.sets.split(use_scopes) {

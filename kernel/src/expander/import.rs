@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::unit::UnitExpander;
 use super::{KERNEL_LIBRARY, LibraryName};
 use crate::datum::{Name, Node};
-use crate::diagnostic::{DiagnosticKind, Failure, Note, NoteKind, similar_names};
+use crate::diagnostic::{DiagnosticKind, FormError, Note, NoteKind, similar_names};
 use crate::number::Number;
 use crate::syntax::binding::Binding;
 use crate::syntax::scope::ScopeSet;
@@ -76,7 +76,7 @@ impl UnitExpander<'_> {
 
     /// Returns the names of an import set; `None` if its library has errors of its own, which are
     /// recorded.
-    fn import_set(&mut self, form: Syntax, set: Syntax) -> Result<Option<ImportSet>, Failure> {
+    fn import_set(&mut self, form: Syntax, set: Syntax) -> Result<Option<ImportSet>, FormError> {
         self.nested(set, |unit| {
             let parts = unit.list_in(form, set)?;
             let is_narrowed = parts
@@ -106,15 +106,15 @@ impl UnitExpander<'_> {
         &mut self,
         form: Syntax,
         parts: &[Syntax],
-        apply: fn(&mut Self, Syntax, ImportSet, &[Syntax]) -> Result<ImportSet, Failure>,
-    ) -> Result<Option<ImportSet>, Failure> {
+        apply: fn(&mut Self, Syntax, ImportSet, &[Syntax]) -> Result<ImportSet, FormError>,
+    ) -> Result<Option<ImportSet>, FormError> {
         match self.import_set(form, parts[1])? {
             Some(set) => apply(self, form, set, &parts[2..]).map(Some),
             None => Ok(None),
         }
     }
 
-    fn only(&mut self, form: Syntax, set: ImportSet, names: &[Syntax]) -> Result<ImportSet, Failure> {
+    fn only(&mut self, form: Syntax, set: ImportSet, names: &[Syntax]) -> Result<ImportSet, FormError> {
         let mut kept = BTreeMap::new();
         for name in names {
             let (symbol, binding) = self.named_in(form, &set, *name)?;
@@ -123,7 +123,7 @@ impl UnitExpander<'_> {
         Ok(ImportSet { names: kept, ..set })
     }
 
-    fn except(&mut self, form: Syntax, mut set: ImportSet, names: &[Syntax]) -> Result<ImportSet, Failure> {
+    fn except(&mut self, form: Syntax, mut set: ImportSet, names: &[Syntax]) -> Result<ImportSet, FormError> {
         for name in names {
             let (symbol, _) = self.named_in(form, &set, *name)?;
             set.names.remove(&symbol);
@@ -131,7 +131,7 @@ impl UnitExpander<'_> {
         Ok(set)
     }
 
-    fn prefix(&mut self, form: Syntax, set: ImportSet, arguments: &[Syntax]) -> Result<ImportSet, Failure> {
+    fn prefix(&mut self, form: Syntax, set: ImportSet, arguments: &[Syntax]) -> Result<ImportSet, FormError> {
         let [prefix] = *arguments else {
             return Err(self.malformed(form));
         };
@@ -146,7 +146,7 @@ impl UnitExpander<'_> {
         Ok(ImportSet { names, ..set })
     }
 
-    fn rename(&mut self, form: Syntax, set: ImportSet, pairs: &[Syntax]) -> Result<ImportSet, Failure> {
+    fn rename(&mut self, form: Syntax, set: ImportSet, pairs: &[Syntax]) -> Result<ImportSet, FormError> {
         let mut renamed = Vec::new();
         for pair in pairs {
             let parts = self.list_in(form, *pair)?;
@@ -165,7 +165,7 @@ impl UnitExpander<'_> {
         Ok(ImportSet { names, ..set })
     }
 
-    fn named_in(&mut self, form: Syntax, set: &ImportSet, name: Syntax) -> Result<(Symbol, Binding), Failure> {
+    fn named_in(&mut self, form: Syntax, set: &ImportSet, name: Syntax) -> Result<(Symbol, Binding), FormError> {
         let identifier = self.identifier_in(form, name)?;
         if let Some(binding) = set.names.get(&identifier.symbol) {
             return Ok((identifier.symbol, *binding));
@@ -182,7 +182,7 @@ impl UnitExpander<'_> {
     }
 
     /// Reads a library name.
-    pub(crate) fn library_name(&mut self, form: Syntax, place: Syntax) -> Result<LibraryName, Failure> {
+    pub(crate) fn library_name(&mut self, form: Syntax, place: Syntax) -> Result<LibraryName, FormError> {
         let parts = self.list_in(form, place)?;
         let texts: Option<Vec<Name>> = parts.iter().map(|part| self.library_name_part(*part)).collect();
         match texts {
@@ -218,7 +218,7 @@ impl UnitExpander<'_> {
         &mut self,
         library: &LibraryName,
         place: Syntax,
-    ) -> Result<Option<BTreeMap<Symbol, Binding>>, Failure> {
+    ) -> Result<Option<BTreeMap<Symbol, Binding>>, FormError> {
         let name = library.to_name();
         if !self.session.libraries.contains_key(&name) {
             self.load(library, place)?;
@@ -229,7 +229,7 @@ impl UnitExpander<'_> {
         Ok(self.session.libraries.get(&name).map(|library| library.exports.clone()))
     }
 
-    pub(super) fn load(&mut self, library: &LibraryName, place: Syntax) -> Result<(), Failure> {
+    pub(super) fn load(&mut self, library: &LibraryName, place: Syntax) -> Result<(), FormError> {
         let name = library.to_name();
         if let Some(position) = self.session.loading.iter().position(|loading| *loading == name) {
             let cycle = self.session.loading[position..].to_vec();
@@ -272,7 +272,7 @@ impl UnitExpander<'_> {
         Ok(())
     }
 
-    fn unknown_library(&mut self, name: Name, place: Syntax) -> Failure {
+    fn unknown_library(&mut self, name: Name, place: Syntax) -> FormError {
         let mut known: Vec<Name> = self.libraries.names().iter().map(LibraryName::to_name).collect();
         known.extend(
             self.session

@@ -14,7 +14,7 @@ use super::unit::UnitExpander;
 use super::{Library, LibraryName, SourceText};
 use crate::core::Core;
 use crate::datum::{Name, Node};
-use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::diagnostic::{DiagnosticKind, FormError};
 use crate::syntax::binding::Binding;
 use crate::syntax::symbol::Symbol;
 use crate::syntax::{Identifier, Syntax};
@@ -181,7 +181,7 @@ impl UnitExpander<'_> {
     }
 
     /// Expands every library that a file defines; returns whether `wanted` is one of them.
-    pub(super) fn libraries_of_file(&mut self, forms: &[Syntax], wanted: &Name) -> Result<bool, Failure> {
+    pub(super) fn libraries_of_file(&mut self, forms: &[Syntax], wanted: &Name) -> Result<bool, FormError> {
         let mut is_found = false;
         for (index, form) in forms.iter().enumerate() {
             let head = self.head_text(*form);
@@ -203,7 +203,7 @@ impl UnitExpander<'_> {
 
     /// Expands `(define-library name declaration …)`, or a `define-module` form whose body is the
     /// rest of its file; returns its name.
-    pub(crate) fn define_library(&mut self, form: Syntax, rest: &[Syntax]) -> Result<Name, Failure> {
+    pub(crate) fn define_library(&mut self, form: Syntax, rest: &[Syntax]) -> Result<Name, FormError> {
         let parts = self.parts(form)?;
         let Some(name) = parts.get(1) else {
             return Err(self.malformed(form));
@@ -307,7 +307,7 @@ impl UnitExpander<'_> {
         (exports.map_err(|failure| self.report(failure)).ok(), waiting)
     }
 
-    fn declaration(&mut self, library: Syntax, form: Syntax, declarations: &mut Declarations) -> Result<(), Failure> {
+    fn declaration(&mut self, library: Syntax, form: Syntax, declarations: &mut Declarations) -> Result<(), FormError> {
         let parts = self.list_in(library, form)?;
         let arguments = parts.get(1..).unwrap_or_default();
         let is_module = self.head_text(library) == "define-module";
@@ -339,7 +339,7 @@ impl UnitExpander<'_> {
     }
 
     /// Refuses a module that requires a capability which the program lacks.
-    fn require_capabilities(&mut self, library: Syntax, capabilities: &[Syntax]) -> Result<(), Failure> {
+    fn require_capabilities(&mut self, library: Syntax, capabilities: &[Syntax]) -> Result<(), FormError> {
         for capability in capabilities {
             let identifier = self.identifier_in(library, *capability)?;
             let name = self.name_of(identifier);
@@ -361,7 +361,7 @@ impl UnitExpander<'_> {
         library: Syntax,
         forms: &[Syntax],
         declarations: &mut Declarations,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), FormError> {
         self.nested(library, |unit| {
             forms
                 .iter()
@@ -369,7 +369,7 @@ impl UnitExpander<'_> {
         })
     }
 
-    fn export(&mut self, library: Syntax, spec: Syntax) -> Result<Export, Failure> {
+    fn export(&mut self, library: Syntax, spec: Syntax) -> Result<Export, FormError> {
         if let Some(identifier) = self.session.syntax.identifier(spec) {
             return Ok(Export::Name(identifier.symbol, identifier.symbol));
         }
@@ -385,7 +385,7 @@ impl UnitExpander<'_> {
         }
     }
 
-    fn resolve_exports(&mut self, specs: Vec<(Export, Syntax)>) -> Result<BTreeMap<Symbol, Binding>, Failure> {
+    fn resolve_exports(&mut self, specs: Vec<(Export, Syntax)>) -> Result<BTreeMap<Symbol, Binding>, FormError> {
         let scopes = self.module.scopes;
         let mut exports = BTreeMap::new();
         for (export, place) in specs {
@@ -415,7 +415,12 @@ impl UnitExpander<'_> {
     }
 
     /// Returns the forms of included files, with the scopes of the including form.
-    pub(crate) fn include(&mut self, form: Syntax, paths: &[Syntax], folds_case: bool) -> Result<Vec<Syntax>, Failure> {
+    pub(crate) fn include(
+        &mut self,
+        form: Syntax,
+        paths: &[Syntax],
+        folds_case: bool,
+    ) -> Result<Vec<Syntax>, FormError> {
         self.count_inclusion(form)?;
         let span = self.session.syntax.span(form);
         let includer = self
@@ -467,7 +472,7 @@ impl UnitExpander<'_> {
     }
 
     /// Returns the forms of the first clause of a `cond-expand` whose requirement is met.
-    pub(crate) fn choose_clause(&mut self, form: Syntax, clauses: &[Syntax]) -> Result<Vec<Syntax>, Failure> {
+    pub(crate) fn choose_clause(&mut self, form: Syntax, clauses: &[Syntax]) -> Result<Vec<Syntax>, FormError> {
         for clause in clauses {
             let parts = self.list_in(form, *clause)?;
             let Some((requirement, forms)) = parts.split_first() else {
@@ -480,7 +485,7 @@ impl UnitExpander<'_> {
         Err(self.failure(form, DiagnosticKind::NoClauseHolds))
     }
 
-    fn holds(&mut self, form: Syntax, requirement: Syntax) -> Result<bool, Failure> {
+    fn holds(&mut self, form: Syntax, requirement: Syntax) -> Result<bool, FormError> {
         if self.session.syntax.identifier(requirement).is_some() {
             let feature = self.text_of(requirement);
             return Ok(feature == "else" || FEATURES.contains(&feature.as_str()));
@@ -504,7 +509,7 @@ impl UnitExpander<'_> {
     }
 
     /// Returns whether every requirement has the given value.
-    fn all_hold(&mut self, form: Syntax, requirements: &[Syntax], value: bool) -> Result<bool, Failure> {
+    fn all_hold(&mut self, form: Syntax, requirements: &[Syntax], value: bool) -> Result<bool, FormError> {
         for requirement in requirements {
             if self.holds(form, *requirement)? != value {
                 return Ok(false);

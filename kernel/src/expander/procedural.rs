@@ -16,10 +16,10 @@ use super::unit::UnitExpander;
 use super::{Expander, LIMIT_EXPANSION_NODES, Module, Transformer, Transformers};
 use crate::core::{Core, CoreId, Unit};
 use crate::datum::{Datum, Name, Node, Span};
-use crate::diagnostic::{DiagnosticKind, Failure, Note, NoteKind, TransformerProblem};
+use crate::diagnostic::{DiagnosticKind, FormError, Note, NoteKind, TransformerProblem};
 use crate::syntax::binding::Binding;
-use crate::syntax::procedural::{Constant, Evaluated, Expanding, Fault, TransformerId};
-use crate::syntax::rules::{Step, Use};
+use crate::syntax::procedural::{Constant, Evaluated, Expanding, TransformerFault, TransformerId};
+use crate::syntax::rules::{ExpansionStep, Use};
 use crate::syntax::{Identifier, Syntax};
 
 /// The suffix of the name of a module's phase for transformers. It cannot clash with a library's
@@ -46,9 +46,9 @@ impl Expander {
     /// Runs an action at expansion time, as part of a step.
     fn run<T>(
         &mut self,
-        (step, nodes_max): (Step, u32),
-        run: impl FnOnce(&mut dyn Transformers, &mut Expanding<'_>) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+        (step, nodes_max): (ExpansionStep, u32),
+        run: impl FnOnce(&mut dyn Transformers, &mut Expanding<'_>) -> Result<T, TransformerFault>,
+    ) -> Result<T, TransformerFault> {
         let Self {
             syntax: store,
             constants,
@@ -57,7 +57,9 @@ impl Expander {
             ..
         } = self;
         let Some(transformers) = transformers else {
-            return Err(Fault::Uncompilable("nothing runs procedural macros here".to_owned()));
+            return Err(TransformerFault::Uncompilable(
+                "nothing runs procedural macros here".to_owned(),
+            ));
         };
         let mut expanding = Expanding {
             store,
@@ -99,7 +101,7 @@ impl UnitExpander<'_> {
         &mut self,
         (keyword, place): (&Name, Syntax),
         expand: impl FnOnce(&mut UnitExpander<'_>) -> Option<CoreId>,
-    ) -> Result<Option<Evaluated>, Failure> {
+    ) -> Result<Option<Evaluated>, FormError> {
         let module = self.face_for_syntax();
         let (module, expansion) = self.nested(place, |unit| {
             let depth = unit.depth();
@@ -145,7 +147,7 @@ impl UnitExpander<'_> {
         }
     }
 
-    fn evaluate_unit(&mut self, unit: &Arc<Unit>, run: Run<'_>) -> Result<Evaluated, Failure> {
+    fn evaluate_unit(&mut self, unit: &Arc<Unit>, run: Run<'_>) -> Result<Evaluated, FormError> {
         if let Err(mut errors) = self.session.finish_mentioned(unit, self.libraries) {
             let last = errors.pop();
             self.absorb(errors, Vec::new());
@@ -159,9 +161,9 @@ impl UnitExpander<'_> {
         self.evaluate(unit, run).map_err(|fault| self.fault(fault, run))
     }
 
-    fn evaluate(&mut self, unit: &Unit, run: Run<'_>) -> Result<Evaluated, Fault> {
+    fn evaluate(&mut self, unit: &Unit, run: Run<'_>) -> Result<Evaluated, TransformerFault> {
         let store = &mut self.session.syntax;
-        let step = Step {
+        let step = ExpansionStep {
             scope: store.sets.fresh(),
             span: store.span(run.place),
             origin: store.origin(run.place),
@@ -172,8 +174,8 @@ impl UnitExpander<'_> {
     }
 
     /// Rewrites a use of a procedural macro.
-    pub(super) fn apply_transformer(&mut self, id: TransformerId, macro_use: Use) -> Result<Syntax, Failure> {
-        let step = Step::begin(&mut self.session.syntax, macro_use);
+    pub(super) fn apply_transformer(&mut self, id: TransformerId, macro_use: Use) -> Result<Syntax, FormError> {
+        let step = ExpansionStep::begin(&mut self.session.syntax, macro_use);
         let limits = (step, self.nodes_max());
         let form = macro_use.form;
         let made = self.session.run(limits, |transformers, expanding| {
@@ -197,7 +199,7 @@ impl UnitExpander<'_> {
     }
 
     /// Returns the error for code that needs a library, when evaluating the library failed.
-    fn library_fault(&self, library: &Name, fault: Fault, run: Run<'_>) -> Failure {
+    fn library_fault(&self, library: &Name, fault: TransformerFault, run: Run<'_>) -> FormError {
         self.fault(
             fault,
             Run {
@@ -207,7 +209,7 @@ impl UnitExpander<'_> {
         )
     }
 
-    fn fault(&self, fault: Fault, run: Run<'_>) -> Failure {
+    fn fault(&self, fault: TransformerFault, run: Run<'_>) -> FormError {
         let keyword = run.keyword.clone();
         let mut notes = Vec::new();
         let failed = |problem| DiagnosticKind::Transformer {
@@ -215,29 +217,29 @@ impl UnitExpander<'_> {
             problem,
         };
         let (place, kind) = match fault {
-            Fault::Raised { message, form, span } => {
+            TransformerFault::Raised { message, form, span } => {
                 notes.extend(span.map(|span| (NoteKind::RaisedHere, span)));
                 match form {
                     Some(form) => (form, DiagnosticKind::Raised { message }),
                     None => (run.place, failed(TransformerProblem::Raised(message))),
                 }
             }
-            Fault::NoMatch(form) if form == run.place => (
+            TransformerFault::NoMatch(form) if form == run.place => (
                 form,
                 DiagnosticKind::NoRuleMatches {
                     keyword: keyword.clone(),
                 },
             ),
-            Fault::NoMatch(form) => (form, failed(TransformerProblem::NoClauseMatches)),
-            Fault::Template(problem) => (run.place, DiagnosticKind::BadRule(problem)),
-            Fault::NotSyntax(problem) => (run.place, failed(TransformerProblem::NotSyntax(problem))),
-            Fault::Endless(limit) => (run.place, failed(TransformerProblem::Endless(limit))),
-            Fault::TooMuchMemory(limit) => (run.place, failed(TransformerProblem::TooLarge(limit))),
-            Fault::TooMuchSyntax => {
+            TransformerFault::NoMatch(form) => (form, failed(TransformerProblem::NoClauseMatches)),
+            TransformerFault::Template(problem) => (run.place, DiagnosticKind::BadRule(problem)),
+            TransformerFault::NotSyntax(problem) => (run.place, failed(TransformerProblem::NotSyntax(problem))),
+            TransformerFault::Endless(limit) => (run.place, failed(TransformerProblem::Endless(limit))),
+            TransformerFault::TooMuchMemory(limit) => (run.place, failed(TransformerProblem::TooLarge(limit))),
+            TransformerFault::TooMuchSyntax => {
                 let limit = LIMIT_EXPANSION_NODES;
                 (run.place, DiagnosticKind::TooLarge { limit })
             }
-            Fault::Uncompilable(message) => (run.place, failed(TransformerProblem::Raised(message))),
+            TransformerFault::Uncompilable(message) => (run.place, failed(TransformerProblem::Raised(message))),
         };
         let mut failure = self.failure(place, kind);
         let step = run
@@ -256,7 +258,7 @@ impl UnitExpander<'_> {
         place: Syntax,
         identifier: Identifier,
         binding: Option<Binding>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), FormError> {
         let proper_name = self.module.proper_name.as_ref();
         let is_here = match binding {
             Some(Binding::Local { unit, .. }) => unit == self.number,

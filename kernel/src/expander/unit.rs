@@ -16,7 +16,7 @@ use super::demand::Waiting;
 use super::{Expander, Expansion, LIMIT_EXPANSION_NODES, LIMIT_NESTING, Libraries, Module, Transformer};
 use crate::core::{Core, CoreId, GlobalId};
 use crate::datum::Name;
-use crate::diagnostic::{Diagnostic, DiagnosticKind, Failure, similar_names};
+use crate::diagnostic::{Diagnostic, DiagnosticKind, FormError, similar_names};
 use crate::form::{FORMS, Row};
 use crate::syntax::binding::{Ambiguity, Binding};
 use crate::syntax::rules::Use;
@@ -195,8 +195,8 @@ impl<'a> UnitExpander<'a> {
     pub(crate) fn nested<T>(
         &mut self,
         place: Syntax,
-        expand: impl FnOnce(&mut Self) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        expand: impl FnOnce(&mut Self) -> Result<T, FormError>,
+    ) -> Result<T, FormError> {
         if self.depth >= LIMIT_NESTING {
             return Err(self.failure(place, DiagnosticKind::TooDeep { limit: LIMIT_NESTING }));
         }
@@ -212,7 +212,7 @@ impl<'a> UnitExpander<'a> {
         result
     }
 
-    fn dispatch(&mut self, mut syntax: Syntax) -> Result<CoreId, Failure> {
+    fn dispatch(&mut self, mut syntax: Syntax) -> Result<CoreId, FormError> {
         let name = self.name_hint.take();
         loop {
             if self.is_abandoned {
@@ -240,7 +240,7 @@ impl<'a> UnitExpander<'a> {
     }
 
     /// Classifies a form by the meaning of its first element.
-    pub(crate) fn head(&mut self, syntax: Syntax) -> Result<Head, Failure> {
+    pub(crate) fn head(&mut self, syntax: Syntax) -> Result<Head, FormError> {
         if let Some(identifier) = self.session.syntax.identifier(syntax) {
             let binding = self.resolve(syntax, identifier)?;
             return Ok(match binding {
@@ -271,7 +271,7 @@ impl<'a> UnitExpander<'a> {
         keyword: Identifier,
         form: Syntax,
         context: Option<&mut Context>,
-    ) -> Result<Syntax, Failure> {
+    ) -> Result<Syntax, FormError> {
         let origin = self.session.syntax.origin(form);
         let steps = self
             .session
@@ -320,7 +320,7 @@ impl<'a> UnitExpander<'a> {
     }
 
     /// Expands syntax that is neither a form nor a macro use.
-    fn plain(&mut self, syntax: Syntax) -> Result<CoreId, Failure> {
+    fn plain(&mut self, syntax: Syntax) -> Result<CoreId, FormError> {
         match self.session.syntax.shape(syntax) {
             Shape::Nil => Err(self.failure(syntax, DiagnosticKind::EmptyCombination)),
             Shape::Identifier(identifier) => self.reference(syntax, identifier),
@@ -329,7 +329,7 @@ impl<'a> UnitExpander<'a> {
         }
     }
 
-    fn reference(&mut self, syntax: Syntax, identifier: Identifier) -> Result<CoreId, Failure> {
+    fn reference(&mut self, syntax: Syntax, identifier: Identifier) -> Result<CoreId, FormError> {
         let binding = self.resolve(syntax, identifier)?;
         self.check_phase(syntax, identifier, binding)?;
         let core = match binding {
@@ -386,7 +386,7 @@ impl<'a> UnitExpander<'a> {
         self.global_id(global)
     }
 
-    fn call(&mut self, syntax: Syntax) -> Result<CoreId, Failure> {
+    fn call(&mut self, syntax: Syntax) -> Result<CoreId, FormError> {
         let Some(parts) = self.session.syntax.list(syntax) else {
             return Err(self.failure(syntax, DiagnosticKind::ImproperCombination));
         };
@@ -418,7 +418,7 @@ impl<'a> UnitExpander<'a> {
         }
     }
 
-    fn misplaced(&self, syntax: Syntax, row: &Row) -> Failure {
+    fn misplaced(&self, syntax: Syntax, row: &Row) -> FormError {
         let name = Name::from(row.name);
         let kind = match row.definition {
             Some(_) => DiagnosticKind::DefinitionAsExpression { name },
@@ -428,7 +428,7 @@ impl<'a> UnitExpander<'a> {
     }
 
     /// Returns the meaning of an identifier.
-    pub(crate) fn resolve(&self, place: Syntax, identifier: Identifier) -> Result<Option<Binding>, Failure> {
+    pub(crate) fn resolve(&self, place: Syntax, identifier: Identifier) -> Result<Option<Binding>, FormError> {
         self.session.syntax.resolve(identifier).map_err(|Ambiguity| {
             let name = self.name_of(identifier);
             self.failure(place, DiagnosticKind::Ambiguous { name })
@@ -447,12 +447,12 @@ impl<'a> UnitExpander<'a> {
     }
 
     /// Returns the elements of a core form, including its keyword.
-    pub(crate) fn parts(&mut self, form: Syntax) -> Result<Vec<Syntax>, Failure> {
+    pub(crate) fn parts(&mut self, form: Syntax) -> Result<Vec<Syntax>, FormError> {
         self.session.syntax.list(form).ok_or_else(|| self.malformed(form))
     }
 
     /// Returns the elements of a list that a core form contains.
-    pub(crate) fn list_in(&mut self, form: Syntax, list: Syntax) -> Result<Vec<Syntax>, Failure> {
+    pub(crate) fn list_in(&mut self, form: Syntax, list: Syntax) -> Result<Vec<Syntax>, FormError> {
         self.session
             .syntax
             .list(list)
@@ -460,7 +460,7 @@ impl<'a> UnitExpander<'a> {
     }
 
     /// Returns the identifier that a core form requires at a place.
-    pub(crate) fn identifier_in(&mut self, form: Syntax, place: Syntax) -> Result<Identifier, Failure> {
+    pub(crate) fn identifier_in(&mut self, form: Syntax, place: Syntax) -> Result<Identifier, FormError> {
         self.session
             .syntax
             .identifier(place)
@@ -468,12 +468,12 @@ impl<'a> UnitExpander<'a> {
     }
 
     /// Returns the error that a core form does not match its grammar.
-    pub(crate) fn malformed(&mut self, form: Syntax) -> Failure {
+    pub(crate) fn malformed(&mut self, form: Syntax) -> FormError {
         self.malformed_at(form, form)
     }
 
     /// Returns the error that a core form does not match its grammar, at a part of it.
-    pub(crate) fn malformed_at(&mut self, form: Syntax, part: Syntax) -> Failure {
+    pub(crate) fn malformed_at(&mut self, form: Syntax, part: Syntax) -> FormError {
         let grammar = match self.head(form) {
             Ok(Head::Form(row)) => row.grammar,
             // A library's declarations are not bound in it.
@@ -486,7 +486,7 @@ impl<'a> UnitExpander<'a> {
         self.failure(part, DiagnosticKind::Malformed { grammar })
     }
 
-    pub(crate) fn failure(&self, place: Syntax, kind: DiagnosticKind) -> Failure {
+    pub(crate) fn failure(&self, place: Syntax, kind: DiagnosticKind) -> FormError {
         self.session.syntax.failure(place, kind)
     }
 
@@ -495,7 +495,7 @@ impl<'a> UnitExpander<'a> {
         clippy::boxed_local,
         reason = "a failure is boxed where it arises and unboxed only here"
     )]
-    pub(crate) fn report(&mut self, failure: Failure) {
+    pub(crate) fn report(&mut self, failure: FormError) {
         let is_fatal = matches!(
             failure.kind,
             DiagnosticKind::TooDeep { .. } | DiagnosticKind::TooLarge { .. }
@@ -513,7 +513,7 @@ impl<'a> UnitExpander<'a> {
     }
 
     /// Counts an `include` form.
-    pub(super) fn count_inclusion(&mut self, place: Syntax) -> Result<(), Failure> {
+    pub(super) fn count_inclusion(&mut self, place: Syntax) -> Result<(), FormError> {
         self.inclusions += 1;
         if self.inclusions <= LIMIT_INCLUSIONS {
             return Ok(());

@@ -6,12 +6,12 @@
 //! It does not define variables. Read next: `define.rs`.
 
 use crate::core::CoreId;
-use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::diagnostic::{DiagnosticKind, FormError};
 use crate::expander::UnitExpander;
 use crate::syntax::Syntax;
 use crate::syntax::binding::Binding;
 
-pub(super) fn set(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn set(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let [_, variable, value] = unit.parts(form)?[..] else {
         return Err(unit.malformed(form));
     };

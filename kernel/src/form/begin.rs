@@ -5,11 +5,11 @@
 //! Read next: `define.rs`.
 
 use crate::core::CoreId;
-use crate::diagnostic::Failure;
+use crate::diagnostic::FormError;
 use crate::expander::{Context, UnitExpander};
 use crate::syntax::Syntax;
 
-pub(super) fn expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let parts = unit.parts(form)?;
     if parts.len() == 1 {
         // An empty sequence has no value; it is allowed only among definitions.
@@ -18,7 +18,7 @@ pub(super) fn expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Co
     Ok(unit.sequence(&parts[1..], form))
 }
 
-pub(super) fn definition(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+pub(super) fn definition(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), FormError> {
     let parts = unit.parts(form)?;
     context.splice(&parts[1..]);
     Ok(())

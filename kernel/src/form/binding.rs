@@ -8,11 +8,11 @@
 use std::collections::BTreeSet;
 
 use crate::core::{Core, CoreId, Lambda, VariableId};
-use crate::diagnostic::Failure;
+use crate::diagnostic::FormError;
 use crate::expander::UnitExpander;
 use crate::syntax::Syntax;
 
-pub(super) fn let_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn let_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let parts = unit.parts(form)?;
     let [_, bindings, ref body @ ..] = parts[..] else {
         return Err(unit.malformed(form));
@@ -36,7 +36,7 @@ pub(super) fn let_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, 
     })
 }
 
-pub(super) fn let_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn let_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let parts = unit.parts(form)?;
     let [_, bindings, ref body @ ..] = parts[..] else {
         return Err(unit.malformed(form));
@@ -76,13 +76,13 @@ pub(super) fn let_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Core
     }))
 }
 
-pub(super) fn letrec(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn letrec(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let (bindings, body) = recursive(unit, form)?;
     let bindings = unit.in_two_phases(bindings, form);
     Ok(unit.letrec_node(bindings, body, form))
 }
 
-pub(super) fn letrec_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn letrec_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let (bindings, body) = recursive(unit, form)?;
     Ok(unit.letrec_node(bindings, body, form))
 }
@@ -90,7 +90,7 @@ pub(super) fn letrec_star(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<C
 type Bindings = Vec<(VariableId, CoreId)>;
 
 /// Returns the variables of a form like `letrec` with their initial values, and its body.
-fn recursive(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<(Bindings, CoreId), Failure> {
+fn recursive(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<(Bindings, CoreId), FormError> {
     let parts = unit.parts(form)?;
     let [_, bindings, ref body @ ..] = parts[..] else {
         return Err(unit.malformed(form));
@@ -107,7 +107,7 @@ fn recursive(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<(Bindings, Cor
     Ok((bindings, unit.body(body, form)))
 }
 
-fn named_let(unit: &mut UnitExpander<'_>, form: Syntax, parts: &[Syntax]) -> Result<CoreId, Failure> {
+fn named_let(unit: &mut UnitExpander<'_>, form: Syntax, parts: &[Syntax]) -> Result<CoreId, FormError> {
     let [_, name, bindings, ref body @ ..] = *parts else {
         return Err(unit.malformed(form));
     };
@@ -190,7 +190,7 @@ impl UnitExpander<'_> {
     }
 
     /// Returns the names and initial values of `((name init) …)`.
-    pub(super) fn bindings(&mut self, form: Syntax, bindings: Syntax) -> Result<Vec<(Syntax, Syntax)>, Failure> {
+    pub(super) fn bindings(&mut self, form: Syntax, bindings: Syntax) -> Result<Vec<(Syntax, Syntax)>, FormError> {
         let mut pairs = Vec::new();
         for binding in self.list_in(form, bindings)? {
             match self.list_in(form, binding)?[..] {
@@ -207,7 +207,7 @@ impl UnitExpander<'_> {
         form: Syntax,
         names: &[Syntax],
         body: &[Syntax],
-    ) -> Result<(Vec<VariableId>, Vec<Syntax>), Failure> {
+    ) -> Result<(Vec<VariableId>, Vec<Syntax>), FormError> {
         let scope = self.binding_scope();
         let mut seen = BTreeSet::new();
         let mut variables = Vec::with_capacity(names.len());
@@ -223,7 +223,7 @@ impl UnitExpander<'_> {
         Ok((variables, body))
     }
 
-    fn initial_value(&mut self, form: Syntax, name: Syntax, init: Syntax) -> Result<CoreId, Failure> {
+    fn initial_value(&mut self, form: Syntax, name: Syntax, init: Syntax) -> Result<CoreId, FormError> {
         let identifier = self.identifier_in(form, name)?;
         let name = self.name_of(identifier);
         Ok(self.named_expression(init, name))

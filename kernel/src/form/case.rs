@@ -4,14 +4,14 @@
 //! INVARIANT: the key is evaluated once. It does not know `cond` clauses. Read next: `cond.rs`.
 
 use crate::core::{Core, CoreId, VariableId};
-use crate::diagnostic::Failure;
+use crate::diagnostic::FormError;
 use crate::expander::UnitExpander;
 use crate::syntax::Syntax;
 
 /// A clause with more data than this uses `memv`, to keep the code small.
 const LIMIT_COMPARISONS: usize = 8;
 
-pub(super) fn case(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn case(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let parts = unit.parts(form)?;
     let [_, key, ref clauses @ ..] = parts[..] else {
         return Err(unit.malformed(form));

@@ -4,7 +4,7 @@
 //! INVARIANT: every test is evaluated at most once. It does not know `case`. Read next: `case.rs`.
 
 use crate::core::{Core, CoreId};
-use crate::diagnostic::Failure;
+use crate::diagnostic::FormError;
 use crate::expander::UnitExpander;
 use crate::syntax::Syntax;
 
@@ -18,7 +18,7 @@ enum Clause {
     Body(CoreId, CoreId),
 }
 
-pub(super) fn cond(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn cond(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let mut sources = unit.parts(form)?.split_off(1);
     if sources.is_empty() {
         return Err(unit.malformed(form));
@@ -48,7 +48,7 @@ pub(super) fn cond(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, 
         .fold(rest, |rest, (clause, place)| choose(unit, clause, rest, place)))
 }
 
-fn clause(unit: &mut UnitExpander<'_>, form: Syntax, source: Syntax) -> Result<Clause, Failure> {
+fn clause(unit: &mut UnitExpander<'_>, form: Syntax, source: Syntax) -> Result<Clause, FormError> {
     let parts = unit.list_in(form, source)?;
     let Some((test, body)) = parts.split_first() else {
         return Err(unit.malformed_at(form, source));

@@ -5,11 +5,11 @@
 //! `cond.rs`.
 
 use crate::core::{Core, CoreId};
-use crate::diagnostic::Failure;
+use crate::diagnostic::FormError;
 use crate::expander::UnitExpander;
 use crate::syntax::Syntax;
 
-pub(super) fn if_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn if_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let parts = unit.parts(form)?;
     let (test, consequent, alternative) = match parts[..] {
         [_, test, consequent] => (test, consequent, None),
@@ -25,17 +25,17 @@ pub(super) fn if_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, F
     Ok(unit.conditional((test, consequent, alternative), form))
 }
 
-pub(super) fn when(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn when(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let (test, body, nothing) = guarded(unit, form)?;
     Ok(unit.conditional((test, body, nothing), form))
 }
 
-pub(super) fn unless(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn unless(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let (test, body, nothing) = guarded(unit, form)?;
     Ok(unit.conditional((test, nothing, body), form))
 }
 
-fn guarded(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<(CoreId, CoreId, CoreId), Failure> {
+fn guarded(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<(CoreId, CoreId, CoreId), FormError> {
     let parts = unit.parts(form)?;
     let [_, test, ref body @ ..] = parts[..] else {
         return Err(unit.malformed(form));
@@ -45,7 +45,7 @@ fn guarded(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<(CoreId, CoreId,
     Ok((test, body, unit.node(Core::Unspecified, form)))
 }
 
-pub(super) fn and(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn and(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let tests: Vec<_> = unit.parts(form)?[1..]
         .iter()
         .map(|test| unit.expression(*test))
@@ -60,7 +60,7 @@ pub(super) fn and(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, F
     }))
 }
 
-pub(super) fn or(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn or(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let tests: Vec<_> = unit.parts(form)?[1..]
         .iter()
         .map(|test| unit.expression(*test))

@@ -7,12 +7,12 @@
 
 use crate::core::{Core, CoreId, Lambda, VariableId};
 use crate::datum::{Datum, Node};
-use crate::diagnostic::Failure;
-use crate::expander::{Context, Target, UnitExpander, Value};
+use crate::diagnostic::FormError;
+use crate::expander::{Context, DefinitionTarget, UnitExpander, Value};
 use crate::number::Number;
 use crate::syntax::Syntax;
 
-pub(super) fn define(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+pub(super) fn define(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), FormError> {
     let parts = unit.parts(form)?;
     let [_, name, ref rest @ ..] = parts[..] else {
         return Err(unit.malformed(form));
@@ -32,7 +32,7 @@ pub(super) fn define(unit: &mut UnitExpander<'_>, context: &mut Context, form: S
     Ok(())
 }
 
-pub(super) fn define_values(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+pub(super) fn define_values(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), FormError> {
     let [_, formals, expression] = unit.parts(form)?[..] else {
         return Err(unit.malformed(form));
     };
@@ -59,7 +59,11 @@ pub(super) fn define_values(unit: &mut UnitExpander<'_>, context: &mut Context, 
         let elements = select_each(unit, vector, targets.len(), form);
         let body = unit.primitive_call("vector", values, form);
         let receiver = receiver(unit, (parameters, rest), body, form);
-        context.define(Target::Local(vector), Value::Received(expression, receiver), form);
+        context.define(
+            DefinitionTarget::Local(vector),
+            Value::Received(expression, receiver),
+            form,
+        );
         for (target, element) in targets.into_iter().zip(elements) {
             context.define(target, Value::Ready(element), form);
         }
@@ -89,12 +93,17 @@ fn receiver(
     )
 }
 
-fn define_each(unit: &mut UnitExpander<'_>, targets: Vec<Target>, values: Vec<CoreId>, place: Syntax) -> CoreId {
+fn define_each(
+    unit: &mut UnitExpander<'_>,
+    targets: Vec<DefinitionTarget>,
+    values: Vec<CoreId>,
+    place: Syntax,
+) -> CoreId {
     let mut definitions = Vec::with_capacity(targets.len());
     for (target, value) in targets.into_iter().zip(values) {
         definitions.push(match target {
-            Target::Global(global) => unit.define_global(global, value, place),
-            Target::Local(variable) => unit.assign_local(variable, value, place),
+            DefinitionTarget::Global(global) => unit.define_global(global, value, place),
+            DefinitionTarget::Local(variable) => unit.assign_local(variable, value, place),
         });
     }
     unit.sequence_node(definitions, place)

@@ -7,29 +7,29 @@
 
 use crate::core::CoreId;
 use crate::datum::Name;
-use crate::diagnostic::Failure;
+use crate::diagnostic::FormError;
 use crate::expander::{Context, FEATURES, UnitExpander};
 use crate::syntax::Syntax;
 use crate::syntax::scope::ScopeSet;
 
-pub(super) fn expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let forms = included(unit, form)?;
     Ok(unit.sequence(&forms, form))
 }
 
-pub(super) fn definition(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+pub(super) fn definition(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), FormError> {
     let forms = included(unit, form)?;
     context.splice(&forms);
     Ok(())
 }
 
-fn included(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Vec<Syntax>, Failure> {
+fn included(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Vec<Syntax>, FormError> {
     let parts = unit.parts(form)?;
     let folds_case = unit.is_keyword(parts[0], "include-ci");
     unit.nested(form, |unit| unit.include(form, &parts[1..], folds_case))
 }
 
-pub(super) fn cond_expand_expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn cond_expand_expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let parts = unit.parts(form)?;
     let forms = unit.choose_clause(form, &parts[1..])?;
     Ok(unit.sequence(&forms, form))
@@ -39,7 +39,7 @@ pub(super) fn cond_expand_definition(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
     form: Syntax,
-) -> Result<(), Failure> {
+) -> Result<(), FormError> {
     let parts = unit.parts(form)?;
     let forms = unit.choose_clause(form, &parts[1..])?;
     context.splice(&forms);
@@ -47,7 +47,7 @@ pub(super) fn cond_expand_definition(
 }
 
 /// Expands `(%features)` to the constant list of features.
-pub(super) fn features(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn features(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let store = &mut unit.session.syntax;
     let features: Vec<_> = FEATURES
         .iter()

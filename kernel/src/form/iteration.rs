@@ -4,11 +4,11 @@
 //! `binding.rs`.
 
 use crate::core::{Core, CoreId};
-use crate::diagnostic::Failure;
+use crate::diagnostic::FormError;
 use crate::expander::UnitExpander;
 use crate::syntax::Syntax;
 
-pub(super) fn do_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn do_(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let parts = unit.parts(form)?;
     let [_, bindings, exit, ref commands @ ..] = parts[..] else {
         return Err(unit.malformed(form));

@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 
 use crate::core::{Core, CoreId, Lambda, LambdaId};
 use crate::datum::Name;
-use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::diagnostic::{DiagnosticKind, FormError};
 use crate::expander::UnitExpander;
 use crate::syntax::{Identifier, Syntax};
 
-pub(super) fn lambda(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn lambda(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let name = unit.take_name();
     let parts = unit.parts(form)?;
     let [_, formals, ref body @ ..] = parts[..] else {
@@ -22,7 +22,7 @@ pub(super) fn lambda(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId
     Ok(unit.node(Core::Lambda(vec![lambda]), form))
 }
 
-pub(super) fn case_lambda(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn case_lambda(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let name = unit.take_name();
     let mut clauses = Vec::new();
     for clause in &unit.parts(form)?[1..] {
@@ -43,7 +43,7 @@ impl UnitExpander<'_> {
         body: &[Syntax],
         place: Syntax,
         name: Option<Name>,
-    ) -> Result<LambdaId, Failure> {
+    ) -> Result<LambdaId, FormError> {
         let scope = self.binding_scope();
         let formals = self.session.syntax.add_scope(formals, scope);
         let (names, tail) = self.session.syntax.split_list(formals);
@@ -80,7 +80,7 @@ impl UnitExpander<'_> {
         form: Syntax,
         place: Syntax,
         seen: &mut BTreeSet<Identifier>,
-    ) -> Result<Identifier, Failure> {
+    ) -> Result<Identifier, FormError> {
         let identifier = self.identifier_in(form, place)?;
         if seen.insert(identifier) {
             return Ok(identifier);

@@ -5,23 +5,27 @@
 //! Read next: `expander/import.rs`.
 
 use crate::datum::Name;
-use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::diagnostic::{DiagnosticKind, FormError};
 use crate::expander::{Context, UnitExpander};
 use crate::syntax::Syntax;
 
-pub(super) fn import(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+pub(super) fn import(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), FormError> {
     require_top_level(unit, context, form, "import")?;
     let parts = unit.parts(form)?;
     unit.import(form, &parts[1..]);
     Ok(())
 }
 
-pub(super) fn define_library(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+pub(super) fn define_library(
+    unit: &mut UnitExpander<'_>,
+    context: &mut Context,
+    form: Syntax,
+) -> Result<(), FormError> {
     require_top_level(unit, context, form, "define-library")?;
     unit.define_library(form, &[]).map(drop)
 }
 
-pub(super) fn define_module(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+pub(super) fn define_module(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), FormError> {
     require_top_level(unit, context, form, "define-module")?;
     let rest = if unit.has_body(form) {
         Vec::new()
@@ -31,7 +35,7 @@ pub(super) fn define_module(unit: &mut UnitExpander<'_>, context: &mut Context, 
     unit.define_library(form, &rest).map(drop)
 }
 
-fn require_top_level(unit: &UnitExpander<'_>, context: &Context, form: Syntax, name: &str) -> Result<(), Failure> {
+fn require_top_level(unit: &UnitExpander<'_>, context: &Context, form: Syntax, name: &str) -> Result<(), FormError> {
     if context.is_top_level() {
         return Ok(());
     }

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 
 use crate::core::{Core, CoreId, Lambda, VariableId};
 use crate::datum::{Datum, Name, Node};
-use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::diagnostic::{DiagnosticKind, FormError};
 use crate::expander::UnitExpander;
 use crate::number::Number;
 use crate::syntax::{Shape, Syntax};
@@ -51,7 +51,7 @@ impl Template {
     }
 }
 
-pub(super) fn pattern(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn pattern(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let [_, template] = unit.parts(form)?[..] else {
         return Err(unit.malformed(form));
     };
@@ -59,7 +59,7 @@ pub(super) fn pattern(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreI
 }
 
 /// Expands to a procedure of the captures of a template, in order.
-pub(super) fn capture_lambda(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn capture_lambda(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let parts = unit.parts(form)?;
     let [_, template, ref body @ ..] = parts[..] else {
         return Err(unit.malformed(form));
@@ -86,7 +86,7 @@ fn bind_captures(
     unit: &mut UnitExpander<'_>,
     captures: &[Syntax],
     body: &[Syntax],
-) -> Result<(Vec<VariableId>, Vec<Syntax>), Failure> {
+) -> Result<(Vec<VariableId>, Vec<Syntax>), FormError> {
     let scope = unit.binding_scope();
     let mut seen = BTreeSet::new();
     let mut variables = Vec::with_capacity(captures.len());
@@ -110,7 +110,7 @@ fn bind_captures(
     Ok((variables, body))
 }
 
-fn parse(unit: &mut UnitExpander<'_>, form: Syntax, template: Syntax) -> Result<Template, Failure> {
+fn parse(unit: &mut UnitExpander<'_>, form: Syntax, template: Syntax) -> Result<Template, FormError> {
     match unit.session.syntax.shape(template) {
         Shape::Identifier(_) if unit.is_keyword(template, "_") => Ok(Template::Discard),
         Shape::Identifier(_) if is_capture(unit, template) => Ok(Template::Capture(template, None)),
@@ -135,7 +135,7 @@ fn parse(unit: &mut UnitExpander<'_>, form: Syntax, template: Syntax) -> Result<
     }
 }
 
-fn dictionary(unit: &mut UnitExpander<'_>, form: Syntax, entries: &[Syntax]) -> Result<Template, Failure> {
+fn dictionary(unit: &mut UnitExpander<'_>, form: Syntax, entries: &[Syntax]) -> Result<Template, FormError> {
     let mut parsed = Vec::with_capacity(entries.len());
     for entry in entries {
         let [key, template] = unit.list_in(form, *entry)?[..] else {
@@ -155,7 +155,7 @@ fn is_keyword_atom(unit: &UnitExpander<'_>, head: Syntax, keyword: &str) -> bool
     matches!(unit.session.syntax.atom(head), Some(Node::Keyword(name)) if name.as_str() == keyword)
 }
 
-fn expand(unit: &mut UnitExpander<'_>, form: Syntax, template: Syntax) -> Result<CoreId, Failure> {
+fn expand(unit: &mut UnitExpander<'_>, form: Syntax, template: Syntax) -> Result<CoreId, FormError> {
     expand_sized(unit, form, template, false)
 }
 
@@ -166,7 +166,7 @@ fn expand_sized(
     form: Syntax,
     template: Syntax,
     is_exact: bool,
-) -> Result<CoreId, Failure> {
+) -> Result<CoreId, FormError> {
     unit.nested(template, |unit| {
         let parsed = parse(unit, form, template)?;
         let size = match parsed.size() {
@@ -221,7 +221,7 @@ fn group(
     kind: CoreId,
     entries: Vec<(CoreId, Syntax)>,
     place: Syntax,
-) -> Result<CoreId, Failure> {
+) -> Result<CoreId, FormError> {
     let mut arguments = Vec::with_capacity(2 * entries.len());
     for (key, template) in entries {
         arguments.push(key);
@@ -252,7 +252,7 @@ fn collect(
     form: Syntax,
     template: Syntax,
     captures: &mut Vec<Syntax>,
-) -> Result<(), Failure> {
+) -> Result<(), FormError> {
     unit.nested(template, |unit| {
         let inner = match parse(unit, form, template)? {
             Template::Discard | Template::Unquote(_) | Template::Literal(_) => Vec::new(),

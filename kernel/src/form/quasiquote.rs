@@ -10,19 +10,19 @@
 use std::collections::BTreeSet;
 
 use crate::core::CoreId;
-use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::diagnostic::{DiagnosticKind, FormError};
 use crate::expander::{LIMIT_EXPANSION_NODES, UnitExpander};
 use crate::syntax::{Shape, Syntax};
 
 /// The result of expanding a template part.
-enum Part {
+enum QuotedPart {
     /// The part itself, a constant.
     Constant(Syntax),
     /// Code that computes the part.
     Code(CoreId),
 }
 
-pub(super) fn quasiquote(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn quasiquote(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let [_, template] = unit.parts(form)?[..] else {
         return Err(unit.malformed(form));
     };
@@ -34,9 +34,14 @@ pub(super) fn quasiquote(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Co
 type Known = BTreeSet<(Syntax, u32)>;
 
 /// Expands a template inside `level` further quasi-quotations.
-fn expand(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, level: u32) -> Result<Part, Failure> {
+fn expand(
+    unit: &mut UnitExpander<'_>,
+    known: &mut Known,
+    template: Syntax,
+    level: u32,
+) -> Result<QuotedPart, FormError> {
     if known.contains(&(template, level)) {
-        return Ok(Part::Constant(template));
+        return Ok(QuotedPart::Constant(template));
     }
     let part = unit.nested(template, |unit| match unit.session.syntax.shape(template) {
         Shape::Pair(head, _) => pair(unit, known, template, head, level),
@@ -44,13 +49,15 @@ fn expand(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, leve
             let elements = unit.session.syntax.vector(template).unwrap_or_default();
             let elements = unit.session.syntax.make_list(&elements, None, template);
             Ok(match list(unit, known, elements, level)? {
-                Part::Constant(_) => Part::Constant(template),
-                Part::Code(elements) => Part::Code(unit.primitive_call("list->vector", vec![elements], template)),
+                QuotedPart::Constant(_) => QuotedPart::Constant(template),
+                QuotedPart::Code(elements) => {
+                    QuotedPart::Code(unit.primitive_call("list->vector", vec![elements], template))
+                }
             })
         }
-        Shape::Nil | Shape::Identifier(_) | Shape::Atom => Ok(Part::Constant(template)),
+        Shape::Nil | Shape::Identifier(_) | Shape::Atom => Ok(QuotedPart::Constant(template)),
     })?;
-    if matches!(part, Part::Constant(_)) && unit.session.syntax.has_parts(template) {
+    if matches!(part, QuotedPart::Constant(_)) && unit.session.syntax.has_parts(template) {
         known.insert((template, level));
     }
     Ok(part)
@@ -62,13 +69,13 @@ fn pair(
     template: Syntax,
     head: Syntax,
     level: u32,
-) -> Result<Part, Failure> {
+) -> Result<QuotedPart, FormError> {
     if unit.is_keyword(head, "unquote") {
         let [_, expression] = unit.parts(template)?[..] else {
             return Err(unit.malformed(template));
         };
         return match level {
-            0 => Ok(Part::Code(unit.expression(expression))),
+            0 => Ok(QuotedPart::Code(unit.expression(expression))),
             _ => rebuild(unit, known, template, level - 1),
         };
     }
@@ -82,21 +89,26 @@ fn pair(
 }
 
 /// Keeps the keyword of a nested form and expands its operands at another level.
-fn rebuild(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, level: u32) -> Result<Part, Failure> {
+fn rebuild(
+    unit: &mut UnitExpander<'_>,
+    known: &mut Known,
+    template: Syntax,
+    level: u32,
+) -> Result<QuotedPart, FormError> {
     let Some((keyword, operands)) = unit.session.syntax.pair(template) else {
-        return Ok(Part::Constant(template));
+        return Ok(QuotedPart::Constant(template));
     };
     Ok(match list(unit, known, operands, level)? {
-        Part::Constant(_) => Part::Constant(template),
-        Part::Code(operands) => {
+        QuotedPart::Constant(_) => QuotedPart::Constant(template),
+        QuotedPart::Code(operands) => {
             let keyword = unit.constant(keyword);
-            Part::Code(unit.primitive_call("cons", vec![keyword, operands], template))
+            QuotedPart::Code(unit.primitive_call("cons", vec![keyword, operands], template))
         }
     })
 }
 
 /// Expands the elements of a list, then its tail, and conses them from the end.
-fn list(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, level: u32) -> Result<Part, Failure> {
+fn list(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, level: u32) -> Result<QuotedPart, FormError> {
     let mut elements = Vec::new();
     let mut rest = template;
     while let Some((first, tail)) = unit.session.syntax.pair(rest) {
@@ -116,11 +128,11 @@ fn list(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, level:
         match inserted(unit, element, level)? {
             Some((expressions, _)) if expressions.is_empty() => {
                 let nothing = unit.session.syntax.make_list(&[], None, element);
-                parts.push((Part::Code(unit.constant(nothing)), true, from_here));
+                parts.push((QuotedPart::Code(unit.constant(nothing)), true, from_here));
             }
             Some((expressions, is_spliced)) => {
                 for expression in expressions {
-                    parts.push((Part::Code(unit.expression(expression)), is_spliced, from_here));
+                    parts.push((QuotedPart::Code(unit.expression(expression)), is_spliced, from_here));
                 }
             }
             None => parts.push((expand(unit, known, element, level)?, false, from_here)),
@@ -129,17 +141,19 @@ fn list(unit: &mut UnitExpander<'_>, known: &mut Known, template: Syntax, level:
     let mut result = if unit.session.syntax.pair(rest).is_some() {
         expand(unit, known, rest, level)?
     } else {
-        Part::Constant(rest)
+        QuotedPart::Constant(rest)
     };
     for (part, is_spliced, from_here) in parts.into_iter().rev() {
         result = match (part, result) {
-            (Part::Constant(_), Part::Constant(_)) => Part::Constant(from_here),
-            (Part::Code(spliced), Part::Constant(rest)) if is_spliced && unit.session.syntax.is_nil(rest) => {
-                Part::Code(spliced)
+            (QuotedPart::Constant(_), QuotedPart::Constant(_)) => QuotedPart::Constant(from_here),
+            (QuotedPart::Code(spliced), QuotedPart::Constant(rest))
+                if is_spliced && unit.session.syntax.is_nil(rest) =>
+            {
+                QuotedPart::Code(spliced)
             }
             (part, result) => {
                 let arguments = vec![code(unit, part), code(unit, result)];
-                Part::Code(unit.primitive_call(if is_spliced { "append" } else { "cons" }, arguments, from_here))
+                QuotedPart::Code(unit.primitive_call(if is_spliced { "append" } else { "cons" }, arguments, from_here))
             }
         };
     }
@@ -161,7 +175,11 @@ fn is_tail_form(unit: &mut UnitExpander<'_>, rest: Syntax) -> bool {
 
 /// Returns the expressions whose values replace an element of a list, and whether each value is a
 /// list of elements.
-fn inserted(unit: &mut UnitExpander<'_>, element: Syntax, level: u32) -> Result<Option<(Vec<Syntax>, bool)>, Failure> {
+fn inserted(
+    unit: &mut UnitExpander<'_>,
+    element: Syntax,
+    level: u32,
+) -> Result<Option<(Vec<Syntax>, bool)>, FormError> {
     let Some((head, _)) = unit.session.syntax.pair(element) else {
         return Ok(None);
     };
@@ -172,9 +190,9 @@ fn inserted(unit: &mut UnitExpander<'_>, element: Syntax, level: u32) -> Result<
     Ok(Some((unit.parts(element)?.split_off(1), is_spliced)))
 }
 
-fn code(unit: &mut UnitExpander<'_>, part: Part) -> CoreId {
+fn code(unit: &mut UnitExpander<'_>, part: QuotedPart) -> CoreId {
     match part {
-        Part::Constant(datum) => unit.constant(datum),
-        Part::Code(code) => code,
+        QuotedPart::Constant(datum) => unit.constant(datum),
+        QuotedPart::Code(code) => code,
     }
 }

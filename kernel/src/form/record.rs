@@ -8,8 +8,8 @@
 
 use crate::core::{Core, CoreId, Lambda, VariableId};
 use crate::datum::{Datum, Name, Node};
-use crate::diagnostic::{DiagnosticKind, Failure};
-use crate::expander::{Context, Target, UnitExpander, Value};
+use crate::diagnostic::{DiagnosticKind, FormError};
+use crate::expander::{Context, DefinitionTarget, UnitExpander, Value};
 use crate::number::Number;
 use crate::syntax::{Identifier, Syntax};
 
@@ -25,7 +25,7 @@ pub(super) fn define_record_type(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
     form: Syntax,
-) -> Result<(), Failure> {
+) -> Result<(), FormError> {
     let parts = unit.parts(form)?;
     let [_, type_name, constructor, predicate, ref fields @ ..] = parts[..] else {
         return Err(unit.malformed(form));
@@ -93,7 +93,7 @@ fn keyword_as_name(unit: &mut UnitExpander<'_>, form: Syntax, type_name: Syntax)
     unit.session.syntax.make_identifier(&name, scopes, form)
 }
 
-fn parse_field(unit: &mut UnitExpander<'_>, form: Syntax, field: Syntax) -> Result<Field, Failure> {
+fn parse_field(unit: &mut UnitExpander<'_>, form: Syntax, field: Syntax) -> Result<Field, FormError> {
     let parts = match unit.session.syntax.identifier(field) {
         Some(_) => vec![field],
         None => unit.list_in(form, field)?,
@@ -131,8 +131,8 @@ fn define_constructor(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
     (form, constructor): (Syntax, Syntax),
-    (type_target, type_identifier, fields): (Target, Identifier, &[Field]),
-) -> Result<(), Failure> {
+    (type_target, type_identifier, fields): (DefinitionTarget, Identifier, &[Field]),
+) -> Result<(), FormError> {
     if is_false(unit, constructor) {
         return Ok(());
     }
@@ -177,8 +177,8 @@ fn define_field(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
     form: Syntax,
-    (type_target, index, field): (Target, usize, &Field),
-) -> Result<(), Failure> {
+    (type_target, index, field): (DefinitionTarget, usize, &Field),
+) -> Result<(), FormError> {
     let operands = |unit: &mut UnitExpander<'_>, record| {
         let index = Node::Number(Number::Fixnum(i64::try_from(index).unwrap_or(i64::MAX)));
         let index = unit.node(Core::Constant(Datum::of(index)), form);
@@ -209,7 +209,7 @@ fn define_procedure(
     context: &mut Context,
     name: (Syntax, Syntax),
     body: impl FnOnce(&mut UnitExpander<'_>, VariableId) -> CoreId,
-) -> Result<(), Failure> {
+) -> Result<(), FormError> {
     let parameter = unit.temporary("record");
     let body = body(unit, parameter);
     define_lambda(unit, context, name, (vec![parameter], body))
@@ -220,7 +220,7 @@ fn define_lambda(
     context: &mut Context,
     (form, name): (Syntax, Syntax),
     (parameters, body): (Vec<VariableId>, CoreId),
-) -> Result<(), Failure> {
+) -> Result<(), FormError> {
     let identifier = unit.identifier_in(form, name)?;
     let text: Name = unit.name_of(identifier);
     // The span of the whole form, as for the body's nodes, so that an error in an integrated body
@@ -247,10 +247,10 @@ fn is_false(unit: &UnitExpander<'_>, syntax: Syntax) -> bool {
 
 impl UnitExpander<'_> {
     /// Makes code that reads a defined variable.
-    fn read(&mut self, target: Target, place: Syntax) -> CoreId {
+    fn read(&mut self, target: DefinitionTarget, place: Syntax) -> CoreId {
         let core = match target {
-            Target::Global(global) => Core::Global(self.global_id(global)),
-            Target::Local(variable) => Core::Local(variable),
+            DefinitionTarget::Global(global) => Core::Global(self.global_id(global)),
+            DefinitionTarget::Local(variable) => Core::Local(variable),
         };
         self.node(core, place)
     }

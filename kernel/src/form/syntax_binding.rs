@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use crate::core::{Core, CoreId, Lambda};
 use crate::datum::Name;
-use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::diagnostic::{DiagnosticKind, FormError};
 use crate::expander::{Context, Head, Transformer, UnitExpander, Value};
 use crate::syntax::Syntax;
 use crate::syntax::binding::Binding;
@@ -19,7 +19,7 @@ use crate::syntax::procedural::{Constant, Evaluated};
 use crate::syntax::rules::Rules;
 use crate::syntax::scope::Scope;
 
-pub(super) fn define_syntax(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), Failure> {
+pub(super) fn define_syntax(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), FormError> {
     let [_, name, transformer] = unit.parts(form)?[..] else {
         return Err(unit.malformed(form));
     };
@@ -42,7 +42,7 @@ pub(super) fn begin_for_syntax(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
     form: Syntax,
-) -> Result<(), Failure> {
+) -> Result<(), FormError> {
     let name = Name::from("begin-for-syntax");
     if !context.is_top_level() {
         return Err(unit.failure(form, DiagnosticKind::NotAtTopLevel { name }));
@@ -56,7 +56,7 @@ pub(super) fn begin_for_syntax(
 }
 
 /// Expands `syntax-rules` in expression position to a procedure.
-pub(super) fn rules_expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn rules_expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let rules = unit.rules(form)?;
     let name = unit.syntax_constant(Constant::Rules(rules), form);
     let input = unit.temporary("form");
@@ -72,11 +72,11 @@ pub(super) fn rules_expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Res
     Ok(unit.lambda_node(lambda, form))
 }
 
-pub(super) fn let_syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn let_syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     keyword_body(unit, form, false)
 }
 
-pub(super) fn letrec_syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn letrec_syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     keyword_body(unit, form, true)
 }
 
@@ -85,7 +85,7 @@ pub(super) fn let_syntax_definition(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
     form: Syntax,
-) -> Result<(), Failure> {
+) -> Result<(), FormError> {
     keyword_definitions(unit, context, form, false)
 }
 
@@ -94,11 +94,11 @@ pub(super) fn letrec_syntax_definition(
     unit: &mut UnitExpander<'_>,
     context: &mut Context,
     form: Syntax,
-) -> Result<(), Failure> {
+) -> Result<(), FormError> {
     keyword_definitions(unit, context, form, true)
 }
 
-fn keyword_body(unit: &mut UnitExpander<'_>, form: Syntax, is_recursive: bool) -> Result<CoreId, Failure> {
+fn keyword_body(unit: &mut UnitExpander<'_>, form: Syntax, is_recursive: bool) -> Result<CoreId, FormError> {
     let (_, body) = bind_keywords(unit, form, is_recursive)?;
     Ok(unit.body(&body, form))
 }
@@ -110,7 +110,7 @@ fn keyword_definitions(
     context: &mut Context,
     form: Syntax,
     is_recursive: bool,
-) -> Result<(), Failure> {
+) -> Result<(), FormError> {
     let (scope, body) = bind_keywords(unit, form, is_recursive)?;
     if is_nothing_but_definitions(unit, &body) {
         let outside = unit.session.syntax.sets.insert(context.use_scopes, scope);
@@ -126,7 +126,7 @@ fn bind_keywords(
     unit: &mut UnitExpander<'_>,
     form: Syntax,
     is_recursive: bool,
-) -> Result<(Scope, Vec<Syntax>), Failure> {
+) -> Result<(Scope, Vec<Syntax>), FormError> {
     let parts = unit.parts(form)?;
     let [_, bindings, ref body @ ..] = parts[..] else {
         return Err(unit.malformed(form));
@@ -178,7 +178,7 @@ fn is_nothing_but_definitions(unit: &mut UnitExpander<'_>, forms: &[Syntax]) -> 
 
 impl UnitExpander<'_> {
     /// Returns the binding that a transformer expression gives to a keyword.
-    fn transformer(&mut self, transformer: Syntax, name: &Name, place: Syntax) -> Result<Binding, Failure> {
+    fn transformer(&mut self, transformer: Syntax, name: &Name, place: Syntax) -> Result<Binding, FormError> {
         let mut transformer = transformer;
         loop {
             if let Some(identifier) = self.session.syntax.identifier(transformer)
@@ -196,7 +196,7 @@ impl UnitExpander<'_> {
         Ok(self.add_macro(Transformer::Rules(rules), place))
     }
 
-    fn rules(&mut self, form: Syntax) -> Result<Rules, Failure> {
+    fn rules(&mut self, form: Syntax) -> Result<Rules, FormError> {
         let auxiliary = self.session.auxiliary();
         match Rules::compile(&mut self.session.syntax, form, auxiliary) {
             Some(rules) => rules,
@@ -205,7 +205,7 @@ impl UnitExpander<'_> {
     }
 
     /// Evaluates an expression at expansion time; returns its value, a transformer, as a macro.
-    fn evaluated_transformer(&mut self, expression: Syntax, name: &Name, place: Syntax) -> Result<Binding, Failure> {
+    fn evaluated_transformer(&mut self, expression: Syntax, name: &Name, place: Syntax) -> Result<Binding, FormError> {
         if !self.session.can_run_transformers() {
             return Err(self.failure(expression, DiagnosticKind::NotATransformer));
         }

@@ -13,7 +13,7 @@
 
 use crate::core::{Core, CoreId, Lambda, VariableId};
 use crate::datum::{Datum, Name, Node};
-use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::diagnostic::{DiagnosticKind, FormError};
 use crate::expander::{PatternVariable, UnitExpander};
 use crate::number::Number;
 use crate::syntax::binding::Binding;
@@ -35,7 +35,7 @@ struct Clause {
     place: Syntax,
 }
 
-pub(super) fn syntax_case(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn syntax_case(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let parts = unit.parts(form)?;
     let [_, expression, literals, ref clauses @ ..] = parts[..] else {
         return Err(unit.malformed(form));
@@ -70,7 +70,7 @@ pub(super) fn syntax_case(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<C
     Ok(dispatch(unit, (input, value), expanded, form))
 }
 
-pub(super) fn with_syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn with_syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let parts = unit.parts(form)?;
     let [_, bindings, ref body @ ..] = parts[..] else {
         return Err(unit.malformed(form));
@@ -100,7 +100,7 @@ fn bind_pattern(
     conventions: &Conventions,
     pattern: Syntax,
     forms: &[Option<Syntax>],
-) -> Result<(CoreId, Vec<VariableId>, Vec<Syntax>), Failure> {
+) -> Result<(CoreId, Vec<VariableId>, Vec<Syntax>), FormError> {
     let compiled = Pattern::compile(&mut unit.session.syntax, conventions, pattern)?;
     let scope = unit.binding_scope();
     let mut variables = Vec::with_capacity(compiled.variables.len());
@@ -206,7 +206,7 @@ fn call(unit: &mut UnitExpander<'_>, procedure: VariableId, place: Syntax) -> Co
     unit.node(Core::Call { procedure, arguments }, place)
 }
 
-pub(super) fn syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let [_, template] = unit.parts(form)?[..] else {
         return Err(unit.malformed(form));
     };
@@ -214,7 +214,7 @@ pub(super) fn syntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId
 }
 
 /// Makes code that fills a template with the matches of the pattern variables around it.
-fn fill(unit: &mut UnitExpander<'_>, template: Syntax, form: Syntax) -> Result<CoreId, Failure> {
+fn fill(unit: &mut UnitExpander<'_>, template: Syntax, form: Syntax) -> Result<CoreId, FormError> {
     let conventions = Conventions::standard(unit.session.auxiliary(), Vec::new());
     let table = &unit.session.pattern_variables;
     let reach = |number: u32| table[number as usize].reach;
@@ -250,7 +250,7 @@ fn fill(unit: &mut UnitExpander<'_>, template: Syntax, form: Syntax) -> Result<C
     Ok(unit.primitive_call("%syntax-fill", arguments, form))
 }
 
-pub(super) fn quasisyntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn quasisyntax(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     let [_, template] = unit.parts(form)?[..] else {
         return Err(unit.malformed(form));
     };
@@ -271,7 +271,7 @@ fn replace(
     template: Syntax,
     level: u32,
     inserted: &mut Vec<(VariableId, CoreId)>,
-) -> Result<Syntax, Failure> {
+) -> Result<Syntax, FormError> {
     unit.nested(template, |unit| match unit.session.syntax.shape(template) {
         Shape::Nil | Shape::Identifier(_) | Shape::Atom => Ok(template),
         Shape::Vector => {
@@ -316,7 +316,7 @@ fn replace_elements(
     elements: &[Syntax],
     level: u32,
     inserted: &mut Vec<(VariableId, CoreId)>,
-) -> Result<Vec<Syntax>, Failure> {
+) -> Result<Vec<Syntax>, FormError> {
     let mut replaced = Vec::with_capacity(elements.len());
     for element in elements {
         let head = unit.session.syntax.pair(*element).map(|(head, _)| head);

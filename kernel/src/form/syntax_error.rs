@@ -5,20 +5,20 @@
 
 use crate::core::CoreId;
 use crate::datum::Node;
-use crate::diagnostic::{DiagnosticKind, Failure};
+use crate::diagnostic::{DiagnosticKind, FormError};
 use crate::expander::{Context, UnitExpander};
 use crate::syntax::Syntax;
 
-pub(super) fn expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, Failure> {
+pub(super) fn expression(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
     Err(raised(unit, form)?)
 }
 
-pub(super) fn definition(unit: &mut UnitExpander<'_>, _: &mut Context, form: Syntax) -> Result<(), Failure> {
+pub(super) fn definition(unit: &mut UnitExpander<'_>, _: &mut Context, form: Syntax) -> Result<(), FormError> {
     Err(raised(unit, form)?)
 }
 
 /// Returns the error of the form.
-fn raised(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Failure, Failure> {
+fn raised(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<FormError, FormError> {
     let parts = unit.parts(form)?;
     let [_, message, ref irritants @ ..] = parts[..] else {
         return Err(unit.malformed(form));

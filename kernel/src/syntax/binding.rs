@@ -37,7 +37,7 @@ pub enum Binding {
 pub struct Ambiguity;
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct ScopedBinding {
     symbol: Symbol,
     scopes: ScopeSet,
     binding: Binding,
@@ -46,7 +46,7 @@ struct Entry {
 /// All bindings of one session, in one list per newest scope, sorted by symbol.
 #[derive(Debug, Default)]
 pub struct Bindings {
-    by_scope: Vec<Vec<Entry>>,
+    by_scope: Vec<Vec<ScopedBinding>>,
 }
 
 impl Bindings {
@@ -70,7 +70,7 @@ impl Bindings {
             Some(entry) => entry.binding = binding,
             None => entries.insert(
                 start,
-                Entry {
+                ScopedBinding {
                     symbol,
                     scopes,
                     binding,
@@ -84,7 +84,7 @@ impl Bindings {
     /// # Errors
     /// [`Ambiguity`] if several bindings apply and none is the most specific.
     pub fn resolve(&self, sets: &ScopeSets, symbol: Symbol, scopes: ScopeSet) -> Result<Option<Binding>, Ambiguity> {
-        let mut best: Option<Entry> = None;
+        let mut best: Option<ScopedBinding> = None;
         let mut others = Vec::new();
         let mut rest = scopes;
         while let Some((Scope(scope), older)) = sets.split(rest) {
@@ -143,7 +143,7 @@ impl Bindings {
         names
     }
 
-    fn entries(&self, scope: u32, symbol: Symbol) -> impl Iterator<Item = &Entry> {
+    fn entries(&self, scope: u32, symbol: Symbol) -> impl Iterator<Item = &ScopedBinding> {
         let entries = self.by_scope.get(scope as usize).map_or(&[][..], Vec::as_slice);
         // Most scopes bind one or two names, so a binary search pays only in modules.
         let start = if entries.len() > 8 {

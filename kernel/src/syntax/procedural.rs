@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use super::rules::pattern::Pattern;
 use super::rules::template::Template;
-use super::rules::{Rules, Step};
+use super::rules::{ExpansionStep, Rules};
 use super::{Syntax, SyntaxStore};
 use crate::datum::{Name, Span};
 use crate::diagnostic::{NotSyntax, RuleProblem};
@@ -53,7 +53,7 @@ impl Constants {
 pub struct Expanding<'a> {
     pub(crate) store: &'a mut SyntaxStore,
     pub(crate) constants: &'a Constants,
-    pub(crate) step: Step,
+    pub(crate) step: ExpansionStep,
     /// The maximum number of syntax nodes in the session.
     pub(crate) nodes_max: u32,
     /// The number of procedure calls left to all transformers together.
@@ -77,7 +77,7 @@ pub enum Evaluated {
 
 /// The reason why code for expansion time failed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Fault {
+pub enum TransformerFault {
     /// It raised an object that nothing handled.
     Raised {
         /// The object, as text.

@@ -15,7 +15,7 @@ use super::scope::Scope;
 use super::symbol::Symbol;
 use super::{Identifier, OriginId, Syntax, SyntaxStore};
 use crate::datum::Span;
-use crate::diagnostic::{DiagnosticKind, Failure, RuleProblem};
+use crate::diagnostic::{DiagnosticKind, FormError, RuleProblem};
 use pattern::Pattern;
 use template::{Template, Variables};
 
@@ -74,16 +74,16 @@ pub(crate) enum Match {
 
 /// The scope, span and origin of everything that a template inserts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct ExpansionStep {
     pub(crate) scope: Scope,
     pub(crate) span: Span,
     pub(crate) origin: OriginId,
 }
 
-impl Step {
+impl ExpansionStep {
     /// Begins the step of one macro use.
-    pub(crate) fn begin(store: &mut SyntaxStore, macro_use: Use) -> Step {
-        Step {
+    pub(crate) fn begin(store: &mut SyntaxStore, macro_use: Use) -> ExpansionStep {
+        ExpansionStep {
             scope: store.sets.fresh(),
             span: store.span(macro_use.form),
             origin: store.add_origin(macro_use),
@@ -101,7 +101,7 @@ impl Rules {
         store: &mut SyntaxStore,
         form: Syntax,
         auxiliary: Auxiliary,
-    ) -> Option<Result<Self, Failure>> {
+    ) -> Option<Result<Self, FormError>> {
         let mut parts = store.list(form)?.into_iter().skip(1).peekable();
         let custom = parts.peek().and_then(|first| store.identifier(*first));
         if custom.is_some() {
@@ -145,10 +145,10 @@ impl Rules {
     ///
     /// # Errors
     /// [`DiagnosticKind::NoRuleMatches`], or [`RuleProblem::UnequalLengths`] from the template.
-    pub(crate) fn expand(&self, store: &mut SyntaxStore, macro_use: Use) -> Result<Syntax, Failure> {
+    pub(crate) fn expand(&self, store: &mut SyntaxStore, macro_use: Use) -> Result<Syntax, FormError> {
         let form = macro_use.form;
         if let Some((chosen, matches)) = self.choose(store, form) {
-            let step = Step::begin(store, macro_use);
+            let step = ExpansionStep::begin(store, macro_use);
             return self.rules[chosen]
                 .1
                 .instantiate(store, matches, &step)
@@ -167,7 +167,7 @@ impl Rules {
         &self,
         store: &mut SyntaxStore,
         form: Syntax,
-        step: &Step,
+        step: &ExpansionStep,
     ) -> Result<Option<Syntax>, RuleProblem> {
         match self.choose(store, form) {
             Some((chosen, matches)) => self.rules[chosen].1.instantiate(store, matches, step).map(Some),
@@ -211,6 +211,6 @@ impl Conventions {
     }
 }
 
-fn problem(store: &SyntaxStore, place: Syntax, problem: RuleProblem) -> Failure {
+fn problem(store: &SyntaxStore, place: Syntax, problem: RuleProblem) -> FormError {
     store.failure(place, DiagnosticKind::BadRule(problem))
 }

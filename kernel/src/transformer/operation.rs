@@ -11,7 +11,7 @@ use crate::code::CodeSpace;
 use crate::datum::Name;
 use crate::heap::{Heap, HeapFull, Kind};
 use crate::printer::write_limited;
-use crate::syntax::procedural::{Constant, Constants, Expanding, Fault};
+use crate::syntax::procedural::{Constant, Constants, Expanding, TransformerFault};
 use crate::syntax::scope::ScopeSet;
 use crate::syntax::{Identifier, Syntax};
 use crate::value::{Immediate, Value};
@@ -33,7 +33,7 @@ pub(super) enum Stop {
         irritants: Vec<Value>,
     },
     /// It ends the transformer.
-    Fault(Fault),
+    Fault(TransformerFault),
 }
 
 pub(super) type Operation = fn(&mut Desk<'_, '_>) -> Result<Value, Stop>;
@@ -65,7 +65,7 @@ const OPERATIONS: &[(&str, Operation)] = &[
     ("%syntax-rules", apply_rules),
     ("%syntax-no-match", |desk| {
         let form = desk.syntax(0)?;
-        Err(Stop::Fault(Fault::NoMatch(form)))
+        Err(Stop::Fault(TransformerFault::NoMatch(form)))
     }),
 ];
 
@@ -97,7 +97,7 @@ impl<'b> Desk<'_, 'b> {
 
     fn not_syntax(&self, argument: usize, problem: Unconvertible) -> Stop {
         match problem {
-            Unconvertible::TooMuch => Stop::Fault(Fault::TooMuchSyntax),
+            Unconvertible::TooMuch => Stop::Fault(TransformerFault::TooMuchSyntax),
             Unconvertible::NotSyntax(problem) => {
                 let problem = problem.shown(self.heap, self.code);
                 Stop::Raise {
@@ -219,7 +219,7 @@ fn violation(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
         Some(_) | None => 2,
     };
     let form = desk.syntax(place).ok();
-    Err(Stop::Fault(Fault::Raised {
+    Err(Stop::Fault(TransformerFault::Raised {
         message,
         form,
         span: None,
@@ -255,7 +255,7 @@ fn fill_template(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
     }
     let step = desk.expanding.step;
     let filled = template.instantiate(desk.expanding.store, matches, &step);
-    let syntax = filled.map_err(|problem| Stop::Fault(Fault::Template(problem)))?;
+    let syntax = filled.map_err(|problem| Stop::Fault(TransformerFault::Template(problem)))?;
     Ok(convert::to_value(desk.heap, syntax)?)
 }
 
@@ -267,8 +267,8 @@ fn apply_rules(desk: &mut Desk<'_, '_>) -> Result<Value, Stop> {
     let step = desk.expanding.step;
     match rules.apply(desk.expanding.store, form, &step) {
         Ok(Some(syntax)) => Ok(convert::to_value(desk.heap, syntax)?),
-        Ok(None) => Err(Stop::Fault(Fault::NoMatch(form))),
-        Err(problem) => Err(Stop::Fault(Fault::Template(problem))),
+        Ok(None) => Err(Stop::Fault(TransformerFault::NoMatch(form))),
+        Err(problem) => Err(Stop::Fault(TransformerFault::Template(problem))),
     }
 }
 

@@ -8,7 +8,7 @@
 
 use super::{Conventions, Match, problem};
 use crate::datum::Node;
-use crate::diagnostic::{DiagnosticKind, Failure, RuleProblem};
+use crate::diagnostic::{DiagnosticKind, FormError, RuleProblem};
 use crate::syntax::{Identifier, Shape, Syntax, SyntaxStore};
 
 /// The greatest nesting depth of a pattern or template; the recursion below stays within a few
@@ -22,7 +22,7 @@ pub(super) const LIMIT_PARTS: u32 = 1 << 20;
 /// A compiled pattern, as an arena whose last node is the root.
 #[derive(Debug)]
 pub(crate) struct Pattern {
-    nodes: Vec<Part>,
+    nodes: Vec<PatternNode>,
     root: usize,
     /// The variables in order of their numbers.
     pub(crate) variables: Vec<Variable>,
@@ -37,7 +37,7 @@ pub(crate) struct Variable {
 }
 
 #[derive(Debug)]
-enum Part {
+enum PatternNode {
     Anything,
     Variable(usize),
     Literal(Identifier),
@@ -66,7 +66,7 @@ impl Pattern {
         store: &mut SyntaxStore,
         conventions: &Conventions,
         pattern: Syntax,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, FormError> {
         let mut compiler = Compiler {
             store,
             conventions,
@@ -89,25 +89,25 @@ impl Pattern {
 
     fn part(&self, store: &mut SyntaxStore, part: usize, form: Syntax, matches: &mut [Match]) -> bool {
         match &self.nodes[part] {
-            Part::Anything => true,
-            Part::Variable(variable) => {
+            PatternNode::Anything => true,
+            PatternNode::Variable(variable) => {
                 matches[*variable] = Match::One(form);
                 true
             }
-            Part::Literal(literal) => {
+            PatternNode::Literal(literal) => {
                 let identifier = store.identifier(form);
                 identifier.is_some_and(|identifier| store.is_same_meaning(identifier, *literal))
             }
-            Part::Atom(atom) => store.atom(form) == Some(atom),
-            Part::Nil => store.is_nil(form),
-            Part::Vector(list) => match store.vector(form) {
+            PatternNode::Atom(atom) => store.atom(form) == Some(atom),
+            PatternNode::Nil => store.is_nil(form),
+            PatternNode::Vector(list) => match store.vector(form) {
                 Some(elements) => {
                     let list_form = store.make_list(&elements, None, form);
                     self.part(store, *list, list_form, matches)
                 }
                 None => false,
             },
-            Part::List {
+            PatternNode::List {
                 elements,
                 repeated,
                 tail,
@@ -178,27 +178,31 @@ impl Pattern {
 struct Compiler<'a> {
     store: &'a mut SyntaxStore,
     conventions: &'a Conventions,
-    nodes: Vec<Part>,
+    nodes: Vec<PatternNode>,
     variables: Vec<Variable>,
 }
 
 impl Compiler<'_> {
     /// Compiles one pattern at nesting level `depth`, under `ellipses` ellipses.
-    fn part(&mut self, pattern: Syntax, ellipses: u32, depth: u32) -> Result<usize, Failure> {
+    fn part(&mut self, pattern: Syntax, ellipses: u32, depth: u32) -> Result<usize, FormError> {
         if depth > LIMIT_DEPTH {
             return Err(self
                 .store
                 .failure(pattern, DiagnosticKind::TooDeep { limit: LIMIT_DEPTH }));
         }
         let part = match self.store.shape(pattern) {
-            Shape::Nil => Part::Nil,
+            Shape::Nil => PatternNode::Nil,
             Shape::Identifier(identifier) => self.identifier(pattern, identifier, ellipses)?,
-            Shape::Atom => self.store.atom(pattern).cloned().map_or(Part::Nil, Part::Atom),
+            Shape::Atom => self
+                .store
+                .atom(pattern)
+                .cloned()
+                .map_or(PatternNode::Nil, PatternNode::Atom),
             Shape::Pair(..) => self.list(pattern, ellipses, depth)?,
             Shape::Vector => {
                 let elements = self.store.vector(pattern).unwrap_or_default();
                 let list = self.store.make_list(&elements, None, pattern);
-                Part::Vector(self.part(list, ellipses, depth + 1)?)
+                PatternNode::Vector(self.part(list, ellipses, depth + 1)?)
             }
         };
         if self.nodes.len() >= LIMIT_PARTS as usize {
@@ -209,15 +213,15 @@ impl Compiler<'_> {
         Ok(self.nodes.len() - 1)
     }
 
-    fn identifier(&mut self, pattern: Syntax, identifier: Identifier, ellipses: u32) -> Result<Part, Failure> {
+    fn identifier(&mut self, pattern: Syntax, identifier: Identifier, ellipses: u32) -> Result<PatternNode, FormError> {
         if self.conventions.is_literal(identifier) {
-            return Ok(Part::Literal(identifier));
+            return Ok(PatternNode::Literal(identifier));
         }
         if self.conventions.is_ellipsis(self.store, pattern) {
             return Err(problem(self.store, pattern, RuleProblem::EllipsisWithoutPattern));
         }
         if self.store.is_same_meaning(identifier, self.conventions.underscore) {
-            return Ok(Part::Anything);
+            return Ok(PatternNode::Anything);
         }
         if self.variables.iter().any(|variable| variable.identifier == identifier) {
             let name = self.store.symbols.name(identifier.symbol).clone();
@@ -227,10 +231,10 @@ impl Compiler<'_> {
             identifier,
             depth: ellipses,
         });
-        Ok(Part::Variable(self.variables.len() - 1))
+        Ok(PatternNode::Variable(self.variables.len() - 1))
     }
 
-    fn list(&mut self, pattern: Syntax, ellipses: u32, depth: u32) -> Result<Part, Failure> {
+    fn list(&mut self, pattern: Syntax, ellipses: u32, depth: u32) -> Result<PatternNode, FormError> {
         let (sources, tail) = self.store.split_list(pattern);
         if self.store.pair(tail).is_some() {
             return Err(self
@@ -256,7 +260,7 @@ impl Compiler<'_> {
             });
         }
         let tail = self.part(tail, ellipses, depth + 1)?;
-        Ok(Part::List {
+        Ok(PatternNode::List {
             elements,
             repeated,
             tail,

@@ -7,8 +7,8 @@
 //! Read next: `form.rs`.
 
 use super::pattern::{LIMIT_DEPTH, LIMIT_PARTS, Pattern};
-use super::{Conventions, Match, Step, problem};
-use crate::diagnostic::{DiagnosticKind, Failure, RuleProblem};
+use super::{Conventions, ExpansionStep, Match, problem};
+use crate::diagnostic::{DiagnosticKind, FormError, RuleProblem};
 use crate::syntax::binding::Binding;
 use crate::syntax::scope::Scope;
 use crate::syntax::{Identifier, Shape, Syntax, SyntaxStore, TemplatePlace};
@@ -16,12 +16,12 @@ use crate::syntax::{Identifier, Shape, Syntax, SyntaxStore, TemplatePlace};
 /// A compiled template, as an arena.
 #[derive(Debug)]
 pub(crate) struct Template {
-    nodes: Vec<Part>,
+    nodes: Vec<TemplateNode>,
     root: usize,
 }
 
 #[derive(Debug)]
-enum Part {
+enum TemplateNode {
     Variable(usize),
     /// An identifier or atom to insert.
     Insert(Syntax, TemplatePlace),
@@ -117,7 +117,7 @@ impl Template {
         conventions: &Conventions,
         pattern_variables: &mut Variables<'_>,
         template: Syntax,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, FormError> {
         let mut compiler = Compiler {
             store,
             conventions,
@@ -144,7 +144,7 @@ impl Template {
         &self,
         store: &mut SyntaxStore,
         mut matches: Vec<Match>,
-        step: &Step,
+        step: &ExpansionStep,
     ) -> Result<Syntax, RuleProblem> {
         self.part(store, self.root, &mut matches, step)
     }
@@ -154,19 +154,19 @@ impl Template {
         store: &mut SyntaxStore,
         part: usize,
         matches: &mut [Match],
-        step: &Step,
+        step: &ExpansionStep,
     ) -> Result<Syntax, RuleProblem> {
         match &self.nodes[part] {
-            Part::Variable(variable) => match &matches[*variable] {
+            TemplateNode::Variable(variable) => match &matches[*variable] {
                 Match::One(syntax) => Ok(*syntax),
                 Match::Nothing | Match::Many(_) => Err(RuleProblem::NothingToRepeat),
             },
-            Part::Insert(syntax, place) => {
+            TemplateNode::Insert(syntax, place) => {
                 let inserted = store.copy_atom(*syntax, step.scope, step.span, step.origin);
                 store.set_written(inserted, *place);
                 Ok(inserted)
             }
-            Part::List { elements, tail, place } => {
+            TemplateNode::List { elements, tail, place } => {
                 let filled = self.elements(store, elements, matches, step)?;
                 let tail = self.part(store, *tail, matches, step)?;
                 let list = store.make_list_at(&filled, tail, step.span, step.origin);
@@ -175,7 +175,7 @@ impl Template {
                 }
                 Ok(list)
             }
-            Part::Vector(elements) => {
+            TemplateNode::Vector(elements) => {
                 let filled = self.elements(store, elements, matches, step)?;
                 Ok(store.make_vector(filled, step.span, step.origin))
             }
@@ -187,7 +187,7 @@ impl Template {
         store: &mut SyntaxStore,
         elements: &[Element],
         matches: &mut [Match],
-        step: &Step,
+        step: &ExpansionStep,
     ) -> Result<Vec<Syntax>, RuleProblem> {
         let mut filled = Vec::with_capacity(elements.len());
         for element in elements {
@@ -203,7 +203,7 @@ impl Template {
         store: &mut SyntaxStore,
         (element, ellipses): (&Element, u32),
         matches: &mut [Match],
-        (step, filled): (&Step, &mut Vec<Syntax>),
+        (step, filled): (&ExpansionStep, &mut Vec<Syntax>),
     ) -> Result<(), RuleProblem> {
         if ellipses == 0 {
             filled.push(self.part(store, element.part, matches, step)?);
@@ -252,13 +252,13 @@ struct Compiler<'a, 'v> {
     store: &'a mut SyntaxStore,
     conventions: &'a Conventions,
     pattern_variables: &'a mut Variables<'v>,
-    nodes: Vec<Part>,
+    nodes: Vec<TemplateNode>,
     /// The variables found so far, in order.
     mentioned: Vec<usize>,
 }
 
 impl Compiler<'_, '_> {
-    fn part(&mut self, template: Syntax, context: Context) -> Result<usize, Failure> {
+    fn part(&mut self, template: Syntax, context: Context) -> Result<usize, FormError> {
         if context.depth > LIMIT_DEPTH {
             return Err(self
                 .store
@@ -269,7 +269,7 @@ impl Compiler<'_, '_> {
             Shape::Identifier(_) => self.identifier(template, context)?,
             Shape::Vector => {
                 let sources = self.store.vector(template).unwrap_or_default();
-                Part::Vector(self.elements(sources, context)?)
+                TemplateNode::Vector(self.elements(sources, context)?)
             }
             Shape::Pair(..) => {
                 let (sources, tail) = self.store.split_list(template);
@@ -300,7 +300,7 @@ impl Compiler<'_, '_> {
                     },
                 )?;
                 let place = self.store.add_template_place(template);
-                Part::List { elements, tail, place }
+                TemplateNode::List { elements, tail, place }
             }
         };
         if self.nodes.len() >= LIMIT_PARTS as usize {
@@ -311,15 +311,15 @@ impl Compiler<'_, '_> {
         Ok(self.nodes.len() - 1)
     }
 
-    fn insert(&mut self, template: Syntax) -> Part {
+    fn insert(&mut self, template: Syntax) -> TemplateNode {
         let place = self.store.add_template_place(template);
         match self.pattern_variables {
-            Variables::Of(_) => Part::Insert(template, place),
-            Variables::Visible { local, .. } => Part::Insert(self.store.remove_scopes(template, local), place),
+            Variables::Of(_) => TemplateNode::Insert(template, place),
+            Variables::Visible { local, .. } => TemplateNode::Insert(self.store.remove_scopes(template, local), place),
         }
     }
 
-    fn identifier(&mut self, template: Syntax, context: Context) -> Result<Part, Failure> {
+    fn identifier(&mut self, template: Syntax, context: Context) -> Result<TemplateNode, FormError> {
         let Some(identifier) = self.store.identifier(template) else {
             return Ok(self.insert(template));
         };
@@ -334,15 +334,15 @@ impl Compiler<'_, '_> {
             return Err(problem(self.store, template, RuleProblem::MissingEllipsis(name)));
         }
         self.mentioned.push(index);
-        Ok(Part::Variable(index))
+        Ok(TemplateNode::Variable(index))
     }
 
-    fn elements(&mut self, sources: Vec<Syntax>, context: Context) -> Result<Vec<Element>, Failure> {
+    fn elements(&mut self, sources: Vec<Syntax>, context: Context) -> Result<Vec<Element>, FormError> {
         let mut elements = Vec::new();
         let mut sources = sources.into_iter().peekable();
         while let Some(source) = sources.next() {
             if let Some(variable) = self.spliced(source) {
-                self.nodes.push(Part::Variable(variable));
+                self.nodes.push(TemplateNode::Variable(variable));
                 elements.push(Element {
                     part: self.nodes.len() - 1,
                     ellipses: 1,
