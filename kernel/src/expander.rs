@@ -456,10 +456,14 @@ impl Expander {
     /// Returns the names visible at the interactive top level, for completion, each with whether it
     /// is a keyword; in alphabetical order.
     pub fn interaction_names(&self) -> Vec<(Name, bool)> {
-        let Some(module) = &self.interaction else {
-            return Vec::new();
-        };
-        let bindings = self.syntax.bindings.names_in(&self.syntax.sets, module.scopes);
+        let scopes = self.interaction.as_ref().map(|module| module.scopes);
+        scopes.map_or_else(Vec::new, |scopes| self.names_in(scopes))
+    }
+
+    /// Returns the names bound in exactly these scopes, each with whether it is a keyword; in
+    /// alphabetical order.
+    fn names_in(&self, scopes: ScopeSet) -> Vec<(Name, bool)> {
+        let bindings = self.syntax.bindings.names_in(&self.syntax.sets, scopes);
         let mut names: Vec<_> = bindings
             .map(|(symbol, binding)| {
                 let is_keyword = matches!(binding, Binding::Form(_) | Binding::Macro(_));

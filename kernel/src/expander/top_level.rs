@@ -139,15 +139,7 @@ impl Expander {
     /// Returns the names visible at a top level, each with whether it is a keyword; in alphabetical
     /// order.
     pub fn names_at(&self, top: &TopLevel) -> Vec<(Name, bool)> {
-        let bindings = self.syntax.bindings.names_in(&self.syntax.sets, top.0.scopes);
-        let mut names: Vec<_> = bindings
-            .map(|(symbol, binding)| {
-                let is_keyword = matches!(binding, Binding::Form(_) | Binding::Macro(_));
-                (self.syntax.symbols.name(symbol).clone(), is_keyword)
-            })
-            .collect();
-        names.sort();
-        names
+        self.names_in(top.0.scopes)
     }
 
     /// Returns the units of the libraries that must be evaluated before a unit of a module with

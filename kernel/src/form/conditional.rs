@@ -46,30 +46,30 @@ fn guarded(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<(CoreId, CoreId,
 }
 
 pub(super) fn and(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
-    let tests: Vec<_> = unit.parts(form)?[1..]
-        .iter()
-        .map(|test| unit.expression(*test))
-        .collect();
-    let mut tests = tests.into_iter().rev();
-    let Some(last) = tests.next() else {
+    let Some((last, tests)) = tests(unit, form)? else {
         return Ok(unit.boolean(true, form));
     };
-    Ok(tests.fold(last, |rest, test| {
+    Ok(tests.into_iter().rev().fold(last, |rest, test| {
         let otherwise = unit.boolean(false, form);
         unit.conditional((test, rest, otherwise), form)
     }))
 }
 
 pub(super) fn or(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<CoreId, FormError> {
-    let tests: Vec<_> = unit.parts(form)?[1..]
-        .iter()
-        .map(|test| unit.expression(*test))
-        .collect();
-    let mut tests = tests.into_iter().rev();
-    let Some(last) = tests.next() else {
+    let Some((last, tests)) = tests(unit, form)? else {
         return Ok(unit.boolean(false, form));
     };
-    Ok(tests.fold(last, |rest, test| unit.either(test, rest, form)))
+    Ok(tests
+        .into_iter()
+        .rev()
+        .fold(last, |rest, test| unit.either(test, rest, form)))
+}
+
+/// Expands the tests of a form; returns the last one and those before it.
+fn tests(unit: &mut UnitExpander<'_>, form: Syntax) -> Result<Option<(CoreId, Vec<CoreId>)>, FormError> {
+    let parts = unit.parts(form)?;
+    let mut tests: Vec<_> = parts[1..].iter().map(|test| unit.expression(*test)).collect();
+    Ok(tests.pop().map(|last| (last, tests)))
 }
 
 impl UnitExpander<'_> {

@@ -38,14 +38,7 @@
   bag)
 ;;;> Makes a bag by a comparator, which comes last, of the elements `(element seed)`, for seeds
 ;;;> `(next seed)`, until `(stop? seed)`.
-(define bag-unfold
-  (%comparator-first
-    (lambda (comparator stop? element next seed)
-      (let ((bag (%empty-bag comparator)))
-        (let loop ((seed seed))
-          (if (stop? seed)
-              bag
-              (begin (bag-increment! bag (element seed) 1) (loop (next seed)))))))))
+(define bag-unfold (%unfolder %empty-bag (lambda (bag element) (bag-increment! bag element 1))))
 
 ;;;> Returns an association list of the elements and their numbers of occurrences.
 (define (bag->alist bag)

@@ -29,22 +29,21 @@
   (for-each (lambda (element) (%add! set element)) elements)
   set)
 
-;;; Calls a procedure of comparator, stop?, element, next and seed; the caller may pass the
-;;; comparator first or, as in the SRFI, last.
-(define (%comparator-first make)
+;;; Makes `set-unfold` or `bag-unfold`, whose caller may pass the comparator first or, as in the SRFI,
+;;; last.
+(define (%unfolder empty add!)
+  (define (unfold comparator stop? element next seed)
+    (let ((collection (empty comparator)))
+      (let loop ((seed seed))
+        (if (stop? seed)
+            collection
+            (begin (add! collection (element seed)) (loop (next seed)))))))
   (lambda (a b c d e)
-    (if (comparator? a) (make a b c d e) (make e a b c d))))
+    (if (comparator? a) (unfold a b c d e) (unfold e a b c d))))
 
 ;;;> Makes a set by a comparator, which comes last, of the elements `(element seed)`, for seeds
 ;;;> `(next seed)`, until `(stop? seed)`.
-(define set-unfold
-  (%comparator-first
-    (lambda (comparator stop? element next seed)
-      (let ((set (%empty-set comparator)))
-        (let loop ((seed seed))
-          (if (stop? seed)
-              set
-              (begin (%add! set (element seed)) (loop (next seed)))))))))
+(define set-unfold (%unfolder %empty-set %add!))
 
 ;;;> Returns a list of the elements, in the order of their insertion.
 (define (set->list set) (map cdr (%table-entries (%table-of set))))

@@ -168,37 +168,33 @@
     (lambda (index match text found) (reverse found))
     range))
 
-;;;> Returns a list of the texts between the non-empty matches.
-(define (regexp-split re text . range)
+;;; Lists the texts between the non-empty matches; `add` may add a match to the list, last first, and
+;;; `is-last?` decides whether the text after the last match, from `from` to `end`, belongs to it.
+(define (%divided re text range add is-last?)
   (call-with-values
     (lambda () (%bounds text range))
     (lambda (start end)
-      (let ((parts (regexp-fold re
-                     (lambda (index match text parts)
-                       (if (%empty? match)
-                           parts
-                           (cons (regexp-match-submatch-end match)
-                                 (cons (substring text (car parts) (regexp-match-submatch-start match)) (cdr parts)))))
-                     (list start) text %keep start end)))
-        (reverse (cons (substring text (car parts) end) (cdr parts)))))))
+      (let* ((divided (regexp-fold re
+                        (lambda (index match text parts)
+                          (if (%empty? match)
+                              parts
+                              (cons (regexp-match-submatch-end match)
+                                    (add match
+                                      (cons (substring text (car parts) (regexp-match-submatch-start match)) (cdr parts))))))
+                        (list start) text %keep start end))
+             (from (car divided))
+             (parts (cdr divided)))
+        (reverse (if (is-last? from end parts) (cons (substring text from end) parts) parts))))))
+
+;;;> Returns a list of the texts between the non-empty matches.
+(define (regexp-split re text . range)
+  (%divided re text range (lambda (match parts) parts) (lambda (from end parts) #t)))
 
 ;;;> Returns a list that alternates between the texts between the non-empty matches and the matches.
 (define (regexp-partition re text . range)
-  (call-with-values
-    (lambda () (%bounds text range))
-    (lambda (start end)
-      (let ((parts (regexp-fold re
-                     (lambda (index match text parts)
-                       (if (%empty? match)
-                           parts
-                           (cons (regexp-match-submatch-end match)
-                                 (cons (regexp-match-submatch match)
-                                       (cons (substring text (car parts) (regexp-match-submatch-start match)) (cdr parts))))))
-                     (list start) text %keep start end)))
-        (reverse
-          (if (and (= (car parts) end) (pair? (cdr parts)))
-              (cdr parts)
-              (cons (substring text (car parts) end) (cdr parts))))))))
+  (%divided re text range
+    (lambda (match parts) (cons (regexp-match-submatch match) parts))
+    (lambda (from end parts) (or (< from end) (null? parts)))))
 
 ;;; Returns the replacement of a match by a substitute, as a list of strings.
 (define (%substituted substitute match start end)
