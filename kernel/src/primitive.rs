@@ -147,7 +147,8 @@ impl From<NumberError> for Failure {
 /// Declares a family: `/// docstring`, then `"name" "parameters" [least, most] => function;`, with
 /// `_` for no limit.
 macro_rules! primitives {
-    ($($(#[doc = $documentation:literal])+ $name:literal $parameters:literal [$least:literal, $most:tt] => $function:expr;)*) => {
+    ($($(#[doc = $documentation:literal])+
+        $name:literal $parameters:literal [$least:literal, $most:tt] => $function:expr;)*) => {
         /// The family's table.
         pub(crate) const TABLE: &[$crate::primitive::Primitive] = &[
             $($crate::primitive::Primitive {

@@ -8,5 +8,6 @@
     make-coroutine coroutine? coroutine-done? resume suspend
     async await run-tasks)
   (on-demand)
-  (import (except (scheme base) call/cc call-with-current-continuation dynamic-wind) (scheme case-lambda) (duet internal control))
+  (import (except (scheme base) call/cc call-with-current-continuation dynamic-wind) (scheme case-lambda)
+    (duet internal control))
   (include "control.scm"))

@@ -58,7 +58,8 @@
 (define (%operand form)
   (cond
     ((and (pair? form) (memq (car form) '(all any not eq in exists missing schema))) (%predicate form))
-    ((and (pair? form) (memq (car form) '(ref lit)) (pair? (cdr form)) (null? (cddr form))) (list (cons (car form) (cadr form))))
+    ((and (pair? form) (memq (car form) '(ref lit)) (pair? (cdr form)) (null? (cddr form)))
+     (list (cons (car form) (cadr form))))
     (else form)))
 
 ;;;> Returns the JSON text of an entry: version 1 and the fields, an association list.
@@ -89,7 +90,9 @@
     (cond
       ((null? rest) #t)
       ((not (and (memq (car rest) %constraint-options) (pair? (cdr rest))))
-       (%bad-entry "define-constraint takes :effect, :tool, :capability, :when, :on-fail and :reason, each with a value" rest))
+       (%bad-entry
+         "define-constraint takes :effect, :tool, :capability, :when, :on-fail and :reason, each with a value"
+         rest))
       (else (check (cddr rest)))))
   (let ((tool (%option options ':tool #f))
         (capability (%option options ':capability #f))

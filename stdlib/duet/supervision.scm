@@ -52,7 +52,8 @@
   (if (not (memq strategy '(one-for-one one-for-all rest-for-one)))
       (%wrong "supervise: a strategy is one-for-one, one-for-all or rest-for-one" strategy))
   (let ((supervisor
-          (%make-supervisor strategy children (%setting options ':intensity 3) (%setting options ':period 5000) 0 (spawn-facet!))))
+          (%make-supervisor
+            strategy children (%setting options ':intensity 3) (%setting options ':period 5000) 0 (spawn-facet!))))
     (%in supervisor (lambda () (for-each (lambda (child) (%start supervisor child)) children)))
     supervisor))
 

@@ -2,7 +2,9 @@
 (define-library (scheme process-context)
   (export command-line exit emergency-exit get-environment-variable get-environment-variables)
   (on-demand)
-  (import (duet kernel) (only (duet internal control) %exit-extents call/cc raise raise-continuable with-exception-handler) (only (duet internal sequences) map)
+  (import (duet kernel)
+          (only (duet internal control) %exit-extents call/cc raise raise-continuable with-exception-handler)
+          (only (duet internal sequences) map)
           (only (duet internal ports) %save-files))
   (begin
     ;;; The variables that are looked up if `environment/*` is not granted.

@@ -27,5 +27,6 @@
     acos asin atan cos exp log sin sqrt tan
     angle imag-part magnitude make-polar make-rectangular real-part
     eval interaction-environment null-environment scheme-report-environment)
-  (import (scheme base) (scheme char) (scheme complex) (scheme cxr) (scheme file) (scheme inexact) (scheme lazy) (scheme read) (scheme write)
+  (import (scheme base) (scheme char) (scheme complex) (scheme cxr) (scheme file) (scheme inexact) (scheme lazy)
+    (scheme read) (scheme write)
           (only (duet internal eval) eval interaction-environment null-environment scheme-report-environment)))

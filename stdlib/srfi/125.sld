@@ -2,19 +2,25 @@
 (define-library (srfi 125)
   (export
     make-hash-table hash-table hash-table-unfold alist->hash-table
-    (rename %table? hash-table?) hash-table-contains? (rename hash-table-contains? hash-table-exists?) hash-table-empty? hash-table=?
+    (rename %table? hash-table?) hash-table-contains? (rename hash-table-contains? hash-table-exists?)
+    hash-table-empty? hash-table=?
     hash-table-mutable? hash-table-ref hash-table-ref/default hash-table-set! hash-table-delete! hash-table-intern!
-    hash-table-update! hash-table-update!/default hash-table-pop! hash-table-clear! (rename %table-count hash-table-size)
+    hash-table-update! hash-table-update!/default hash-table-pop! hash-table-clear!
+    (rename %table-count hash-table-size)
     hash-table-keys hash-table-values hash-table-entries hash-table-find hash-table-count
-    hash-table-map hash-table-for-each hash-table-walk hash-table-map! hash-table-map->list hash-table-fold hash-table-prune!
+    hash-table-map hash-table-for-each hash-table-walk hash-table-map! hash-table-map->list hash-table-fold
+    hash-table-prune!
     hash-table-copy hash-table-empty-copy hash-table->alist
     hash-table-union! hash-table-intersection! hash-table-difference! hash-table-xor!
-    (rename %table-same hash-table-equivalence-function) hash-table-hash-function (rename hash-table-union! hash-table-merge!)
+    (rename %table-same hash-table-equivalence-function) hash-table-hash-function
+    (rename hash-table-union! hash-table-merge!)
     hash string-hash string-ci-hash hash-by-identity)
   (on-demand)
-  (import (scheme base) (scheme case-lambda) (except (srfi 128) string-hash string-ci-hash) (duet internal tables) (only (duet internal lists) fold)
+  (import (scheme base) (scheme case-lambda) (except (srfi 128) string-hash string-ci-hash) (duet internal tables)
+    (only (duet internal lists) fold)
           (only (srfi 69)
-            hash-table-ref/default hash-table-update!/default hash-table-keys hash-table-values hash-table-walk hash-table->alist
+            hash-table-ref/default hash-table-update!/default hash-table-keys hash-table-values hash-table-walk
+            hash-table->alist
             hash-table-hash-function hash string-hash string-ci-hash hash-by-identity))
   (begin
     ;;;> Makes an empty hash table by a comparator, or by an equivalence and a hash function that
@@ -162,7 +168,8 @@
     (define (hash-table-fold combine initial table)
       (if (%table? combine)
           (hash-table-fold initial table combine)
-          (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated)) initial (%table-entries table))))
+          (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated)) initial
+                (%table-entries table))))
 
     ;;;> Removes the entries that satisfy `(drop? key value)`.
     (define (hash-table-prune! drop? table)

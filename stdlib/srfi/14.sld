@@ -7,9 +7,11 @@
     char-set-filter ucs-range->char-set ->char-set char-set->list char-set->string char-set-size char-set-count
     char-set-contains? char-set-every char-set-any char-set-adjoin char-set-delete
     char-set-complement char-set-union char-set-intersection char-set-difference char-set-xor char-set-diff+intersection
-    (rename char-set-unfold char-set-unfold!) (rename list->char-set list->char-set!) (rename string->char-set string->char-set!)
+    (rename char-set-unfold char-set-unfold!) (rename list->char-set list->char-set!)
+    (rename string->char-set string->char-set!)
     (rename char-set-filter char-set-filter!) (rename ucs-range->char-set ucs-range->char-set!)
-    (rename char-set-adjoin char-set-adjoin!) (rename char-set-delete char-set-delete!) (rename char-set-complement char-set-complement!)
+    (rename char-set-adjoin char-set-adjoin!) (rename char-set-delete char-set-delete!)
+    (rename char-set-complement char-set-complement!)
     (rename char-set-union char-set-union!) (rename char-set-intersection char-set-intersection!)
     (rename char-set-difference char-set-difference!) (rename char-set-xor char-set-xor!)
     (rename char-set-diff+intersection char-set-diff+intersection!)

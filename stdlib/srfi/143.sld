@@ -5,13 +5,16 @@
   (export
     fx-width fx-greatest fx-least fixnum?
     (rename = fx=?) (rename < fx<?) (rename > fx>?) (rename <= fx<=?) (rename >= fx>=?)
-    (rename zero? fxzero?) (rename positive? fxpositive?) (rename negative? fxnegative?) (rename odd? fxodd?) (rename even? fxeven?)
+    (rename zero? fxzero?) (rename positive? fxpositive?) (rename negative? fxnegative?) (rename odd? fxodd?)
+    (rename even? fxeven?)
     (rename max fxmax) (rename min fxmin) (rename quotient fxquotient) (rename remainder fxremainder)
     (rename bitwise-not fxnot) (rename bitwise-and fxand) (rename bitwise-ior fxior) (rename bitwise-xor fxxor)
-    (rename bit-count fxbit-count) (rename integer-length fxlength) (rename bitwise-if fxif) (rename bit-set? fxbit-set?)
+    (rename bit-count fxbit-count) (rename integer-length fxlength) (rename bitwise-if fxif)
+    (rename bit-set? fxbit-set?)
     (rename first-set-bit fxfirst-set-bit) (rename bit-field fxbit-field)
     fx+ fx- fx* fxneg fxabs fxsquare fxsqrt fx+/carry fx-/carry fx*/carry
-    fxarithmetic-shift fxarithmetic-shift-left fxarithmetic-shift-right fxcopy-bit fxbit-field-rotate fxbit-field-reverse)
+    fxarithmetic-shift fxarithmetic-shift-left fxarithmetic-shift-right fxcopy-bit fxbit-field-rotate
+    fxbit-field-reverse)
   (on-demand)
   (import (scheme base) (srfi 151))
   (begin

@@ -11,11 +11,13 @@
     flinteger-fraction flexponent flinteger-exponent flnormalized-fraction-exponent flsign-bit
     flonum? (rename = fl=?) (rename < fl<?) (rename > fl>?) (rename <= fl<=?) (rename >= fl>=?) flunordered? flmax flmin
     (rename integer? flinteger?) (rename zero? flzero?) (rename positive? flpositive?) (rename negative? flnegative?)
-    (rename odd? flodd?) (rename even? fleven?) (rename finite? flfinite?) (rename infinite? flinfinite?) (rename nan? flnan?)
+    (rename odd? flodd?) (rename even? fleven?) (rename finite? flfinite?) (rename infinite? flinfinite?)
+    (rename nan? flnan?)
     flnormalized? fldenormalized?
     fl+ fl* fl+* (rename - fl-) (rename / fl/) (rename abs flabs) flabsdiff flposdiff flsgn flnumerator fldenominator
     (rename floor flfloor) (rename ceiling flceiling) (rename round flround) (rename truncate fltruncate)
-    (rename exp flexp) flexp2 flexp-1 (rename square flsquare) flsqrt flcbrt flhypot flexpt fllog fllog1+ fllog2 fllog10 make-fllog-base
+    (rename exp flexp) flexp2 flexp-1 (rename square flsquare) flsqrt flcbrt flhypot flexpt fllog fllog1+ fllog2
+    fllog10 make-fllog-base
     (rename sin flsin) (rename cos flcos) (rename tan fltan) flasin flacos (rename atan flatan)
     flsinh flcosh fltanh flasinh flacosh flatanh
     flquotient flremainder flremquo flgamma flloggamma flfirst-bessel flsecond-bessel flerf flerfc)
@@ -23,7 +25,8 @@
   (import
     (scheme base) (scheme case-lambda) (scheme inexact)
     (only (duet kernel)
-      fladjacent flcopysign make-flonum flnormalized-fraction-exponent flsign-bit fl+* flexp2 flexp-1 flsqrt flcbrt flhypot flexpt
+      fladjacent flcopysign make-flonum flnormalized-fraction-exponent flsign-bit fl+* flexp2 flexp-1 flsqrt flcbrt
+      flhypot flexpt
       fllog fllog1+ fllog2 fllog10 flasin flacos flsinh flcosh fltanh flasinh flacosh flatanh flremainder flremquo
       flgamma flloggamma flfirst-bessel flsecond-bessel flerf flerfc))
   (include "144/constants.scm" "144/procedures.scm"))

@@ -12,7 +12,8 @@
   (on-demand)
   (import (scheme base)
           (only (duet internal lists) fold)
-          (rename (only (duet kernel) bitwise-and bitwise-or bitwise-xor bitwise-not arithmetic-shift bit-count integer-length)
+          (rename (only (duet kernel) bitwise-and bitwise-or bitwise-xor bitwise-not arithmetic-shift bit-count
+                    integer-length)
             (bit-count %ones)))
   (begin
     ;;;> Returns the number of bits that are 1; of a negative number, the number of bits that are 0.
@@ -95,7 +96,8 @@
 
     ;;;> Returns the number with the bits of the field in reverse order.
     (define (bit-field-reverse number start end)
-      (bit-field-replace number (list->bits (reverse (bits->list (bit-field number start end) (- end start)))) start end))
+      (bit-field-replace
+        number (list->bits (reverse (bits->list (bit-field number start end) (- end start)))) start end))
 
     ;;;> Returns a list of booleans, one for each bit from the lowest on; `count` bits, or all
     ;;;> significant ones.

@@ -16,11 +16,13 @@
   (import (scheme base) (scheme case-lambda)
           (only (scheme char) string-ci=? string-ci<? string-ci>? string-ci<=? string-ci>=?)
           (only (srfi 13)
-            string-null? string-every string-any string-tabulate reverse-list->string string-take string-take-right string-drop string-drop-right
+            string-null? string-every string-any string-tabulate reverse-list->string string-take string-take-right
+            string-drop string-drop-right
             string-pad string-pad-right string-trim string-trim-right string-trim-both string-replace
             string-prefix-length string-suffix-length string-prefix? string-suffix?
             string-index string-index-right string-skip string-skip-right string-contains
-            string-concatenate string-concatenate-reverse string-join string-fold string-fold-right string-count string-filter
+            string-concatenate string-concatenate-reverse string-join string-fold string-fold-right string-count
+            string-filter
             string-delete xsubstring))
   (begin
     (define (%add! part port) (if (char? part) (write-char part port) (write-string part port)))
@@ -157,7 +159,8 @@
         ((string delimiter) (string-split string delimiter 'infix))
         ((string delimiter grammar) (string-split string delimiter grammar #f))
         ((string delimiter grammar limit) (string-split string delimiter grammar limit 0))
-        ((string delimiter grammar limit start) (string-split string delimiter grammar limit start (string-length string)))
+        ((string delimiter grammar limit start)
+         (string-split string delimiter grammar limit start (string-length string)))
         ((string delimiter grammar limit start end)
          (if (not (memq grammar '(infix strict-infix prefix suffix)))
              (error "string-split: there is no such grammar" grammar))

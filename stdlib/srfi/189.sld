@@ -1,4 +1,5 @@
-;;; SRFI 189: Maybe and Either, values that may be absent and values with a reason for their absence. Each may carry several values, its payload.
+;;; SRFI 189: Maybe and Either, values that may be absent and values with a reason for their
+;;; absence. Each may carry several values, its payload.
 (define-library (srfi 189)
   (export
     just nothing right left list->just list->right list->left maybe->either either->maybe either-swap
@@ -11,7 +12,8 @@
     maybe->generation generation->maybe either->generation generation->either
     maybe->values either->values values->maybe values->either maybe->two-values two-values->maybe exception->either
     maybe-map either-map maybe-for-each either-for-each maybe-fold either-fold maybe-unfold either-unfold
-    maybe-if maybe-and maybe-or maybe-let* maybe-let*-values either-and either-or either-let* either-let*-values either-guard
+    maybe-if maybe-and maybe-or maybe-let* maybe-let*-values either-and either-or either-let* either-let*-values
+    either-guard
     tri-not tri=? tri-and tri-or tri-merge)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (only (duet internal lists) every))

@@ -1,7 +1,8 @@
 ;;; SRFI 43: vectors; procedures that are called with elements receive the index first.
 (define-library (srfi 43)
   (export
-    make-vector vector vector-unfold vector-unfold-right vector-copy vector-reverse-copy vector-append vector-concatenate
+    make-vector vector vector-unfold vector-unfold-right vector-copy vector-reverse-copy vector-append
+    vector-concatenate
     vector? vector-empty? vector= vector-ref vector-length
     vector-fold vector-fold-right vector-map vector-map! vector-for-each vector-count
     vector-index vector-index-right vector-skip vector-skip-right vector-binary-search vector-any vector-every
@@ -10,8 +11,10 @@
   (on-demand)
   (import (except (scheme base) vector-map vector-for-each list->vector)
           (rename (only (srfi 133) vector-binary-search list->vector reverse-list->vector)
-            (vector-binary-search %binary-search) (list->vector %list->vector) (reverse-list->vector %reverse-list->vector))
-          (except (srfi 133) vector-binary-search list->vector reverse-list->vector vector-map vector-map! vector-for-each vector-fold vector-fold-right vector-count))
+            (vector-binary-search %binary-search) (list->vector %list->vector)
+            (reverse-list->vector %reverse-list->vector))
+          (except (srfi 133) vector-binary-search list->vector reverse-list->vector vector-map vector-map!
+            vector-for-each vector-fold vector-fold-right vector-count))
   (begin
     (define (%shortest vectors) (apply min (map vector-length vectors)))
 

@@ -5,7 +5,8 @@
     (rename %table-same hash-table-equivalence-function) hash-table-hash-function
     hash-table-ref hash-table-ref/default hash-table-set! hash-table-delete! hash-table-exists?
     hash-table-update! hash-table-update!/default (rename %table-count hash-table-size)
-    hash-table-keys hash-table-values hash-table-walk hash-table-fold hash-table->alist hash-table-copy hash-table-merge!
+    hash-table-keys hash-table-values hash-table-walk hash-table-fold hash-table->alist hash-table-copy
+    hash-table-merge!
     hash string-hash string-ci-hash hash-by-identity)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (scheme char) (duet internal tables) (only (duet internal lists) fold)

@@ -242,6 +242,7 @@ impl Compiler<'_> {
     }
 
     fn is_register(&self, emitter: &Emitter, argument: CoreId, register: Register) -> bool {
-        matches!(self.node(argument), Core::Local(variable) if self.plain_register(emitter, *variable) == Some(register))
+        let node = self.node(argument);
+        matches!(node, Core::Local(variable) if self.plain_register(emitter, *variable) == Some(register))
     }
 }

@@ -82,7 +82,8 @@ fn is_inert(unit: &Unit, form: CoreId) -> bool {
             Core::Constant(_) | Core::Unspecified | Core::Lambda(_) | Core::Primitive(_) => {}
             Core::DefineGlobal(_, value) => pending.push(*value),
             Core::Call { procedure, arguments } => {
-                let is_type = matches!(&unit.nodes[procedure.0 as usize], Core::Primitive(name) if &*name.0 == "%make-record-type");
+                let operator = &unit.nodes[procedure.0 as usize];
+                let is_type = matches!(operator, Core::Primitive(name) if &*name.0 == "%make-record-type");
                 if !is_type {
                     return false;
                 }

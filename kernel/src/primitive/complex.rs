@@ -39,12 +39,16 @@ primitives! {
     /// Returns the angle with this sine; its real part is −π/2 to π/2 radians. Complex if the
     /// number is not from −1 to 1.
     /// Fails with `wrong-type` if the argument is not a number.
-    "asin" "number" [1, 1] => |context, arguments| try_map_any(context, arguments, Number::asin, |number| Ok(number.asin()));
+    "asin" "number" [1, 1] => |context, arguments| {
+        try_map_any(context, arguments, Number::asin, |number| Ok(number.asin()))
+    };
 
     /// Returns the angle with this cosine; its real part is 0 to π radians. Complex if the number
     /// is not from −1 to 1.
     /// Fails with `wrong-type` if the argument is not a number.
-    "acos" "number" [1, 1] => |context, arguments| try_map_any(context, arguments, Number::acos, |number| Ok(number.acos()));
+    "acos" "number" [1, 1] => |context, arguments| {
+        try_map_any(context, arguments, Number::acos, |number| Ok(number.acos()))
+    };
 
     /// Returns the angle with this tangent; its real part is −π/2 to π/2 radians. With two
     /// arguments, returns the angle, −π to π radians, of the point with this ordinate and abscissa.
@@ -75,7 +79,9 @@ primitives! {
 
     /// Returns the imaginary part of a number: 0 if it is real.
     /// Fails with `wrong-type` if the argument is not a number.
-    "imag-part" "number" [1, 1] => |context, arguments| part(context, arguments, |number| Ok(number.imaginary().clone()));
+    "imag-part" "number" [1, 1] => |context, arguments| {
+        part(context, arguments, |number| Ok(number.imaginary().clone()))
+    };
 
     /// Returns the distance of a number from zero; for a real number, its absolute value.
     /// Fails with `wrong-type` if the argument is not a number.
@@ -97,7 +103,8 @@ primitives! {
     /// exact 0.
     /// Fails with `wrong-type` if an argument is not a real number.
     "make-polar" "magnitude angle" [2, 2] => |context, arguments| {
-        let number = Complex::from_polar(&number_at(context.heap, arguments, 0)?, &number_at(context.heap, arguments, 1)?)?;
+        let (magnitude, angle) = (number_at(context.heap, arguments, 0)?, number_at(context.heap, arguments, 1)?);
+        let number = Complex::from_polar(&magnitude, &angle)?;
         Ok(context.heap.complex(&number)?)
     };
 }

@@ -29,12 +29,16 @@ primitives! {
     /// Returns the same as `quotient`.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
-    "truncate-quotient" "integer divisor" [2, 2] => |context, arguments| quotient(context.heap, arguments[0], arguments[1]);
+    "truncate-quotient" "integer divisor" [2, 2] => |context, arguments| {
+        quotient(context.heap, arguments[0], arguments[1])
+    };
 
     /// Returns the same as `remainder`.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
-    "truncate-remainder" "integer divisor" [2, 2] => |context, arguments| remainder(context.heap, arguments[0], arguments[1]);
+    "truncate-remainder" "integer divisor" [2, 2] => |context, arguments| {
+        remainder(context.heap, arguments[0], arguments[1])
+    };
 
     /// Returns the quotient of two integers, rounded down.
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
@@ -87,7 +91,9 @@ primitives! {
 
     /// Returns whether the integer is even.
     /// Fails with `wrong-type` if the argument is not an integer.
-    "even?" "integer" [1, 1] => |context, arguments| Ok(Value::boolean(whole_at(context.heap, arguments, 0)?.is_even()?));
+    "even?" "integer" [1, 1] => |context, arguments| {
+        Ok(Value::boolean(whole_at(context.heap, arguments, 0)?.is_even()?))
+    };
 
     /// Returns the integer whose bits are set in all arguments, −1 if there are none.
     /// Fails with `wrong-type` if an argument is not an exact integer.

@@ -117,7 +117,9 @@ primitives! {
     /// Returns the same as `exact`, its newer name.
     /// Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is infinite
     /// or a NaN.
-    "inexact->exact" "number" [1, 1] => |context, arguments| try_map_any(context, arguments, Number::exact, Complex::exact);
+    "inexact->exact" "number" [1, 1] => |context, arguments| {
+        try_map_any(context, arguments, Number::exact, Complex::exact)
+    };
 
     /// Returns the inexact number nearest to the number.
     /// Fails with `wrong-type` if the argument is not a number.
@@ -125,7 +127,9 @@ primitives! {
 
     /// Returns the same as `inexact`, its newer name.
     /// Fails with `wrong-type` if the argument is not a number.
-    "exact->inexact" "number" [1, 1] => |context, arguments| map_any(context, arguments, Number::inexact, Complex::inexact);
+    "exact->inexact" "number" [1, 1] => |context, arguments| {
+        map_any(context, arguments, Number::inexact, Complex::inexact)
+    };
 
     /// Makes a string that `string->number` reads as the same number, in `radix` from 2 to 36
     /// (default 10).

@@ -84,7 +84,9 @@ primitives! {
     };
 
     /// Makes a port that collects characters for `get-output-string`.
-    "open-output-string" "" [0, 0] => |context, _| Ok(buffer::make(context.heap, flag::OUTPUT | flag::TEXTUAL, Value::FALSE)?);
+    "open-output-string" "" [0, 0] => |context, _| {
+        Ok(buffer::make(context.heap, flag::OUTPUT | flag::TEXTUAL, Value::FALSE)?)
+    };
 
     /// Makes a string of the characters written so far to a port of `open-output-string`.
     /// Fails with `wrong-type` if the argument is not such a port.

@@ -83,32 +83,46 @@ primitives! {
     /// Returns whether the strings never decrease, by the scalar values of their first differing
     /// characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string<=?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare, Ordering::is_le);
+    "string<=?" "string₁ string₂ …" [1, _] => |context, arguments| {
+        ordered(context, arguments, compare, Ordering::is_le)
+    };
 
     /// Returns whether the strings never increase, by the scalar values of their first differing
     /// characters.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string>=?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare, Ordering::is_ge);
+    "string>=?" "string₁ string₂ …" [1, _] => |context, arguments| {
+        ordered(context, arguments, compare, Ordering::is_ge)
+    };
 
     /// Compares as `string=?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci=?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare_folded, Ordering::is_eq);
+    "string-ci=?" "string₁ string₂ …" [1, _] => |context, arguments| {
+        ordered(context, arguments, compare_folded, Ordering::is_eq)
+    };
 
     /// Compares as `string<?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci<?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare_folded, Ordering::is_lt);
+    "string-ci<?" "string₁ string₂ …" [1, _] => |context, arguments| {
+        ordered(context, arguments, compare_folded, Ordering::is_lt)
+    };
 
     /// Compares as `string>?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci>?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare_folded, Ordering::is_gt);
+    "string-ci>?" "string₁ string₂ …" [1, _] => |context, arguments| {
+        ordered(context, arguments, compare_folded, Ordering::is_gt)
+    };
 
     /// Compares as `string<=?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci<=?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare_folded, Ordering::is_le);
+    "string-ci<=?" "string₁ string₂ …" [1, _] => |context, arguments| {
+        ordered(context, arguments, compare_folded, Ordering::is_le)
+    };
 
     /// Compares as `string>=?`, after `string-foldcase`.
     /// Fails with `wrong-type` if an argument is not a string.
-    "string-ci>=?" "string₁ string₂ …" [1, _] => |context, arguments| ordered(context, arguments, compare_folded, Ordering::is_ge);
+    "string-ci>=?" "string₁ string₂ …" [1, _] => |context, arguments| {
+        ordered(context, arguments, compare_folded, Ordering::is_ge)
+    };
 
     /// Makes a string of the characters from index `start` up to `end`, exclusive.
     /// Fails with `wrong-type` if the arguments are not a string and exact integers, with

@@ -1,6 +1,7 @@
 ;;; A table stores entries, pairs of key and value, in one of two ways:
-;;;     own     `entries` is a dictionary from key to entry, which compares keys by `equal?` or by `eqv?`
-;;;     any     `entries` is a dictionary from hash to a list of entries, newest first; `shared` is their number
+;;;     own     `entries` is a dictionary from key to entry, by `equal?` or `eqv?`
+;;;     any     `entries` is a dictionary from hash to a list of entries, newest first;
+;;;             `shared` is the number of entries
 
 (define-record-type hash-table
   (%table kind same hash entries shared)
@@ -26,7 +27,9 @@
 (define (%default-hash same?)
   (cond ((eq? same? string-ci=?) (lambda (string) (%hash (string-foldcase string))))
         ((or (eq? same? char=?) (eq? same? char-ci=?)) (lambda (char) (%hash (char-foldcase char))))
-        ((eq? same? =) (lambda (number) (%hash (if (and (real? number) (inexact? number) (rational? number)) (exact number) number))))
+        ((eq? same? =)
+         (lambda (number)
+           (%hash (if (and (real? number) (inexact? number) (rational? number)) (exact number) number))))
         (else (lambda (object) 0))))
 
 (define (%find-in entries key same?)

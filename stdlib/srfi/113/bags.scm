@@ -180,7 +180,8 @@
           (let ((combined (%bag-like bag)))
             (for-each
               (lambda (element)
-                (%set-count! combined element (combine (bag-element-count result element) (bag-element-count other element))))
+                (%set-count! combined element
+                  (combine (bag-element-count result element) (bag-element-count other element))))
               (append (map car (bag->alist result)) (map car (bag->alist other))))
             combined))
         (bag-copy bag)
@@ -212,7 +213,8 @@
   bag)
 ;;;> Returns a bag in which each element occurs `count` times as often.
 (define (bag-product count bag)
-  (alist->bag (bag-element-comparator bag) (map (lambda (entry) (cons (car entry) (* count (cdr entry)))) (bag->alist bag))))
+  (alist->bag (bag-element-comparator bag)
+    (map (lambda (entry) (cons (car entry) (* count (cdr entry)))) (bag->alist bag))))
 ;;;> Multiplies the occurrences of each element of a bag by `count`; returns the bag.
 (define (bag-product! count bag)
   (for-each
@@ -235,4 +237,7 @@
 (define bag-comparator
   (make-comparator bag? bag=? #f
     (lambda (bag)
-      (bag-fold (lambda (element hash) (modulo (+ hash (comparator-hash (bag-element-comparator bag) element)) (hash-bound))) 0 bag))))
+      (bag-fold
+        (lambda (element hash)
+          (modulo (+ hash (comparator-hash (bag-element-comparator bag) element)) (hash-bound)))
+        0 bag))))

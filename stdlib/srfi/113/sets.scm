@@ -29,8 +29,8 @@
   (for-each (lambda (element) (%add! set element)) elements)
   set)
 
-;;; Makes `set-unfold` or `bag-unfold`, whose caller may pass the comparator first or, as in the SRFI,
-;;; last.
+;;; Makes `set-unfold` or `bag-unfold`, whose caller may pass the comparator first or, as in the
+;;; SRFI, last.
 (define (%unfolder empty add!)
   (define (unfold comparator stop? element next seed)
     (let ((collection (empty comparator)))
@@ -193,4 +193,7 @@
 (define set-comparator
   (make-comparator set? set=? #f
     (lambda (set)
-      (set-fold (lambda (element hash) (modulo (+ hash (comparator-hash (set-element-comparator set) element)) (hash-bound))) 0 set))))
+      (set-fold
+        (lambda (element hash)
+          (modulo (+ hash (comparator-hash (set-element-comparator set) element)) (hash-bound)))
+        0 set))))

@@ -63,7 +63,8 @@
                    (else #f)))))))
 
 (define (%compile-repeat tree next plan)
-  (let ((minimum (vector-ref tree 1)) (maximum (vector-ref tree 2)) (greedy? (vector-ref tree 3)) (body (vector-ref tree 4)))
+  (let ((minimum (vector-ref tree 1)) (maximum (vector-ref tree 2)) (greedy? (vector-ref tree 3))
+        (body (vector-ref tree 4)))
     (if (eq? (vector-ref body 0) 'set)
         (%compile-run (vector-ref body 1) minimum maximum greedy? next)
         (let loop ((count minimum)
@@ -166,8 +167,10 @@
   (let* ((ahead? (vector-ref tree 1))
          (wanted? (vector-ref tree 2))
          (own (%make-plan 0 (%plan-backrefs? plan)))
-         (matcher (%compile (vector-ref tree 3) (lambda (state index) (and (or ahead? (= index (%to state))) index)) own)))
-    (define (inner state to) (%make-state (%text state) (%from state) to (%saved state) (make-vector (%plan-loops own) #f)))
+         (matcher
+           (%compile (vector-ref tree 3) (lambda (state index) (and (or ahead? (= index (%to state))) index)) own)))
+    (define (inner state to)
+      (%make-state (%text state) (%from state) to (%saved state) (make-vector (%plan-loops own) #f)))
     (define (found? state index)
       (if ahead?
           (matcher (inner state (%to state)) index)

@@ -136,7 +136,8 @@
 ;;;> `index` is the end of the previous match; returns `(finish index #f text accumulated)`.
 (define regexp-fold
   (case-lambda
-    ((re combine initial text) (regexp-fold re combine initial text (lambda (index match text accumulated) accumulated)))
+    ((re combine initial text)
+     (regexp-fold re combine initial text (lambda (index match text accumulated) accumulated)))
     ((re combine initial text finish) (regexp-fold re combine initial text finish 0))
     ((re combine initial text finish start) (regexp-fold re combine initial text finish start (string-length text)))
     ((re combine initial text finish start end)
@@ -180,7 +181,8 @@
                               parts
                               (cons (regexp-match-submatch-end match)
                                     (add match
-                                      (cons (substring text (car parts) (regexp-match-submatch-start match)) (cdr parts))))))
+                                      (cons (substring text (car parts) (regexp-match-submatch-start match))
+                                            (cdr parts))))))
                         (list start) text %keep start end))
              (from (car divided))
              (parts (cdr divided)))
@@ -205,7 +207,9 @@
         ((eq? substitute 'post) (list (substring (%match-text match) (regexp-match-submatch-end match) end)))
         ((procedure? substitute) (%substituted (substitute match) match start end))
         ((list? substitute) (apply append (map (lambda (part) (%substituted part match start end)) substitute)))
-        (else (error "regexp-replace: a substitute is a string, a submatch, pre, post, a procedure, or a list of these" substitute))))
+        (else (error
+                "regexp-replace: a substitute is a string, a submatch, pre, post, a procedure, or a list of these"
+                substitute))))
 
 ;;;> Replaces one match, the first or the one with the number `count` from 0, in a string, or in the
 ;;;> part from `start` up to `end`, exclusive; returns the string or part. A substitute is a string,

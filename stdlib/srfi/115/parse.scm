@@ -1,6 +1,7 @@
 ;;; From an SRE to a tree of vectors, in which submatches have their numbers:
-;;;     #(set PREDICATE)  #(text STRING NOCASE?)  #(sequence TREE …)  #(either TREE …)  #(repeat MINIMUM MAXIMUM GREEDY? TREE)
-;;;     #(save NUMBER TREE)  #(where PREDICATE)  #(look AHEAD? WANTED? TREE)  #(same NUMBER NOCASE?)  #(grapheme)
+;;;     #(set PREDICATE)  #(text STRING NOCASE?)  #(sequence TREE …)  #(either TREE …)
+;;;     #(repeat MINIMUM MAXIMUM GREEDY? TREE)  #(save NUMBER TREE)  #(where PREDICATE)
+;;;     #(look AHEAD? WANTED? TREE)  #(same NUMBER NOCASE?)  #(grapheme)
 ;;; A MAXIMUM of #f means no maximum. The predicate of `where` is called with a state and an index.
 
 (define-record-type %parser

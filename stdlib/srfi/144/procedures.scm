@@ -1,5 +1,6 @@
 ;;;> Returns the flonum nearest to a real number.
-(define (flonum number) (if (real? number) (inexact number) (error "flonum: the argument must be a real number" number)))
+(define (flonum number)
+  (if (real? number) (inexact number) (error "flonum: the argument must be a real number" number)))
 
 ;;;> Returns whether an object is a flonum: an inexact real number.
 (define (flonum? object) (and (real? object) (inexact? object)))
@@ -21,7 +22,8 @@
 (define (flinteger-exponent x)
   (cond ((not (finite? x)) fl-integer-exponent-nan)
         ((zero? x) fl-integer-exponent-zero)
-        (else (call-with-values (lambda () (flnormalized-fraction-exponent x)) (lambda (fraction exponent) (- exponent 1))))))
+        (else (call-with-values (lambda () (flnormalized-fraction-exponent x))
+                (lambda (fraction exponent) (- exponent 1))))))
 
 ;;;> Returns whether one of two numbers is a NaN.
 (define (flunordered? x y) (or (nan? x) (nan? y)))

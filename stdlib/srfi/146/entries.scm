@@ -1,5 +1,5 @@
-;;; The procedures that mappings and hashmaps share. `fold` is that of one of the two, `(fold combine initial entries)`,
-;;; and `adjoin` adds a key and a value.
+;;; The procedures that mappings and hashmaps share. `(fold combine initial entries)` and `adjoin`,
+;;; which adds a key and a value, are those of one of the two.
 
 ;;; Calls `each` with the alternating keys and values of a list.
 (define (%in-pairs entries accumulated each)
@@ -20,7 +20,8 @@
 (define (%found fold wanted? entries failure)
   ((call/cc
      (lambda (return)
-       (fold (lambda (key value ignored) (if (wanted? key value) (return (lambda () (values key value))) #f)) #f entries)
+       (fold (lambda (key value ignored) (if (wanted? key value) (return (lambda () (values key value))) #f))
+             #f entries)
        failure))))
 
 (define (%counted fold wanted? entries)

@@ -33,7 +33,8 @@
 
 ;;; The entry of a key, or #f.
 (define (%entry hashmap key)
-  (%among (comparator-equality-predicate (hashmap-key-comparator hashmap)) key (%bucket hashmap (%hash-of hashmap key))))
+  (%among (comparator-equality-predicate (hashmap-key-comparator hashmap)) key
+    (%bucket hashmap (%hash-of hashmap key))))
 
 ;;; Returns a hashmap with an entry, which replaces one with the same key.
 (define (%with hashmap entry)
@@ -109,7 +110,8 @@
 ;;;> `success`, or for the value of `failure`.
 (define hashmap-update
   (case-lambda
-    ((hashmap key change) (hashmap-update hashmap key change (lambda () (error "hashmap-update: there is no such key" key))))
+    ((hashmap key change)
+     (hashmap-update hashmap key change (lambda () (error "hashmap-update: there is no such key" key))))
     ((hashmap key change failure) (hashmap-update hashmap key change failure (lambda (value) value)))
     ((hashmap key change failure success)
      (%with hashmap (cons key (change (hashmap-ref hashmap key failure success)))))))
@@ -214,7 +216,9 @@
 
 ;;;> Returns the entries of all hashmaps; of equal keys the first counts.
 (define (hashmap-union first . rest)
-  (fold (lambda (next union) (hashmap-fold (lambda (key value union) (hashmap-adjoin union key value)) union next)) first rest))
+  (fold
+    (lambda (next union) (hashmap-fold (lambda (key value union) (hashmap-adjoin union key value)) union next))
+    first rest))
 ;;;> Returns the entries of the first hashmap whose keys all others have.
 (define (hashmap-intersection first . rest)
   (fold (lambda (next left) (hashmap-filter (lambda (key value) (%entry next key)) left)) first rest))

@@ -77,7 +77,8 @@
 ;;;> `success`, or for the value of `failure`.
 (define mapping-update
   (case-lambda
-    ((mapping key change) (mapping-update mapping key change (lambda () (error "mapping-update: there is no such key" key))))
+    ((mapping key change)
+     (mapping-update mapping key change (lambda () (error "mapping-update: there is no such key" key))))
     ((mapping key change failure) (mapping-update mapping key change failure (lambda (value) value)))
     ((mapping key change failure success)
      (mapping-set mapping key (change (mapping-ref mapping key failure success))))))

@@ -106,7 +106,9 @@
     (lambda (mapping)
       (mapping-fold
         (lambda (key value hash)
-          (modulo (+ hash (comparator-hash (mapping-key-comparator mapping) key) (comparator-hash comparator value)) (hash-bound)))
+          (modulo
+            (+ hash (comparator-hash (mapping-key-comparator mapping) key) (comparator-hash comparator value))
+            (hash-bound)))
         0 mapping))))
 
 (define (%before? comparator a b keys)

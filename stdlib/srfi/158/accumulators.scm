@@ -29,7 +29,9 @@
 (define (product-accumulator) (make-accumulator * 1 values))
 
 (define (%filling target set-element! index)
-  (make-accumulator (lambda (object index) (set-element! target index object) (+ index 1)) index (lambda (index) target)))
+  (make-accumulator (lambda (object index) (set-element! target index object) (+ index 1))
+    index
+    (lambda (index) target)))
 
 ;;;> Makes an accumulator that writes its objects into a vector from an index on, and returns the
 ;;;> vector.

@@ -51,7 +51,9 @@
 
 (define (%check holds? object)
   (if (not (holds? object))
-      (error (if (eq? holds? maybe?) "this is neither a Just nor the Nothing" "this is neither a Right nor a Left") object)))
+      (error
+        (if (eq? holds? maybe?) "this is neither a Just nor the Nothing" "this is neither a Right nor a Left")
+        object)))
 
 (define (%payload either) (if (right? either) (%right-payload either) (%left-payload either)))
 
@@ -171,7 +173,8 @@
 ;;;> Returns a Just if its payload satisfies a predicate; otherwise the Nothing.
 (define (maybe-filter wanted? maybe) (if (and (just? maybe) (apply wanted? (%just-payload maybe))) maybe %the-nothing))
 ;;;> Returns a Just if its payload does not satisfy a predicate; otherwise the Nothing.
-(define (maybe-remove unwanted? maybe) (if (and (just? maybe) (not (apply unwanted? (%just-payload maybe)))) maybe %the-nothing))
+(define (maybe-remove unwanted? maybe)
+  (if (and (just? maybe) (not (apply unwanted? (%just-payload maybe)))) maybe %the-nothing))
 ;;;> Returns a Right if its payload satisfies a predicate; otherwise a Left of the further
 ;;;> arguments.
 (define (either-filter wanted? either . reason)

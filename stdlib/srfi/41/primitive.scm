@@ -25,7 +25,9 @@
 (define-syntax %stream-lazy
   (syntax-rules ()
     ((_ expression)
-     (%stream (delay-force (let ((inner expression)) (if (stream? inner) (%promise inner) (error "expected a stream" inner))))))))
+     (%stream
+       (delay-force (let ((inner expression))
+                      (if (stream? inner) (%promise inner) (error "expected a stream" inner))))))))
 
 ;;;> Makes a stream of an element and a stream, two expressions that are evaluated on demand.
 (define-syntax stream-cons
