@@ -6,8 +6,8 @@
 //! their registers for free, and inlining and unboxing can work on the core tree itself.
 //! INVARIANT: an assigned variable lives in a cell, so that re-entering a continuation never rolls
 //! an assignment back; every other variable is a register or is copied into closures.
-//! It does not know heaps or scopes. Read next: `compiler/analysis.rs`, then
-//! `compiler/expression.rs`.
+//! It does not know heaps or scopes.
+//! Read next: `compiler/analysis.rs`, then `compiler/expression.rs`.
 
 mod analysis;
 mod binding;

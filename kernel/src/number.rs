@@ -8,8 +8,8 @@
 //!
 //! Every operation is total: where no answer exists it returns a [`NumberError`]. No exact result
 //! grows beyond [`MAX_BITS`], which is checked before the work is done. No function depends on the
-//! platform's mathematics library. It knows nothing of complex numbers, which are pairs of real
-//! ones (`number/complex.rs`).
+//! platform's mathematics library.
+//! It knows nothing of complex numbers, which are pairs of real ones (`number/complex.rs`).
 //! Read next: `number/parse.rs`.
 
 mod arithmetic;

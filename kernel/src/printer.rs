@@ -7,7 +7,8 @@
 //! that cannot be read back is written as `#<…>`.
 //! INVARIANT: the printer keeps its own stack, so neither depth nor cycles of a value use the Rust
 //! stack, and it stops at the given length.
-//! It does not allocate in the heap. Read next: `printer/labels.rs`, `datum/atom.rs`.
+//! It does not allocate in the heap.
+//! Read next: `printer/labels.rs`, `datum/atom.rs`.
 
 mod labels;
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! Owns the compiled form of one library, program or interaction, and its hash.
 //! INVARIANT: nothing in a unit depends on load order: globals, primitives and constants are
 //! unit-local tables of names and data.
-//! It does not execute or place anything; `code.rs` does. Read next: `unit/bytes.rs`, then
-//! `compiler.rs`.
+//! It does not execute or place anything; `code.rs` does.
+//! Read next: `unit/bytes.rs`, then `compiler.rs`.
 
 mod bytes;
 

@@ -2,7 +2,8 @@
 //!
 //! INVARIANT: every use of a loop variable is a call with the right number of arguments, in tail
 //! position of its own binding form; so its body can live in the frame of the procedure around it.
-//! It generates nothing. Read next: `compiler/expression.rs`.
+//! It generates nothing.
+//! Read next: `compiler/expression.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! Generates code for `Let`, `Letrec` and loops.
 //!
-//! INVARIANT: the registers of bindings are free again after the form. It does not decide which
-//! bindings are loops (`compiler/analysis.rs`).
+//! INVARIANT: the registers of bindings are free again after the form.
+//! It does not decide which bindings are loops (`compiler/analysis.rs`).
 //! Read next: `compiler/call.rs`.
 
 use crate::core::{Core, CoreId, VariableId};

@@ -1,8 +1,8 @@
 //! Generates code for calls.
 //!
 //! Arguments are evaluated left to right, straight into the callee's frame.
-//! INVARIANT: a call's window lies above all live registers. It does not know which primitives have
-//! instructions.
+//! INVARIANT: a call's window is above all live registers.
+//! It does not know which primitives have instructions.
 //! Read next: `compiler/inline.rs`.
 
 use crate::core::{Core, CoreId, GlobalId};

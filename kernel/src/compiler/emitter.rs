@@ -2,7 +2,8 @@
 //!
 //! INVARIANT: registers are taken and released in stack order, so registers at or above a call's
 //! window are dead during the call.
-//! It knows no core forms. Read next: `compiler/expression.rs`.
+//! It knows no core forms.
+//! Read next: `compiler/expression.rs`.
 
 use std::collections::BTreeMap;
 

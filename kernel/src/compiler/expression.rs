@@ -2,8 +2,8 @@
 //!
 //! INVARIANT: code for [`Context::Register`] writes its target last, unless the target is the first
 //! free register; so a target may be a live variable that the expression reads.
-//! It does not know single primitives. Read next: `compiler/call.rs`, `compiler/binding.rs`,
-//! `compiler/test.rs`.
+//! It does not know single primitives.
+//! Read next: `compiler/call.rs`, `compiler/binding.rs`, `compiler/test.rs`.
 
 use crate::core::{Core, CoreId, LambdaId, VariableId};
 use crate::datum::{Datum, Node};

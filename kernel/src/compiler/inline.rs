@@ -1,8 +1,8 @@
 //! Generates single instructions for calls of the commonest primitives.
 //!
 //! Owns one table: an entry is a primitive's name and the instruction with the same behaviour.
-//! INVARIANT: an instruction also raises the same errors as its primitive. It does not know the
-//! jumps for tests.
+//! INVARIANT: an instruction also raises the same errors as its primitive.
+//! It does not know the jumps for tests.
 //! Read next: `compiler/test.rs`.
 
 use crate::core::{Core, CoreId};

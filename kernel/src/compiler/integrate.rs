@@ -5,7 +5,8 @@
 //! INVARIANT: a call is replaced only where the global certainly holds the procedure: it is defined
 //! once, never assigned, in a unit that no later one can change, and nothing that runs before its
 //! definition can reach the call.
-//! It knows no registers. Read next: `compiler/analysis.rs`.
+//! It knows no registers.
+//! Read next: `compiler/analysis.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,8 @@
 //!
 //! Comparisons and type tests fuse with the jump; `and`, `or` and `not`, which arrive as nested
 //! conditionals, become jumps too.
-//! INVARIANT: a test whose value only decides a branch is never stored as a boolean. It does not
-//! choose contexts.
+//! INVARIANT: a test whose value only decides a branch is never stored as a boolean.
+//! It does not choose contexts.
 //! Read next: `instruction.rs`.
 
 use crate::core::{Core, CoreId, VariableId};

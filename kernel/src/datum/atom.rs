@@ -2,8 +2,8 @@
 //!
 //! INVARIANT: an atom that is written here reads back as the same atom; a symbol that would read as
 //! something else is written between bars.
-//! It knows neither data nor heaps: both printers use it. Read next: `datum/printer.rs`,
-//! `printer.rs`.
+//! It knows neither data nor heaps: both printers use it.
+//! Read next: `datum/printer.rs`, `printer.rs`.
 //!
 //! Source: R7RS 2.1, 6.6, 6.7, 7.1.1.
 

@@ -2,7 +2,8 @@
 //!
 //! INVARIANT: two data have the same bytes only if they are the same, node for node; bytes that
 //! belong to no datum decode to nothing and never cause a panic.
-//! It knows nothing of units. Read next: `unit/bytes.rs`.
+//! It knows nothing of units.
+//! Read next: `unit/bytes.rs`.
 
 use std::sync::Arc;
 

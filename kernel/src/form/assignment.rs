@@ -3,7 +3,8 @@
 //! Owns its expansion, including the rewriting of assignments to keywords with a variable
 //! transformer.
 //! INVARIANT: imported variables and primitives are never assigned.
-//! It does not define variables. Read next: `define.rs`.
+//! It does not define variables.
+//! Read next: `define.rs`.
 
 use crate::core::CoreId;
 use crate::diagnostic::{DiagnosticKind, FormError};

@@ -1,7 +1,7 @@
 //! `begin`: a sequence of expressions, or of definitions that are spliced into their context.
 //!
-//! INVARIANT: a sequence in expression position is never empty. It does not decide which context it
-//! is in.
+//! INVARIANT: a sequence in expression position is never empty.
+//! It does not decide which context it is in.
 //! Read next: `define.rs`.
 
 use crate::core::CoreId;

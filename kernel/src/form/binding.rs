@@ -1,8 +1,8 @@
 //! `let`, `let*`, `letrec`, `letrec*` and named `let`.
 //!
 //! Owns their expansion to parallel and recursive bindings of the core language.
-//! INVARIANT: every binding form binds its names in a fresh scope. It does not bind keywords
-//! (`syntax_binding.rs`).
+//! INVARIANT: every binding form binds its names in a fresh scope.
+//! It does not bind keywords (`syntax_binding.rs`).
 //! Read next: `iteration.rs`.
 
 use std::collections::BTreeSet;

@@ -1,7 +1,9 @@
 //! `case`.
 //!
 //! Owns its expansion to comparisons with the key.
-//! INVARIANT: the key is evaluated once. It does not know `cond` clauses. Read next: `cond.rs`.
+//! INVARIANT: the key is evaluated once.
+//! It does not know `cond` clauses.
+//! Read next: `cond.rs`.
 
 use crate::core::{Core, CoreId, VariableId};
 use crate::diagnostic::FormError;

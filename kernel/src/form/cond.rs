@@ -1,7 +1,9 @@
 //! `cond`.
 //!
 //! Owns its expansion to nested conditionals.
-//! INVARIANT: every test is evaluated at most once. It does not know `case`. Read next: `case.rs`.
+//! INVARIANT: every test is evaluated at most once.
+//! It does not know `case`.
+//! Read next: `case.rs`.
 
 use crate::core::{Core, CoreId};
 use crate::diagnostic::FormError;

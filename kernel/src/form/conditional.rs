@@ -1,8 +1,9 @@
 //! `if`, `when`, `unless`, `and`, `or`.
 //!
 //! Owns their expansion to the conditional of the core language.
-//! INVARIANT: every test is evaluated at most once. It does not simplify constant tests. Read next:
-//! `cond.rs`.
+//! INVARIANT: every test is evaluated at most once.
+//! It does not simplify constant tests.
+//! Read next: `cond.rs`.
 
 use crate::core::{Core, CoreId};
 use crate::diagnostic::FormError;

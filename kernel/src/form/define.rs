@@ -2,7 +2,8 @@
 //!
 //! Owns the shapes of definitions.
 //! INVARIANT: a name is bound before the code of its value is expanded, so that the code may refer
-//! to it. It does not decide whether a definition is global or local (`expander/body.rs`).
+//! to it.
+//! It does not decide whether a definition is global or local (`expander/body.rs`).
 //! Read next: `record.rs`.
 
 use crate::core::{Core, CoreId, Lambda, VariableId};

@@ -1,8 +1,8 @@
 //! `include`, `include-ci` and `cond-expand`: forms of another file, or of the first clause whose
 //! requirement is met; and the list of features.
 //!
-//! INVARIANT: included forms get the scopes of the form that includes them. It does not read files
-//! (the `Libraries` trait does).
+//! INVARIANT: included forms get the scopes of the form that includes them.
+//! It does not read files (the `Libraries` trait does).
 //! Read next: `library.rs`.
 
 use crate::core::CoreId;

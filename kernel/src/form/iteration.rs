@@ -1,7 +1,8 @@
 //! `do`: iteration, as a procedure that calls itself in tail position.
 //!
-//! INVARIANT: each round binds fresh variables. It does not expand named `let`. Read next:
-//! `binding.rs`.
+//! INVARIANT: each round binds fresh variables.
+//! It does not expand named `let`.
+//! Read next: `binding.rs`.
 
 use crate::core::{Core, CoreId};
 use crate::diagnostic::FormError;

@@ -1,7 +1,8 @@
 //! `lambda` and `case-lambda`: procedures.
 //!
 //! Owns parameter lists and clauses.
-//! INVARIANT: the parameters of one clause are distinct identifiers. It does not name procedures.
+//! INVARIANT: the parameters of one clause are distinct identifiers.
+//! It does not name procedures.
 //! Read next: `define.rs`.
 
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! `import`, `define-library` and `define-module` at the top level of a program.
 //!
-//! INVARIANT: elsewhere each of them is an error. It does not read or resolve libraries
-//! (`expander/library.rs`, `expander/import.rs`).
+//! INVARIANT: elsewhere each of them is an error.
+//! It does not read or resolve libraries (`expander/library.rs`, `expander/import.rs`).
 //! Read next: `expander/import.rs`.
 
 use crate::datum::Name;

@@ -13,7 +13,8 @@
 //! The value is a record of the schema `dataspacePatterns`: `<_>`, `<bind pattern>`, `<lit value>`,
 //! `<group type entries>`.
 //! INVARIANT: the captures of a template have the order in which a match of the pattern lists them.
-//! It does not match. Read next: `syntax_case.rs`.
+//! It does not match.
+//! Read next: `syntax_case.rs`.
 
 use std::collections::BTreeSet;
 

@@ -5,7 +5,8 @@
 //! number of operands, as in R6RS.
 //! INVARIANT: a constant part is visited once, however often labels let the template mention it;
 //! the size limit of a unit bounds the parts that are code.
-//! It does not build syntax (`syntax_case.rs` does for `quasisyntax`). Read next: `quote.rs`.
+//! It does not build syntax (`syntax_case.rs` does for `quasisyntax`).
+//! Read next: `quote.rs`.
 
 use std::collections::BTreeSet;
 

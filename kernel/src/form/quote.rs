@@ -1,6 +1,8 @@
 //! `quote`.
 //!
-//! INVARIANT: the constant has no scopes. It does not know templates. Read next: `quasiquote.rs`.
+//! INVARIANT: the constant has no scopes.
+//! It does not know templates.
+//! Read next: `quasiquote.rs`.
 
 use crate::core::CoreId;
 use crate::diagnostic::FormError;

@@ -2,8 +2,8 @@
 //!
 //! Owns the definitions that the form stands for: type, constructor, predicate, accessors and
 //! modifiers.
-//! INVARIANT: each of them is an ordinary definition of its context. It does not lay out records in
-//! the heap.
+//! INVARIANT: each of them is an ordinary definition of its context.
+//! It does not lay out records in the heap.
 //! Read next: `primitive/record.rs`.
 
 use crate::core::{Core, CoreId, Lambda, VariableId};

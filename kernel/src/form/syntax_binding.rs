@@ -3,8 +3,8 @@
 //! Owns the kinds of transformers: a `syntax-rules` form, a macro use that produces one, another
 //! keyword, or an expression that is evaluated at expansion time; and `begin-for-syntax`, which
 //! defines names for such expressions.
-//! INVARIANT: `define-syntax` defines its name even if the transformer has an error. It does not
-//! run transformers (`transformer.rs`).
+//! INVARIANT: `define-syntax` defines its name even if the transformer has an error.
+//! It does not run transformers (`transformer.rs`).
 //! Read next: `syntax_case.rs`.
 
 use std::collections::BTreeSet;

@@ -1,7 +1,8 @@
 //! `syntax-error`: an error that a macro reports.
 //!
-//! INVARIANT: expanding it always fails. It does not choose a layout for the message. Read next:
-//! `diagnostic.rs`.
+//! INVARIANT: expanding it always fails.
+//! It does not choose a layout for the message.
+//! Read next: `diagnostic.rs`.
 
 use crate::core::CoreId;
 use crate::datum::Node;

@@ -1,7 +1,8 @@
 //! Addition, subtraction, multiplication and division, on every mixture of kinds.
 //!
 //! INVARIANT: exact operands give the exact result, or [`NumberError::TooLarge`]; one flonum makes
-//! the result a flonum. It does not divide with remainder (`number/integer.rs`).
+//! the result a flonum.
+//! It does not divide with remainder (`number/integer.rs`).
 //! Read next: `number/power.rs`.
 //!
 //! Source: R7RS 6.2.6.

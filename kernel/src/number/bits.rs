@@ -1,7 +1,8 @@
 //! Exact integers as infinite two's-complement bit strings.
 //!
 //! INVARIANT: every operation gives the result for infinitely many sign bits, whatever the word
-//! size. It refuses inexact integers, which have no bits.
+//! size.
+//! It refuses inexact integers, which have no bits.
 //! Read next: `number/power.rs`.
 //!
 //! Source: SRFI 151.

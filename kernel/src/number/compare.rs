@@ -1,7 +1,8 @@
 //! Numerical order and equality.
 //!
 //! INVARIANT: a comparison never rounds, so it is transitive across exactness: a flonum stands for
-//! the one exact number it is. It does not define sameness (`eqv?`), which is `==` on [`Number`].
+//! the one exact number it is.
+//! It does not define sameness (`eqv?`), which is `==` on [`Number`].
 //! Read next: `number/integer.rs`.
 //!
 //! Source: R7RS 6.2.6, `=`, `<`, `max`.

@@ -1,8 +1,8 @@
 //! Division with remainder, and common divisors, on integers of either exactness.
 //!
 //! INVARIANT: dividend = divisor × quotient + remainder, computed exactly; an inexact integer is
-//! converted to the exact one of its value, and the results are rounded once. It does not divide
-//! into ratios (`number/arithmetic.rs`).
+//! converted to the exact one of its value, and the results are rounded once.
+//! It does not divide into ratios (`number/arithmetic.rs`).
 //! Read next: `number/bits.rs`.
 //!
 //! Source: R7RS 6.2.6, "Numerical operations", integer division.

@@ -1,8 +1,8 @@
 //! Powers and roots.
 //!
 //! INVARIANT: an exact number that is a perfect square has an exact root, and an exact power of an
-//! exact number is exact; a root that is not exact is the float nearest to the true one. It does
-//! not take roots of negative numbers (`number/complex/function.rs`).
+//! exact number is exact; a root that is not exact is the float nearest to the true one.
+//! It does not take roots of negative numbers (`number/complex/function.rs`).
 //! Read next: `number/real.rs`.
 //!
 //! Source: R7RS 6.2.6, `expt`, `sqrt`, `exact-integer-sqrt`.

@@ -1,7 +1,8 @@
 //! Compositions of `car` and `cdr`.
 //!
-//! INVARIANT: the letters of a name are the path, applied from the right. It does not mutate. Read
-//! next: `primitive/list.rs`.
+//! INVARIANT: the letters of a name are the path, applied from the right.
+//! It does not mutate.
+//! Read next: `primitive/list.rs`.
 
 use super::argument::wrong_type;
 use super::{Context, Failure};

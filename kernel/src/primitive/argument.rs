@@ -2,7 +2,8 @@
 //!
 //! INVARIANT: a failed check is a [`Failure`] that names the argument's position; nothing here
 //! allocates in the heap or changes it.
-//! It does not contain checks of a single family. Read next: `primitive/pair.rs`.
+//! It does not contain checks of a single family.
+//! Read next: `primitive/pair.rs`.
 
 use super::Failure;
 use crate::heap::{Heap, Kind};

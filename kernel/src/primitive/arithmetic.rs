@@ -2,8 +2,9 @@
 //!
 //! Pairs of fixnums and of immediate flonums have fast paths; other real numbers become a
 //! [`Number`], and the rest a [`Complex`].
-//! INVARIANT: the fast paths give the results of the general path. It does not divide integers with
-//! remainder. Read next: `primitive/integer.rs`.
+//! INVARIANT: the fast paths give the results of the general path.
+//! It does not divide integers with remainder.
+//! Read next: `primitive/integer.rs`.
 
 use std::cmp::Ordering;
 

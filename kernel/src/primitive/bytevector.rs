@@ -1,7 +1,7 @@
 //! Bytevectors.
 //!
-//! INVARIANT: arguments are checked, and room taken, before anything is changed. It does not decode
-//! text (`primitive/text.rs`).
+//! INVARIANT: arguments are checked, and room taken, before anything is changed.
+//! It does not decode text (`primitive/text.rs`).
 //! Read next: `primitive/record.rs`.
 
 use super::argument::{bytevector_at, copy_at, count_at, index_at, integer_at, mutable_at, range_at};

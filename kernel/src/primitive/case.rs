@@ -2,8 +2,9 @@
 //!
 //! The standard library has the full mappings, of one character to several; this file derives the
 //! simple ones and folding from them.
-//! INVARIANT: folding is idempotent. It does not change strings in the heap. Read next:
-//! `primitive/string.rs`.
+//! INVARIANT: folding is idempotent.
+//! It does not change strings in the heap.
+//! Read next: `primitive/string.rs`.
 //!
 //! Source: The Unicode Standard, 3.13 and 5.18; `CaseFolding.txt`, `SpecialCasing.txt`.
 

@@ -1,8 +1,9 @@
 //! Characters.
 //!
 //! INVARIANT: a character is a Unicode scalar value. Properties and mappings come from the Rust
-//! standard library and change only with its version of Unicode; categories come from a crate. It
-//! does not know strings. Read next: `primitive/case.rs`.
+//! standard library and change only with its version of Unicode; categories come from a crate.
+//! It does not know strings.
+//! Read next: `primitive/case.rs`.
 
 use unicode_general_category::get_general_category;
 

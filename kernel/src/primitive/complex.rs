@@ -1,8 +1,9 @@
 //! Powers, roots, logarithms and trigonometry, and the parts of complex numbers.
 //!
 //! INVARIANT: a result is exact only if it is exactly known, and the same on every platform. A real
-//! argument is handled as a real number wherever the result is real. It does not compute; `number/`
-//! does. Read next: `number/complex.rs`.
+//! argument is handled as a real number wherever the result is real.
+//! It does not compute; `number/` does.
+//! Read next: `number/complex.rs`.
 
 use super::argument::{complex_at, number_at};
 use super::numeric::{map_any, try_map_any};

@@ -1,8 +1,9 @@
 //! Dictionaries and sets, keyed by `equal?`, in order of insertion.
 //!
 //! INVARIANT: lists of entries are in order of insertion; replacing a value does not move its
-//! entry. Each mutation changes one entry, so that it happens whole or not at all. It does not
-//! hash. Read next: `heap/dictionary.rs`.
+//! entry. Each mutation changes one entry, so that it happens whole or not at all.
+//! It does not hash.
+//! Read next: `heap/dictionary.rs`.
 
 use super::argument::{list_at, object_at, wrong_type};
 use super::{Context, Failure};

@@ -1,7 +1,8 @@
 //! Equivalence, booleans, and unique objects.
 //!
-//! INVARIANT: comparison also ends for cyclic objects, and its depth uses no Rust stack. It does
-//! not compare itself. Read next: `heap/equality.rs`.
+//! INVARIANT: comparison also ends for cyclic objects, and its depth uses no Rust stack.
+//! It does not compare itself.
+//! Read next: `heap/equality.rs`.
 
 use super::argument::wrong_type;
 use crate::value::Value;

@@ -1,8 +1,9 @@
 //! Integers: division with remainder, common divisors, roots, and bits.
 //!
 //! INVARIANT: division accepts integers of either exactness; operations on bits accept only exact
-//! ones, as infinite two's complement. It does not compute; `number/` does. Read next:
-//! `primitive/numeric.rs`.
+//! ones, as infinite two's complement.
+//! It does not compute; `number/` does.
+//! Read next: `primitive/numeric.rs`.
 
 use super::argument::{number_at, wrong_type};
 use super::{Context, Failure};

@@ -1,8 +1,8 @@
 //! Searching lists.
 //!
-//! INVARIANT: a search visits each pair once, and fails at the end of a cyclic chain. It does not
-//! call procedures: the forms of `member` and `assoc` that take one are Scheme. Read next:
-//! `primitive/equivalence.rs`.
+//! INVARIANT: a search visits each pair once, and fails at the end of a cyclic chain.
+//! It does not call procedures: the forms of `member` and `assoc` that take one are Scheme.
+//! Read next: `primitive/equivalence.rs`.
 
 use super::argument::{Pairs, wrong_type};
 use super::{Context, Failure};

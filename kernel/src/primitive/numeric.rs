@@ -1,8 +1,9 @@
 //! Numbers: types, exactness, rounding, and text.
 //!
 //! INVARIANT: every number is complex, so `number?` and `complex?` are the same predicate;
-//! predicates and operations for real numbers fail with `wrong-type` for others. It does not
-//! compute; `number/` does. Read next: `primitive/complex.rs`.
+//! predicates and operations for real numbers fail with `wrong-type` for others.
+//! It does not compute; `number/` does.
+//! Read next: `primitive/complex.rs`.
 
 use super::argument::{complex_at, integer_at, number_at, string_at};
 use super::{Context, Failure};

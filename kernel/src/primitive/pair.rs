@@ -1,7 +1,7 @@
 //! Pairs, and making and splitting lists.
 //!
-//! INVARIANT: every walk along a chain of pairs ends, even if the chain is cyclic. It does not
-//! search (`primitive/list.rs`).
+//! INVARIANT: every walk along a chain of pairs ends, even if the chain is cyclic.
+//! It does not search (`primitive/list.rs`).
 //! Read next: `primitive/accessor.rs`.
 
 use super::argument::{Pairs, count_at, list_at, list_length, number_at, pair_at, wrong_type};

@@ -7,8 +7,8 @@
 //! emptied earlier.
 //! INVARIANT: nothing here blocks or reaches the outside world, so a turn that is undone has
 //! neither read nor written.
-//! It does not know the contents. Read next: `primitive/port/buffer.rs`, `primitive/read.rs`,
-//! `primitive/print.rs`.
+//! It does not know the contents.
+//! Read next: `primitive/port/buffer.rs`, `primitive/read.rs`, `primitive/print.rs`.
 //!
 //! Source: R7RS 6.13.1.
 

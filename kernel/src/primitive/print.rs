@@ -2,8 +2,8 @@
 //!
 //! Every writing procedure returns whether the port should be emptied.
 //! INVARIANT: a text that cannot be buffered whole is not buffered at all.
-//! It does not reach the console: the text stays in the port's buffer until the host takes it. Read
-//! next: `printer.rs`.
+//! It does not reach the console: the text stays in the port's buffer until the host takes it.
+//! Read next: `printer.rs`.
 //!
 //! Source: R7RS 6.13.3.
 

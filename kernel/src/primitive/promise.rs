@@ -4,7 +4,8 @@
 //! promise that is not done, Scheme calls its content, which returns another promise, and lets the
 //! first share the state of the other; it repeats that until the first is done. No step leaves
 //! anything behind, so a chain of `delay-force` runs in constant space.
-//! INVARIANT: no promise refers to itself, directly or through others. It does not call thunks.
+//! INVARIANT: no promise refers to itself, directly or through others.
+//! It does not call thunks.
 //! Read next: `primitive/record.rs`.
 //!
 //! Source: R7RS 7.3, "Implementation of delay-force"; SRFI 45.

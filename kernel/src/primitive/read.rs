@@ -2,7 +2,8 @@
 //!
 //! INVARIANT: every reading procedure returns the requested value, the end-of-file object, or `#f`
 //! if the port lacks data and has not ended; in the last case it has consumed nothing.
-//! It does not wait. Read next: `primitive/read/datum.rs`, `primitive/print.rs`.
+//! It does not wait.
+//! Read next: `primitive/read/datum.rs`, `primitive/print.rs`.
 //!
 //! Source: R7RS 6.13.2; Unicode 3.9, "U+FFFD substitution of maximal subparts".
 

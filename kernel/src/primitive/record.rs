@@ -1,8 +1,9 @@
 //! Records: instances of record types, and dataspace records, which have a label instead of a type.
 //!
-//! INVARIANT: only `%make-record` makes instances of a record type. It does not define the
-//! procedures of `define-record-type`, which are Scheme over the primitives with a `%`. Read next:
-//! `primitive/dictionary.rs`.
+//! INVARIANT: only `%make-record` makes instances of a record type.
+//! It does not define the procedures of `define-record-type`, which are Scheme over the primitives
+//! with a `%`.
+//! Read next: `primitive/dictionary.rs`.
 
 use super::Failure;
 use super::argument::{index_at, list_at, object_at, symbol_at, wrong_type};

@@ -2,7 +2,8 @@
 //!
 //! INVARIANT: a primitive allocates its result in the heap before it copies into it, so that no
 //! size escapes the instance's limit.
-//! It does not search, map case or encode. Read next: `primitive/text.rs`.
+//! It does not search, map case or encode.
+//! Read next: `primitive/text.rs`.
 
 use super::argument::{
     character_at, copy_at, count_at, index_at, integer_at, list_at, mutable_at, range_at, string_at, vector_at,

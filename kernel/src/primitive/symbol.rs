@@ -1,7 +1,8 @@
 //! Symbols and keywords.
 //!
-//! INVARIANT: equal names are the same symbol. It does not intern. Read next:
-//! `primitive/vector.rs`.
+//! INVARIANT: equal names are the same symbol.
+//! It does not intern.
+//! Read next: `primitive/vector.rs`.
 
 use super::argument::{object_at, string_at, symbol_at};
 use crate::heap::Kind;

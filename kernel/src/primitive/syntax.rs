@@ -3,7 +3,8 @@
 //! INVARIANT: syntax objects exist only while a program is expanded. At expansion time the expander
 //! answers these procedures (`transformer.rs`); at any other time each of them raises a condition,
 //! so that a library can define helpers for its macros beside those for its programs.
-//! It does not implement them. Read next: `transformer.rs`.
+//! It does not implement them.
+//! Read next: `transformer.rs`.
 //!
 //! Source: R6RS, libraries, chapter 12.
 

@@ -1,7 +1,8 @@
 //! Strings as text: case, searching, splitting, and UTF-8.
 //!
-//! INVARIANT: indices count characters, whatever the storage. It does not compare. Read next:
-//! `primitive/symbol.rs`.
+//! INVARIANT: indices count characters, whatever the storage.
+//! It does not compare.
+//! Read next: `primitive/symbol.rs`.
 
 use super::argument::{bytevector_at, character_at, range_at, string_at};
 use super::case::fold_full;

@@ -1,7 +1,8 @@
 //! Vectors.
 //!
-//! INVARIANT: arguments are checked, and room taken, before anything is changed. It does not map or
-//! search. Read next: `primitive/bytevector.rs`.
+//! INVARIANT: arguments are checked, and room taken, before anything is changed.
+//! It does not map or search.
+//! Read next: `primitive/bytevector.rs`.
 
 use super::argument::{copy_at, count_at, index_at, list_at, mutable_at, range_at, vector_at};
 use super::{Context, Failure};

@@ -2,7 +2,8 @@
 //!
 //! INVARIANT: every cycle of the value passes through a labelled part, so a printer that follows
 //! the labels ends.
-//! It does not write text. Read next: `printer.rs`.
+//! It does not write text.
+//! Read next: `printer.rs`.
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,8 @@
 //!
 //! INVARIANT: a reference is valid only with the store that it was made from; transformers of a
 //! session share one store. Nothing here recurses on the depth of a value.
-//! It does not check the arguments of operations. Read next: `transformer/operation.rs`.
+//! It does not check the arguments of operations.
+//! Read next: `transformer/operation.rs`.
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,8 @@
 //! The bytes omit the source ids of spans, which are numbers of the session that read the texts.
 //! INVARIANT: bytes that belong to no unit decode to nothing and never cause a panic;
 //! `code/verify.rs` checks that the contents make sense.
-//! It does not compile. Read next: `code.rs`.
+//! It does not compile.
+//! Read next: `code.rs`.
 
 use super::{Block, CompiledUnit, GlobalName, IntegratedCall};
 use crate::datum::{Datum, Name, SourceId, Span};

@@ -2,7 +2,8 @@
 //!
 //! A 32-bit length precedes every piece, and a count every list.
 //! INVARIANT: bytes that belong to no library decode to nothing and never cause a panic.
-//! It does not know where they are stored. Read next: `expander/demand.rs`.
+//! It does not know where they are stored.
+//! Read next: `expander/demand.rs`.
 
 use super::{Ahead, Export, UnitBytes};
 use crate::datum::Name;

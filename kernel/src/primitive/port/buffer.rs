@@ -3,7 +3,8 @@
 //! INVARIANT: `start ≤ end ≤` the capacity. Bytes written to an output port as text are valid
 //! UTF-8; those of an input port may be anything, and invalid UTF-8 reads as U+FFFD, however the
 //! input was split.
-//! It does not check the kind of port. Read next: `primitive/read.rs`.
+//! It does not check the kind of port.
+//! Read next: `primitive/read.rs`.
 
 use crate::heap::kind::port;
 use crate::heap::{Heap, HeapFull, Kind};

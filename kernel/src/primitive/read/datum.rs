@@ -2,7 +2,8 @@
 //!
 //! INVARIANT: reading a datum inspects no more text than a few times the datum's length, however
 //! much is buffered after it.
-//! It does not know the syntax. Read next: `datum/reader.rs`.
+//! It does not know the syntax.
+//! Read next: `datum/reader.rs`.
 
 use std::collections::BTreeSet;
 
