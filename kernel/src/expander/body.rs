@@ -101,7 +101,6 @@ impl Context {
         rest.into_iter().rev().map(|(form, _)| form).collect()
     }
 
-    /// Adds a definition.
     pub(crate) fn define(&mut self, target: DefinitionTarget, value: Value, place: Syntax) {
         self.items.push(Item::Define { target, value, place });
     }

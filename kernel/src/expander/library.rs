@@ -141,7 +141,6 @@ impl UnitExpander<'_> {
         }
     }
 
-    /// Imports the import sets in a text.
     pub(super) fn import_sets(&mut self, name: &str, text: &str) {
         if let Some(sets) = self.read_top_level(name, text) {
             let form = self.session.syntax.make_nothing();

@@ -30,7 +30,6 @@ pub(super) fn object_at(
     }
 }
 
-/// Returns the argument, which must be a pair.
 #[inline]
 pub(super) fn pair_at(arguments: &[Value], argument: usize) -> Result<Value, Failure> {
     if arguments[argument].is_pair() {
@@ -40,27 +39,22 @@ pub(super) fn pair_at(arguments: &[Value], argument: usize) -> Result<Value, Fai
     }
 }
 
-/// Returns the argument, which must be a string.
 pub(super) fn string_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
     object_at(heap, arguments, argument, Kind::String, "a string")
 }
 
-/// Returns the argument, which must be a symbol.
 pub(super) fn symbol_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
     object_at(heap, arguments, argument, Kind::Symbol, "a symbol")
 }
 
-/// Returns the argument, which must be a vector.
 pub(super) fn vector_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
     object_at(heap, arguments, argument, Kind::Vector, "a vector")
 }
 
-/// Returns the argument, which must be a bytevector.
 pub(super) fn bytevector_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, Failure> {
     object_at(heap, arguments, argument, Kind::Bytevector, "a bytevector")
 }
 
-/// Returns the argument, which must be a character.
 pub(super) fn character_at(arguments: &[Value], argument: usize) -> Result<char, Failure> {
     arguments[argument]
         .as_character()

@@ -81,7 +81,6 @@ pub(crate) struct ExpansionStep {
 }
 
 impl ExpansionStep {
-    /// Begins the step of one macro use.
     pub(crate) fn begin(store: &mut SyntaxStore, macro_use: Use) -> ExpansionStep {
         ExpansionStep {
             scope: store.sets.fresh(),

@@ -172,7 +172,6 @@ pub(in crate::primitive) fn append_at_hand(heap: &mut Heap, port: Value, flags: 
     is_written
 }
 
-/// Appends one byte.
 #[inline]
 pub(in crate::primitive) fn append_byte(heap: &mut Heap, port: Value, byte: u8) -> Result<(), HeapFull> {
     let buffer = heap.field(port, port::BUFFER);
@@ -187,7 +186,6 @@ pub(in crate::primitive) fn append_byte(heap: &mut Heap, port: Value, byte: u8) 
     Ok(())
 }
 
-/// Appends bytes.
 pub(in crate::primitive) fn append(heap: &mut Heap, port: Value, bytes: &[u8]) -> Result<(), HeapFull> {
     let (buffer, end) = reserve(heap, port, bytes.len())?;
     heap.raw_range_mut(buffer, end, end + bytes.len())

@@ -61,7 +61,6 @@ struct Repeat {
 }
 
 impl Pattern {
-    /// Compiles a pattern.
     pub(crate) fn compile(
         store: &mut SyntaxStore,
         conventions: &Conventions,

@@ -111,7 +111,6 @@ impl Variables<'_> {
 }
 
 impl Template {
-    /// Compiles a template.
     pub(crate) fn compile(
         store: &mut SyntaxStore,
         conventions: &Conventions,
